@@ -97,6 +97,11 @@ describe('a PUT body is refused', () => {
       properties: { destination: webhook({ deliveryAttributeMappings: [attribute('Aeg-x')] }) },
       message: /aeg-/,
     },
+    ...['Transfer-Encoding', 'content-length', 'Host', 'Connection', 'TE', 'Content-Type'].map((name) => ({
+      name: `an attribute ${name}`,
+      properties: { destination: webhook({ deliveryAttributeMappings: [attribute(name)] }) },
+      message: new RegExp(`'${name.toLowerCase()}' is that of a header`),
+    })),
     {
       name: 'an attribute twice',
       properties: { destination: webhook({ deliveryAttributeMappings: [attribute('X'), attribute('x')] }) },

@@ -19,6 +19,11 @@ const maxAdvancedFilters = 25
 const maxFilterText = 512
 const maxDeliveryAttributes = 10
 const maxAttributeBytes = 4096
+/** Headers that a request needs as they are: an attribute of such a name would break the delivery. */
+const reservedHeaders: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
+  ...['host', 'content-length', 'content-type', 'content-encoding'],
+])
 
 const text = z.string()
 const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
@@ -265,6 +270,12 @@ function checkSettings(
     const names = (target.properties.deliveryAttributeMappings ?? []).map(({ name }) => name.toLowerCase())
     if (new Set(names).size < names.length) {
       throw armErrors.invalidEventSubscription('delivery attribute names must be unique.')
+    }
+    const [reserved] = names.filter((name) => reservedHeaders.has(name))
+    if (reserved !== undefined) {
+      throw armErrors.invalidEventSubscription(
+        `the delivery attribute name '${reserved}' is that of a header which belongs to the connection or to the message itself.`,
+      )
     }
     if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
       throw armErrors.invalidEventSubscription(
