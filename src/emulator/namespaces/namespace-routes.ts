@@ -162,9 +162,12 @@ function sendReceived(reply: FastifyReply, events: readonly ReceivedEvent[]): Fa
 
 const nameOfEvent = ({ value }: EventText) => ({ type: String(value.type), id: String(value.id) })
 
-/** Without a charset, as recorded for publish and settlements. */
+/** Without a charset, as recorded for publish and settlements. Fastify adds one to a text. */
 function sendPlainJson(reply: FastifyReply, answer: object): FastifyReply {
-  return reply.code(200).header('content-type', 'application/json').send(JSON.stringify(answer))
+  return reply
+    .code(200)
+    .header('content-type', 'application/json')
+    .send(Buffer.from(JSON.stringify(answer)))
 }
 
 /** `orders:publish` as name and operation. */

@@ -91,8 +91,8 @@ it('answers 200 for tokens that it cannot settle, and says why', async () => {
   expect(answer).toMatchObject({
     succeededLockTokens: [],
     failedLockTokens: [
-      { lockToken: token, error: { code: 'TokenLost' } },
-      { lockToken: 'nonsense', error: { code: 'BadToken' } },
+      { lockToken: token, error: { code: 'TokenLost', message: 'Token has expired.' } },
+      { lockToken: 'nonsense', error: { code: 'BadToken', message: 'Cannot decode lockToken' } },
     ],
   })
 })
@@ -335,6 +335,20 @@ it('answers 404 for an unknown topic or event subscription, 401 for a wrong key'
   const error = { code: 'NotFound', message: "Topic 'nothing' is not found", tracking_id: trackingId }
   expect(await gone.json()).toEqual({ error: { ...error, timestamp_utc: expect.stringMatching(/^\d{4}-.*Z$/) } })
   expect(gone.headers.get('broker-errorcode')).toBe('NotFound')
+})
+
+it.each(['2023-06-01-preview', '2023-10-01-preview', '2023-11-01'])('takes api-version %s', async (version) => {
+  const { emulator, topic } = await openQueue()
+  const answer = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=${version}`, {
+    method: 'POST',
+    headers: { authorization: `SharedAccessKey ${topic.key}`, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(order),
+  })
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'application/json',
+    '{}',
+  ])
 })
 
 it.each(['maxWaitTime=9', 'maxWaitTime=121', 'maxEvents=0', 'maxEvents=101'])(
