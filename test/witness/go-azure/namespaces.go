@@ -161,7 +161,7 @@ func refusals(ctx context.Context, at namespaceTopic) {
 		elsewhere := at
 		elsewhere.Topic = "nothing"
 		_, err := queueByKey(elsewhere).sender.SendEvent(ctx, orderEvent("one"), nil)
-		return refused(err, 410, "Gone")
+		return refused(err, 404, "NotFound")
 	})
 }
 

@@ -219,6 +219,10 @@ def publish_cloud_events(subscriber):
         with step(f"azure-eventgrid is refused with a wrong {name}"):
             with refused(ClientAuthenticationError, "Unauthorized"):
                 EventGridPublisherClient(CLOUD["endpoint"], proof).send(CloudEvent(source="/", type="t"))
+    with step("azure-eventgrid is told that a request of 1.7 MB is too large"):
+        with refused(HttpResponseError, "maximum size"):
+            large = [CloudEvent(source="/orders/4", type="Order.Large", data="x" * 850_000) for _ in range(2)]
+            EventGridPublisherClient(CLOUD["endpoint"], AzureKeyCredential(CLOUD["key"]), retry_total=0).send(large)
     with step("azure-eventgrid is refused with a token whose principal has no role"):
         with refused(ClientAuthenticationError, "does not have permission"):
             EventGridPublisherClient(CLOUD["endpoint"], credential(STRANGER)).send(CloudEvent(source="/", type="t"))
@@ -290,6 +294,17 @@ def namespaces():
         read = calls.get(group, namespace, topic, queue)
         assert read.delivery_configuration.queue.max_delivery_count == 4, read
         assert [one.name for one in calls.list_by_namespace_topic(group, namespace, topic)] == [queue]
+    with step("azure-mgmt-eventgrid changes a namespace, its topic and an event subscription of that"):
+        size = models.NamespaceUpdateParameters(tags={"team": "orders"}, sku=models.NamespaceSku(capacity=2))
+        changed = client.namespaces.begin_update(group, namespace, size).result(60)
+        assert (changed.tags, changed.sku.name, changed.sku.capacity) == ({"team": "orders"}, "Standard", 2), changed
+        kept = models.NamespaceTopicUpdateParameters(event_retention_in_days=7)
+        assert client.namespace_topics.begin_update(group, namespace, topic, kept).result(60).event_retention_in_days == 7
+        longer = models.DeliveryConfiguration(queue=models.QueueInfo(receive_lock_duration_in_seconds=120))
+        patch = models.SubscriptionUpdateParameters(delivery_configuration=longer)
+        read = calls.begin_update(group, namespace, topic, queue, patch).result(60)
+        assert read.delivery_configuration.queue.receive_lock_duration_in_seconds == 120, read
+        assert read.filters_configuration.included_event_types == ["order.placed"], read
     hostname = client.namespaces.get(group, namespace).topics_configuration.hostname
     key = client.namespaces.list_shared_access_keys(group, namespace).key1
     endpoint = f"https://{hostname}"
