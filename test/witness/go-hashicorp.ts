@@ -1,4 +1,5 @@
 // HashiCorp's SDK for Azure, of which Terraform's azurerm is made, in Go.
+import { join } from 'node:path'
 import { EventGridEmulator } from '../../src/emulator/index.ts'
 import { openConsentingWebhook } from './consenting-webhook.ts'
 import { goSteps, prepareGo } from './go-program.ts'
@@ -23,6 +24,7 @@ export const goHashicorp: Witness = {
       ...{ tenantId, subscriptionId, clientId, clientSecret, objectId: client?.objectId },
       resourceManager: endpoints.resourceManager,
       webhook: 'https://hashicorp.example.com/events',
+      examples: join(import.meta.dirname, '../../examples/terraform'),
     })
   },
 }

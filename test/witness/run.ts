@@ -6,6 +6,7 @@ import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
 import { goAzure, goNamespaces } from './go-azure.ts'
 import { goBinding } from './go-binding.ts'
 import { goHashicorp } from './go-hashicorp.ts'
+import { javaSdk } from './java-sdk.ts'
 import { pythonSdks } from './python-sdks.ts'
 import { terraformAzapi, terraformAzurerm } from './terraform.ts'
 import type { Step, Witness } from './witness.ts'
@@ -18,6 +19,7 @@ const witnesses: readonly Witness[] = [
   goNamespaces,
   goHashicorp,
   goBinding,
+  javaSdk,
   daprPythonSdk,
   daprGoSdk,
   // Terraform is on no machine of the gate, and its providers are large.

@@ -6,6 +6,7 @@ require (
 	github.com/hashicorp/go-azure-helpers v0.81.1
 	github.com/hashicorp/go-azure-sdk/resource-manager v0.20260811.1225050
 	github.com/hashicorp/go-azure-sdk/sdk v0.20260811.1225050
+	github.com/hashicorp/hcl/v2 v2.24.0
 )
 
 require (
@@ -21,7 +22,6 @@ require (
 	github.com/hashicorp/go-retryablehttp v0.7.8 // indirect
 	github.com/hashicorp/go-uuid v1.0.3 // indirect
 	github.com/hashicorp/go-version v1.9.0 // indirect
-	github.com/hashicorp/hcl/v2 v2.24.0 // indirect
 	github.com/hashicorp/logutils v1.0.0 // indirect
 	github.com/hashicorp/terraform-plugin-go v0.31.0 // indirect
 	github.com/hashicorp/terraform-plugin-log v0.10.0 // indirect

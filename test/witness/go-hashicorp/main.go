@@ -22,6 +22,8 @@ import (
 
 type world struct {
 	ResourceManager, TenantID, SubscriptionID, ClientID, ClientSecret, ObjectID, Webhook string
+	// The folder of the examples of Terraform.
+	Examples string
 }
 
 type line struct {
@@ -143,6 +145,7 @@ func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	w := &witness{world: at}
+	w.examples()
 	w.signIn(ctx)
 	w.groups(ctx)
 	// Deletion of each is polled every ten seconds, whatever the answer says: so they go side by side.
