@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -49,7 +50,7 @@ async function run(): Promise<readonly Step[]> {
   try {
     await using emulator = await EventGridEmulator.start({
       ingress: portIngress,
-      clients: [{ roles: [{ role: 'Contributor' }] }],
+      clients: [{ roles: [{ role: 'Owner' }] }],
       // Without it Azure CLI asks for the end of an operation every ten seconds.
       operationRetryAfter: 1,
       subscriptions: [{ resourceGroups: ['rg'] }, { id: unregistered, registered: false }],
@@ -88,6 +89,7 @@ async function run(): Promise<readonly Step[]> {
       ...(await eventSubscriptions(world)),
       ...(await domains(world)),
       ...(await systemTopics(world)),
+      ...(await groups(world)),
     ]
   } finally {
     webhook.close()
@@ -114,9 +116,8 @@ async function signIn({ emulator, az, refused }: World): Promise<readonly Step[]
       const audience = 'https://management.azure.com/'
       await az(
         nothing,
-        ...['cloud', 'register', '--name', 'emulator', '--skip-endpoint-discovery'],
+        ...['cloud', 'register', '--name', 'emulator'],
         ...['--endpoint-resource-manager', endpoints.resourceManager],
-        ...['--endpoint-active-directory', endpoints.authorityHost],
         ...['--endpoint-active-directory-resource-id', audience, '--endpoint-management', audience],
         ...['--endpoint-active-directory-graph-resource-id', 'https://graph.windows.net/'],
         ...['--endpoint-microsoft-graph-resource-id', 'https://graph.microsoft.com/'],
@@ -419,6 +420,32 @@ async function systemTopics({ emulator, url, az, refused }: World): Promise<read
       const events = ['eventgrid', 'topic-type', 'list-event-types', '--name', 'Microsoft.Storage.StorageAccounts']
       const eventTypes = await az(names, ...events)
       assert.ok(eventTypes.some(({ name }) => name === 'Microsoft.Storage.BlobCreated'))
+    }),
+  ]
+}
+
+/** A resource group, a role in it by its name, and the end of both. */
+async function groups({ emulator, az, refused }: World): Promise<readonly Step[]> {
+  const scope = `/subscriptions/${emulator.subscriptionId}/resourceGroups/quickstart`
+  const group = ['--name', 'quickstart']
+  return [
+    await takeStep('it makes a resource group, and changes its tags', async () => {
+      await az(z.unknown(), 'group', 'create', ...group, '--location', 'westeurope', '--tags', 'for=test')
+      const shape = z.object({ location: z.string(), tags: z.record(z.string(), z.string()) })
+      const changed = await az(shape, 'group', 'update', ...group, '--set', 'tags.for=us')
+      assert.deepEqual(changed, { location: 'westeurope', tags: { for: 'us' } })
+    }),
+    await takeStep('it assigns a role by its name', async () => {
+      const assignee = ['--assignee-object-id', randomUUID(), '--assignee-principal-type', 'ServicePrincipal']
+      const role = ['--role', 'EventGrid EventSubscription Contributor', '--scope', scope]
+      const made = await az(z.object({ scope: z.string() }), 'role', 'assignment', 'create', ...assignee, ...role)
+      assert.equal(made.scope, scope)
+    }),
+    await takeStep('it deletes the resource group with the topic in it, as every quickstart does', async () => {
+      const topic = ['--name', 'quickstart-topic', '--resource-group', 'quickstart']
+      await az(z.unknown(), 'eventgrid', 'topic', 'create', ...topic, '--location', 'westeurope')
+      await az(nothing, 'group', 'delete', ...group, '--yes')
+      await refused(['ResourceGroupNotFound'], 'group', 'show', ...group)
     }),
   ]
 }

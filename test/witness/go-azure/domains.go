@@ -79,7 +79,7 @@ func (w *witness) domains(ctx context.Context) {
 			return err
 		}
 		_, err = topics.Get(ctx, group, name, "lamps", nil)
-		return refused(err, http.StatusNotFound, "ResourceNotFound")
+		return refused(err, http.StatusNotFound, "ParentResourceNotFound")
 	})
 }
 

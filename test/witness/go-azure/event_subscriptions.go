@@ -110,7 +110,7 @@ func (w *witness) eventSubscriptions(ctx context.Context) {
 	})
 	step("armeventgrid is told that a topic does not exist when it subscribes to it", func() error {
 		_, err := nested.BeginCreateOrUpdate(ctx, group, "nothing", "app", w.subscription("/app", cloudEvents), nil)
-		return refused(err, http.StatusNotFound, "ResourceNotFound")
+		return refused(err, http.StatusNotFound, "ParentResourceNotFound")
 	})
 	step("armeventgrid sees AwaitingManualAction until the validation URL is called", func() error { return w.manual(ctx) })
 }

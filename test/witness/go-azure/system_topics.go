@@ -31,7 +31,7 @@ func (w *witness) systemTopics(ctx context.Context) {
 		return errors.Join(
 			same("the id", value(made.ID), id),
 			same("the source", value(made.Properties.Source), source),
-			same("the topic type", value(made.Properties.TopicType), "microsoft.storage.storageaccounts"),
+			same("the topic type", value(made.Properties.TopicType), "Microsoft.Storage.StorageAccounts"),
 		)
 	})
 	step("armeventgrid creates an event subscription of a system topic, with a nested id", func() error {
