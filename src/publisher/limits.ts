@@ -48,3 +48,6 @@ export const publisherDefaults: PublisherLimits = {
 
 /** The bounds of a namespace topic (Event Grid namespaces: quotas). */
 export const namespaceDefaults: PublisherLimits = { ...publisherDefaults, maxRequestEvents: 1_000 }
+
+/** Most metadata names of one call: far more than have a meaning. Each costs time, and a caller must not stop everybody else. */
+export const maxMetadataNames = 1_000

@@ -18,7 +18,7 @@ export interface GrpcApp {
   readonly events: readonly GrpcAppEvent[]
   /** Resolves with the events once there are so many. */
   received(count: number): Promise<readonly GrpcAppEvent[]>
-  /** How events are answered: a status, or `'hang'` for no answer. `OK` to begin with. */
+  /** How events are answered: a status, what is to be published, or `'hang'` for no answer. `OK` to begin with. */
   answerWith(answer: (event: GrpcAppEvent, index: number) => GrpcAppAnswer | Promise<GrpcAppAnswer>): void
   /** The components whose events it takes. `orders` to begin with. */
   subscribe(names: readonly string[]): void
@@ -27,7 +27,14 @@ export interface GrpcApp {
   close(): void
 }
 
-export type GrpcAppAnswer = keyof typeof status | 'hang'
+/** `BindingEventResponse`: what the application has published. */
+export interface GrpcAppResponse {
+  readonly to: readonly string[]
+  readonly data: Buffer
+  readonly concurrency?: 'SEQUENTIAL' | 'PARALLEL'
+}
+
+export type GrpcAppAnswer = keyof typeof status | 'hang' | GrpcAppResponse
 
 /** Opens one on a port, a free one unless said; the test's end closes it. */
 export async function openGrpcApp(port = 0): Promise<GrpcApp> {
@@ -42,7 +49,8 @@ export async function openGrpcApp(port = 0): Promise<GrpcApp> {
     events.push(event)
     for (const look of watchers) look()
     const code = await answer(event, events.indexOf(event))
-    if (code === 'OK') callback(null, {})
+    if (typeof code === 'object') callback(null, code)
+    else if (code === 'OK') callback(null, {})
     else if (code !== 'hang') callback({ code: status[code], details: 'as told' })
   }
   const listInputBindings: handleUnaryCall<object, object> = (_call, callback) => callback(null, { bindings })

@@ -1,8 +1,10 @@
 // Event made from plain data: default type, source, subject, id; invoke metadata attributes, misspelt names.
+
 import type { Logger } from '../../core/logger.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
+import { maxMetadataNames } from '../limits.ts'
 import { traceOfMetadata } from '../trace/event-trace.ts'
 import { faultsOfMetadata } from './event-faults.ts'
 import { invalidPayload } from './invalid-payload.ts'
@@ -110,9 +112,6 @@ function withData(attributes: Readonly<Record<string, string>>, payload: Payload
   return { attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
 }
 
-/** Each name costs time: a caller must not stop everybody else. */
-const maxGivenNames = 1_000
-
 /** The known metadata by lower-case name. An empty value counts as absent. */
 function readAttributes(
   metadata: Readonly<Record<string, unknown>>,
@@ -120,8 +119,8 @@ function readAttributes(
 ): ReadonlyMap<string, string> {
   const given = new Map<string, string>()
   const names = Object.keys(metadata).length
-  if (names > maxGivenNames) {
-    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxGivenNames}`)
+  if (names > maxMetadataNames) {
+    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
   }
   for (const [key, value] of Object.entries(metadata)) {
     const name = key.toLowerCase()

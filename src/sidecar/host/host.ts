@@ -14,7 +14,7 @@ export interface HostOptions extends Omit<OpenOptions, 'logger'> {
 
 export type Host = ReturnType<typeof createHost>
 
-export function createHost({ channel, loggerOf, metrics, endpoints: first }: HostOptions) {
+export function createHost({ channel, loggerOf, metrics, endpoints: first, publishAnswer }: HostOptions) {
   let endpoints = first
   const running = new Map<string, RunningComponent>()
   let appUp = false
@@ -25,7 +25,8 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first }: Hos
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component = running.get(name) ?? createComponent(loaded, { channel, logger, metrics, endpoints })
+    const component =
+      running.get(name) ?? createComponent(loaded, { channel, logger, metrics, endpoints, publishAnswer })
     await component.open(loaded)
     running.set(name, component)
     const { input: push, pull, output } = loaded.metadata

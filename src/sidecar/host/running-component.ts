@@ -4,6 +4,7 @@ import {
   type ComponentSides,
   createComponentSides,
   type InvokeAnswer,
+  type InvokeOptions,
   operations,
 } from '../../binding/sides/component-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
@@ -17,7 +18,7 @@ import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
-import { type AppChannel, type PostedEvent, type Probed, probeTimeoutMs } from './app/app-channel.ts'
+import { type AppChannel, type EventAnswer, type PostedEvent, type Probed, probeTimeoutMs } from './app/app-channel.ts'
 
 /** A component that is up, and stays the same while its metadata change. */
 export type RunningComponent = ReturnType<typeof createComponent>
@@ -27,6 +28,8 @@ export interface OpenOptions {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
+  /** Publishes what the application returns for an event. Never rejects. */
+  readonly publishAnswer: (answer: EventAnswer, signal: AbortSignal) => Promise<void>
 }
 
 const minProbeDelayMs = 100
@@ -43,7 +46,7 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
 
 /** Makes a component without a side: `open` opens them. */
 export function createComponent(first: LoadedComponent, options: OpenOptions) {
-  const { channel, logger, metrics, endpoints } = options
+  const { channel, logger, metrics, endpoints, publishAnswer } = options
   const { name } = first.component
   const sides = createComponentSides({ logger: withTrace(logger), endpoints })
   const counters = metrics.component(name)
@@ -91,7 +94,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
       }
       loaded = next
       const isInput = metadata.input || metadata.pull
-      attachment = channel && isInput ? attach(next, sides, channel, { logger, counters }) : undefined
+      attachment = channel && isInput ? attach(next, sides, channel, { logger, counters, publishAnswer }) : undefined
     },
     /** Accepts no more events, and waits for those that the application handles. `create` still works. */
     drain,
@@ -110,15 +113,11 @@ interface Reports {
 
 function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
-  return async (
-    operation: string,
-    data: unknown,
-    metadata: Readonly<Record<string, string>>,
-  ): Promise<InvokeAnswer> => {
+  return async (operation: string, data: unknown, call: InvokeOptions): Promise<InvokeAnswer> => {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)
     try {
-      const answer = await sides.invoke(operation, data, { metadata })
+      const answer = await sides.invoke(operation, data, call)
       count('OK')
       return answer
     } catch (error) {
@@ -132,7 +131,12 @@ function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
 }
 
 /** Hands the component's events to the application once it asks for them. */
-function attach(loaded: LoadedComponent, sides: ComponentSides, channel: AppChannel, { logger, counters }: Reports) {
+function attach(
+  loaded: LoadedComponent,
+  sides: ComponentSides,
+  channel: AppChannel,
+  { logger, counters, publishAnswer }: Reports & Pick<OpenOptions, 'publishAnswer'>,
+) {
   const { name, properties } = loaded.component
   function textOf(field: string): string | undefined {
     const [, value] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === field) ?? []
@@ -150,7 +154,8 @@ function attach(loaded: LoadedComponent, sides: ComponentSides, channel: AppChan
     inFlight++
     let result: EventResult = 'failed'
     try {
-      await channel.deliver(address, event)
+      const answer = await channel.deliver(address, event)
+      if (answer) await publishAnswer(answer, event.signal)
       result = 'acknowledged'
     } finally {
       inFlight--

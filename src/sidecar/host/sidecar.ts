@@ -10,6 +10,7 @@ import { createMetrics } from '../shared/metrics.ts'
 import type { ApiOptions } from './api/api-metadata.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
 import { createCallOutput } from './api/call-output.ts'
+import { createAnswerPublisher } from './api/publish-answer.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
 import { createHost } from './host.ts'
@@ -43,14 +44,19 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const openChannel =
     app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
-  const host = createHost({ channel, loggerOf, metrics, endpoints: options.endpoints })
+  const host = createHost({
+    ...{ channel, loggerOf, metrics, endpoints: options.endpoints },
+    publishAnswer: (answer, signal) => publishAnswer(answer, signal),
+  })
+  const callOutput = createCallOutput({ host, logger })
+  const publishAnswer = createAnswerPublisher({ callOutput, logger })
   metrics.watch(() => host.components().map((component) => component.figures()))
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
   const both = {
     ...options,
     host,
-    callOutput: createCallOutput({ host, logger }),
+    callOutput,
     listeningOn: http.host,
     token: options.apiToken,
     extended: new Map<string, string>(),

@@ -101,6 +101,21 @@ function walkMembers(
   return bytes[at] === closeBrace ? at + 1 : undefined
 }
 
+/** Whether the object that a JSON text holds as `member` has more members than that, in one pass. False for any other text. */
+export function hasMoreMembers(bytes: Uint8Array, member: string, limit: number): boolean {
+  let isMore = false
+  walkMembers(bytes, 0, (key, start) => {
+    if (!isName(bytes, key, member)) return endOfValue(bytes, start)
+    let count = 0
+    const end = walkMembers(bytes, start, (_key, value) => {
+      isMore ||= ++count > limit
+      return isMore ? bytes.length : endOfValue(bytes, value)
+    })
+    return isMore ? bytes.length : (end ?? endOfValue(bytes, start))
+  })
+  return isMore
+}
+
 /** Whether a string of JSON, with its quotes, is this name. */
 function isName(bytes: Uint8Array, { start, end }: Slice, name: string): boolean {
   const isPlain = end - start === name.length + 2

@@ -24,6 +24,15 @@ it.each([
     expected: [500, notInvoked('ä'.repeat(256), `couldn't find output binding ${'ä'.repeat(256)}`)],
   },
   {
+    name: 'more metadata names than any caller has',
+    body: {
+      operation: 'create',
+      data: 1,
+      metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`name-${n}`, 'x'])),
+    },
+    expected: [400, /^{"errorCode":"ERR_MALFORMED_REQUEST".*the metadata of the call has more than 1000 names/],
+  },
+  {
     name: 'a path that is not escaped as it should be',
     url: '/v1.0/bindings/100%',
     body: { operation: 'create' },

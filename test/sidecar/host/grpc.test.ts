@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import { expect, it, onTestFinished } from 'vitest'
+import { startHeldTopic, startTopic } from '../../publisher/scripted-topic.ts'
 import { daprService } from '../../support/dapr-protos.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GrpcAppEvent, openGrpcApp } from '../../support/grpc-app.ts'
@@ -53,6 +54,87 @@ it('hands an event over gRPC to the application by the name of its component, an
   expect(Object.keys(event?.metadata ?? {})).not.toContain('x-eventgrid-binding-token')
   expect(dataOf(app.events)).toEqual([{ order: 1 }])
 })
+
+/** A component `name` that publishes to a scripted topic. */
+function publisherTo(world: HostWorld, name: string, topicEndpoint: string): void {
+  const fields = { direction: 'output', topicEndpoint, accessKey: 'a2V5', clientSecret: undefined }
+  world.write(`${name}.yaml`, { name, topic: 'parcels', fields })
+}
+
+it.each([
+  { data: '{"parcel":1}', published: '{"parcel":1}' },
+  { data: ' [1,2]', published: '[1,2]' },
+  { data: '17', published: '17' },
+  { data: '"text"', published: '"text"' },
+  { data: 'no JSON', published: 'null' },
+  { data: '', published: 'null' },
+])('publishes what the application returns for an event: $data', async ({ data, published }) => {
+  const world = await openHostWorld()
+  const app = await openGrpcApp()
+  const topic = await startTopic()
+  publisherTo(world, 'audit', topic.endpoint)
+  app.answerWith(() => ({ to: ['audit'], data: Buffer.from(data) }))
+  const host = startGrpc(world, app.port)
+  await host.takesEvents('orders')
+  await host.invoke('orders', create({ order: 1 }))
+  await topic.arrived(1)
+  expect(JSON.stringify(topic.events()[0]?.data)).toBe(published)
+  await world.emulator.settled()
+  expect(world.emulator.figures()).toMatchObject({ delivered: 1 })
+})
+
+it.each([
+  { concurrency: 'SEQUENTIAL', waits: true },
+  { concurrency: 'PARALLEL', waits: false },
+] as const)(
+  'publishes it $concurrency as it is told: one waits for the other $waits',
+  async ({ concurrency, waits }) => {
+    const world = await openHostWorld()
+    const app = await openGrpcApp()
+    const [{ topic: first, open }, second] = [await startHeldTopic(), await startTopic()]
+    publisherTo(world, 'first', first.endpoint)
+    publisherTo(world, 'second', second.endpoint)
+    app.answerWith(() => ({ to: ['first', 'second'], data: Buffer.from('{}'), concurrency }))
+    const host = startGrpc(world, app.port)
+    await host.takesEvents('orders')
+    await host.invoke('orders', create({ order: 1 }))
+    await first.arrived(1)
+    if (!waits) {
+      await second.arrived(1)
+      await world.emulator.settled()
+    } else expect([second.requests.length, world.emulator.figures().delivered]).toEqual([0, 0])
+    open()
+    await second.arrived(1)
+    await world.emulator.settled()
+    expect([first.requests.length, world.emulator.figures().delivered]).toEqual([1, 1])
+  },
+)
+
+it.each([
+  { to: ['missing', 'audit'], concurrency: 'SEQUENTIAL', published: 0 },
+  { to: ['audit', 'missing'], concurrency: 'SEQUENTIAL', published: 1 },
+  { to: ['missing', 'audit'], concurrency: 'PARALLEL', published: 1 },
+] as const)(
+  'acknowledges an event whose answer cannot be published to $to, $concurrency: $published are',
+  async ({ to, concurrency, published }) => {
+    const world = await openHostWorld()
+    const app = await openGrpcApp()
+    const topic = await startTopic()
+    publisherTo(world, 'audit', topic.endpoint)
+    app.answerWith(() => ({ to, data: Buffer.from('{}'), concurrency }))
+    const host = startGrpc(world, app.port)
+    await host.takesEvents('orders')
+    await host.invoke('orders', create({ order: 1 }))
+    await host.line(
+      / warn {2}what the application returned for an event could not be published to=missing .*couldn't find/,
+    )
+    await world.emulator.settled()
+    host.process.kill('SIGTERM')
+    expect(await host.ended).toBe(0)
+    expect(topic.requests).toHaveLength(published)
+    expect([app.events.length, world.emulator.figures().delivered]).toEqual([1, 1])
+  },
+)
 
 it('has an event delivered again that the application refuses or leaves unanswered', async () => {
   const world = await openHostWorld()

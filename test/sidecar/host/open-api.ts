@@ -33,7 +33,12 @@ spec:
     fill: (text) => text,
     secrets: () => ({}),
   })
-  const host = createHost({ channel: undefined, loggerOf: () => log, metrics: createMetrics() })
+  const host = createHost({
+    channel: undefined,
+    publishAnswer: async () => {},
+    loggerOf: () => log,
+    metrics: createMetrics(),
+  })
   await host.start(loaded)
   const api = createBindingsApi({
     host,

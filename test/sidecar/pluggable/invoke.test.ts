@@ -128,6 +128,24 @@ it.each([
   await expect(host.invoke('orders', request)).rejects.toMatchObject({ code: status[code] })
 })
 
+it.each([
+  { count: 1_000, outcome: 'fulfilled' },
+  { count: 1_001, outcome: 'rejected' },
+  { count: 50_000, outcome: 'rejected' },
+])('bounds the metadata names of a call: $count are $outcome', async ({ count, outcome }) => {
+  const { host, fields } = await openComponent()
+  await host.init('output', 'orders', fields)
+  const metadata = Object.fromEntries(Array.from({ length: count }, (_, n) => [`name-${n}`, 'x']))
+  const [result] = await Promise.allSettled([host.invoke('orders', { operation: 'create', data: json({}), metadata })])
+  expect(result.status).toBe(outcome)
+  if (result.status === 'rejected') {
+    expect(result.reason).toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      message: expect.stringContaining('more than 1000 names'),
+    })
+  }
+})
+
 it('refuses a message of more than 64 MiB', async () => {
   const { host } = await openComponent()
   const request = { operation: 'create', data: Buffer.alloc(65 * 1024 * 1024, 'x') }

@@ -3,10 +3,12 @@ import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { maxMetadataNames } from '../../../publisher/limits.ts'
 import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/request-origin.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { hasMoreMembers, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
+import { tooManyNames } from '../../shared/metadata-names.ts'
 import { type ApiOptions, apiMetadata } from './api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
 
@@ -155,6 +157,7 @@ const malformed = (reply: FastifyReply, why: string) =>
   sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
+  if (Buffer.isBuffer(body) && hasMoreMembers(body, 'metadata', maxMetadataNames)) return { fault: tooManyNames }
   const value = readJson(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
   if (value === undefined) return { fault: 'it is not JSON' }
   const parsed = invokeRequest.safeParse(value)

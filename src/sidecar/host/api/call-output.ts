@@ -11,6 +11,8 @@ export interface OutputCall {
   readonly operation: string | null | undefined
   readonly data: unknown
   readonly metadata: Readonly<Record<string, string>>
+  /** Ends the call. */
+  readonly signal?: AbortSignal
 }
 
 /** A call that failed; the message is the one that Dapr gives. */
@@ -38,7 +40,7 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
     log.warn('a call names an unknown component', { called, known: oneLine(names.join(', '), maxNames) }, called)
   }
 
-  return async ({ name, operation, data, metadata }) => {
+  return async ({ name, operation, data, ...call }) => {
     const refusal = (why: string, cause?: unknown) =>
       new OutputCallError(`error invoking output binding ${name}: ${why}`, { cause })
     if (!operation) throw refusal('operation field is missing from request')
@@ -53,7 +55,7 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
       throw refusal(`binding ${name} does not support operation ${operation}. ${supported}`)
     }
     try {
-      return await component.invoke(operation, data, metadata)
+      return await component.invoke(operation, data, call)
     } catch (error) {
       throw refusal(error instanceof BindingError ? error.message : 'an unexpected error', error)
     }

@@ -7,12 +7,14 @@ import {
   type ServerUnaryCall,
   status,
 } from '@grpc/grpc-js'
+import { BindingError } from '../../../core/errors.ts'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
 import { isOwnHost } from '../../../support/net/request-origin.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
 import { createPeers, serverOptions } from '../../shared/grpc-peers.ts'
 import { statusDetails } from '../../shared/grpc-services.ts'
 import { invokePayload } from '../../shared/invoke-payload.ts'
+import { boundNames, refuseTooManyNames } from '../../shared/metadata-names.ts'
 import { type ApiOptions, apiMetadata } from './api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
 import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
@@ -27,7 +29,7 @@ type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'g
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
 export function createGrpcApi(options: ApiOptions) {
   const { callOutput, onShutdown } = options
-  const { Dapr } = loadRuntimeContract()
+  const Dapr = boundNames(loadRuntimeContract().Dapr, 'InvokeBinding', 3)
   const server = new Server({ ...serverOptions, 'grpc.max_receive_message_length': maxMessageBytes })
   const peers = createPeers(server, { onRefused() {} })
 
@@ -41,8 +43,8 @@ export function createGrpcApi(options: ApiOptions) {
       try {
         callback(null, await work(call))
       } catch (error) {
-        const text = error instanceof OutputCallError ? error.message : 'an unexpected error'
-        callback({ code: status.INTERNAL, details: statusDetails(text) })
+        const isKnown = error instanceof OutputCallError || error instanceof BindingError
+        callback({ code: status.INTERNAL, details: statusDetails(isKnown ? error.message : 'an unexpected error') })
       }
     }
   }
@@ -52,6 +54,7 @@ export function createGrpcApi(options: ApiOptions) {
     {
       ...Object.fromEntries(unsupportedMethods.map((name) => [name, refuse(name, options)])),
       InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
+        refuseTooManyNames(request)
         const { name, operation, data } = request
         // Dapr hands the caller's trace on to the component in the same way.
         const given = { ...request.metadata, ...readTraceContext(metadata.getMap()) }

@@ -22,6 +22,15 @@ export interface AppChannelOptions {
 /** What is posted of an event, and what ends it. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
+/** What the application wants published in answer to an event. */
+export interface EventAnswer {
+  /** The names of the components that publish it, one at least. */
+  readonly to: readonly string[]
+  readonly data: Buffer
+  /** All at once; else one after the other. */
+  readonly isParallel: boolean
+}
+
 /** The answer to the question whether the application takes events at an address. */
 export type Probed =
   | { readonly kind: 'subscribed' }
@@ -38,8 +47,11 @@ export interface AppChannel {
   refusal(address: string, status: number): string
   /** Asks with OPTIONS whether the application takes events at a route: 2xx and 405 mean yes, as for Dapr. */
   probe(route: string): Promise<Probed>
-  /** Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. */
-  deliver(route: string, event: PostedEvent): Promise<void>
+  /**
+   * Posts an event to a route. Rejects unless the answer is 2xx, and when `event.signal` aborts. Resolves with what the application
+   * wants published: over gRPC only, because Dapr ignores it over HTTP.
+   */
+  deliver(route: string, event: PostedEvent): Promise<EventAnswer | undefined>
   reachable(): Promise<boolean>
   /** Does GET of a path answer 2xx within half a second? */
   healthy(path: string): Promise<boolean>
@@ -104,6 +116,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         throw new Error(`the application could not be reached (${codeOf(error) ?? 'connection lost'})`)
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
+      return undefined
     },
     reachable: () => isReachable(host, port),
     async healthy(path) {

@@ -2,10 +2,21 @@
 import { isIPv6 } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import { z } from 'zod'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
 import { createSlots } from '../../../support/work/slots.ts'
 import { loadRuntimeContract } from '../api/runtime-contract.ts'
-import { type AppChannel, type AppChannelOptions, healthTimeoutMs, isReachable, probeTimeoutMs } from './app-channel.ts'
+import {
+  type AppChannel,
+  type AppChannelOptions,
+  type EventAnswer,
+  healthTimeoutMs,
+  isReachable,
+  probeTimeoutMs,
+} from './app-channel.ts'
+
+/** The message `BindingEventResponse`. */
+const eventAnswer = z.object({ to: z.array(z.string()), data: z.instanceof(Buffer), concurrency: z.number() })
 
 /** The application is asked again and again, so it must be found soon after it starts. */
 const maxReconnectDelayMs = 1_000
@@ -77,7 +88,8 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
       // As headers of the call too, where instrumentations of gRPC look for it.
       const trace = readTraceContext(metadata)
       try {
-        await slots.run(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
+        const answer = await slots.run(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
+        return readAnswer(answer)
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
         const code = statusOf(error)
@@ -99,6 +111,11 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     },
     close: () => client.close(),
   }
+}
+
+function readAnswer(answer: object): EventAnswer | undefined {
+  const { to, data, concurrency } = eventAnswer.parse(answer)
+  return to.length === 0 ? undefined : { to, data, isParallel: concurrency === 1 }
 }
 
 function statusOf(error: unknown): status {

@@ -1,5 +1,6 @@
 // GRPC message types and services of Dapr's pluggable bindings, from `proto/bindings.proto`.
 import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
+import { boundNames } from '../../shared/metadata-names.ts'
 import bindings from './proto/bindings.json' with { type: 'json' }
 
 export type Texts = Readonly<Record<string, string>>
@@ -38,5 +39,5 @@ export interface InvokeResponse {
 export function loadContract() {
   const all = loadDefinitions(bindings)
   const service = (name: string) => serviceOf(all, `dapr.proto.components.v1.${name}`)
-  return { all, input: service('InputBinding'), output: service('OutputBinding') }
+  return { all, input: service('InputBinding'), output: boundNames(service('OutputBinding'), 'Invoke', 2) }
 }

@@ -3,7 +3,10 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
+
 import type { Side } from '../../../metadata/fields/field.ts'
+import { refuseTooManyNames } from '../../shared/metadata-names.ts'
+
 import type { Instance } from '../instance.ts'
 import type { Instances } from '../instances.ts'
 import type { AckMessage, EventMessage, InitRequest, InvokeRequest, InvokeResponse } from './contract.ts'
@@ -55,6 +58,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
       async (call) => {
         // After a restart of this process daprd sends calls without `Init`: they are counted and logged, too.
         const instance = instances.obtain(instanceName(call.metadata))
+        refuseTooManyNames(call.request)
         const cancelled = new AbortController()
         const cancel = () => cancelled.abort()
         call.once('cancelled', cancel)
