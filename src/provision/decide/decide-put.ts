@@ -34,13 +34,21 @@ export function decidePut(existing: UnknownRecord | undefined, { refusalOf, merg
   const refusal = refusalOf(before)
   if (refusal) return { action: 'refuse', ...refusal }
   const properties = merge(before)
-  // As members of an object, so that an empty one is the same as none.
-  const differing = Object.keys(properties).filter(
-    (name) => !isDeepStrictEqual(canonicalJson({ [name]: before[name] }), canonicalJson({ [name]: properties[name] })),
-  )
+  const named = Object.fromEntries(Object.keys(properties).map((name) => [name, before[name]]))
+  const differing = differingPaths(canonicalJson(named), canonicalJson(properties))
   if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
   const because = differing.length === 0 ? `its state is ${state}` : `other ${differing.join(', ')}`
   return { action: 'put', because, properties }
+}
+
+/** The fields that differ, as Resource Manager spells them: `filtersConfiguration.includedEventTypes`. */
+function differingPaths(before: unknown, after: unknown, path = ''): readonly string[] {
+  if (isDeepStrictEqual(before, after)) return []
+  const [one, other] = [before ?? {}, after ?? {}]
+  if (!isRecord(one) || !isRecord(other)) return [path]
+  return Object.keys({ ...one, ...other }).flatMap((name) =>
+    differingPaths(one[name], other[name], path === '' ? name : `${path}.${name}`),
+  )
 }
 
 /** For comparing: without nulls, empty texts, empty lists and empty objects, and resource ids in lower case. */

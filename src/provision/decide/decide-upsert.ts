@@ -168,8 +168,8 @@ function withParts(field: string, before: unknown, after: unknown): string {
 }
 
 function differingParts(before: unknown, after: unknown): string[] | undefined {
-  if (before === undefined || after === undefined || !isRecord(before) || !isRecord(after)) return undefined
-  return differingNames(before, after, Object.keys({ ...before, ...after }))
+  const [one, other] = [before ?? {}, after ?? {}]
+  return isRecord(one) && isRecord(other) ? differingNames(one, other, Object.keys({ ...one, ...other })) : undefined
 }
 
 /** Does a setting vanish? A PATCH clears nothing, neither without the field nor with null. Only a PUT does. */

@@ -1,7 +1,7 @@
 // One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
 import { hash } from 'node:crypto'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
-import { deadLetterFields } from '../../publisher/payload/dead-letter-fields.ts'
+import { deadLetterFields, isDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
 export interface DeadLetter {
@@ -18,9 +18,6 @@ export interface DeadLetter {
   readonly key: string
 }
 
-/** What a publisher may write. Event Grid stamps `topic`, and refuses that of another topic. */
-const eventGridFields = ['id', 'subject', 'eventType', 'eventTime', 'data', 'dataVersion', 'metadataVersion'] as const
-
 /** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
 export function readDeadLetter(value: unknown): DeadLetter | string {
   if (!isRecord(value)) return 'it is not a JSON object'
@@ -29,10 +26,16 @@ export function readDeadLetter(value: unknown): DeadLetter | string {
   const { id } = value
   const type = isCloudEvent ? value.type : value.eventType
   if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
-  const event = isCloudEvent ? withoutAdded(value) : eventGridEvent(value)
-  const added = isCloudEvent && Object.hasOwn(value, 'deadletterreason')
-  const publishTime = isCloudEvent ? (added ? value.publishtime : undefined) : value.publishTime
-  const died = isCloudEvent ? (added ? value.lastdeliveryattempttime : undefined) : value.lastDeliveryAttemptTime
+  const isDead = isDeadLetter(value)
+  // Event Grid stamps the topic, and refuses that of another topic.
+  const event = Object.fromEntries(
+    Object.entries(value).filter(
+      ([name]) => !(isDead && deadLetterFields.has(name.toLowerCase())) && (isCloudEvent || name !== 'topic'),
+    ),
+  )
+  const added = isDead ? value : {}
+  const publishTime = added.publishtime ?? added.publishTime
+  const died = added.lastdeliveryattempttime ?? added.lastDeliveryAttemptTime
   const times = [died, publishTime, isCloudEvent ? value.time : value.eventTime]
   return {
     schema: isCloudEvent ? 'CloudEventSchemaV1_0' : 'EventGridSchema',
@@ -44,11 +47,3 @@ export function readDeadLetter(value: unknown): DeadLetter | string {
     key: hash('sha256', JSON.stringify([publishTime, event]), 'base64url'),
   }
 }
-
-function withoutAdded(value: UnknownRecord): UnknownRecord {
-  if (!Object.hasOwn(value, 'deadletterreason')) return value
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !deadLetterFields.has(name)))
-}
-
-const eventGridEvent = (value: UnknownRecord): UnknownRecord =>
-  Object.fromEntries(eventGridFields.flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]]] : [])))

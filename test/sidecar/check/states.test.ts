@@ -56,8 +56,16 @@ it('warns of an event subscription without a dead-letter destination, and of fil
   const { idsThat, said } = await world.check('--only', 'azure/subscription')
   expect(idsThat('warning')).toEqual(['azure/subscription'])
   expect(said('azure/subscription')).toMatch(
-    /differs from the metadata: .*filter[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
+    /differs from the metadata: other filter \(subjectBeginsWith\)[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
   )
+})
+
+it('names the field where the event subscription has no filter yet', async () => {
+  const world = await openCheck()
+  await subscribe(world, {})
+  world.write({ subjectEndsWith: '.jpg', includedEventTypes: 'a,b' })
+  const { said } = await world.check('--only', 'azure/subscription')
+  expect(said('azure/subscription')).toMatch(/other filter \((?=.*subjectEndsWith)(?=.*includedEventTypes)/)
 })
 
 it('tells an event subscription that carries the credential of another secret', async () => {
