@@ -16,6 +16,6 @@ describe('an event subscription that is written whole', () => {
 
   it('is written where a filter has to go, and says which field differs', () => {
     const existing = { filter: { subjectBeginsWith: 'a' }, provisioningState: 'Succeeded' }
-    expect(decidePut(existing, rules)).toMatchObject({ action: 'put', because: 'other filter' })
+    expect(decidePut(existing, rules)).toMatchObject({ action: 'put', because: 'other filter.subjectBeginsWith' })
   })
 })
