@@ -38,8 +38,7 @@ it('lists every metadata field as the table of fields has it', () => {
 })
 
 it.each(metadataFields)('explains the field $name once', ({ name }) => {
-  // The emulator's configuration has fields of the same names.
-  expect(pagesWithRowFor(name).filter((path) => path !== 'docs/emulator-facts.md')).toEqual(['docs/metadata.md'])
+  expect(pagesWithRowFor(name)).toEqual(['docs/metadata.md'])
 })
 
 it('lists every error code, in order', () => {

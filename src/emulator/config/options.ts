@@ -40,7 +40,7 @@ type FileOnly = 'deadLetterConnectionString' | 'storageQueueConnectionString'
 
 /**
  * The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. The fields of the
- * configuration file have the same names, meanings and units here (docs/emulator-facts.md), but for the ports, which are free ones.
+ * configuration file have the same names, meanings and units here, but for the ports, which are free ones.
  */
 export type EventGridEmulatorOptions = Omit<ConfigOptions, FileOnly | keyof CodeOptions> & CodeOptions
 
