@@ -1,6 +1,6 @@
-// Entra login by metadata: client secret, managed identity, CLI; token cache, 30 s limit.
+// Entra login by metadata: client secret, managed identity, CLI; 30 s limit; a token shared, kept while it is good, and renewed when refused.
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
-import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import { createDefaultHttpClient, type HttpClient, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import {
   AzureCliCredential,
   ClientSecretCredential,
@@ -14,9 +14,11 @@ import { scrub } from '../core/scrub.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
+import { type Exchange, judgeTokenFailure } from './entra-refusal.ts'
+import { refuseUnusableProxy } from './proxy.ts'
 import { readRetryAfter } from './retry-after.ts'
-import { type Exchange, judgeTokenFailure } from './token-failure.ts'
-import { trustPolicies } from './trust.ts'
+import { createTokenKeeper, type RenewableCredential } from './token-keeper.ts'
+import { route } from './trust.ts'
 
 export interface CredentialOptions {
   readonly environment: AzureEnvironment
@@ -27,17 +29,12 @@ export interface CredentialOptions {
   readonly tokenTimeoutMs?: number
 }
 
-export interface RenewableCredential extends TokenCredential {
-  /** Drops the cached tokens: the next token is a new one. */
-  renew(): void
-}
-
 /**
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
  * the client, and NoTokenError where Entra could not be asked, so that a caller tries again. The object shows no secret,
  * however it is printed.
- * @throws BindingError METADATA_INVALID when the authority host is not https, or a host's credential is missing;
- * CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
+ * @throws BindingError METADATA_INVALID when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
+ * credential is missing; CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
 export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
   const { tokenTimeoutMs = 30_000 } = options
@@ -52,37 +49,16 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
   }
   const create = (wait: TokenWait) => {
     try {
-      return connect(metadata, options, authorityHost, createObserver(wait))
+      return connect(metadata, options, authorityHost, createObservedClient(options.endpoints, wait))
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
-      throw judgeTokenFailure(error, undefined, context)
+      throw judgeTokenFailure(error, [], context)
     }
   }
   // Fails at once where something is missing.
   create(startWait())
-  let cache = new Map<string, AccessToken>()
 
-  return {
-    renew() {
-      // A new map: a request under way still writes into the old one.
-      cache = new Map()
-    },
-    async getToken(scopes, tokenOptions) {
-      const key = [scopes, tokenOptions?.tenantId ?? ''].flat().join(' ')
-      const tokens = cache
-      let token = tokenOptions?.claims ? undefined : tokens.get(key)
-      if (!token || !isFresh(token)) {
-        tokens.delete(key)
-        token = await fetchToken(scopes, tokenOptions)
-        tokens.set(key, token)
-      }
-      // For the SDKs' clients it is good for this request, by its date. They keep a token with a later date themselves, and renew it in the
-      // background, where a failure is an unhandled rejection, which ends the process.
-      return { ...token, expiresOnTimestamp: 0 }
-    },
-  }
-
-  async function fetchToken(scopes: string | string[], tokenOptions?: GetTokenOptions): Promise<AccessToken> {
+  async function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions): Promise<AccessToken> {
     const wait = startWait()
     try {
       // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
@@ -91,24 +67,20 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       if (!token) throw new Error('the credential gave none')
       return token
     } catch (error) {
-      if (tokenOptions?.abortSignal?.aborted) throw error
-      throw judgeTokenFailure(error, wait.last, context)
+      if (tokenOptions.abortSignal?.aborted) throw error
+      throw judgeTokenFailure(error, wait.exchanges, context)
     } finally {
       wait.over.abort()
     }
   }
+  return createTokenKeeper(fetchToken)
 }
-
-/** A token that expires sooner is renewed. Azure's libraries leave the same time. */
-const renewalMs = 2 * 60_000
-
-const isFresh = ({ expiresOnTimestamp }: AccessToken) => expiresOnTimestamp - renewalMs > Date.now()
 
 function connect(
   metadata: CredentialMetadata,
-  { endpoints, hostCredential }: CredentialOptions,
+  { hostCredential }: CredentialOptions,
   authorityHost: string,
-  observer: PipelinePolicy,
+  httpClient: HttpClient,
 ): TokenCredential {
   if (metadata.kind === 'host') {
     if (hostCredential) return hostCredential
@@ -123,27 +95,25 @@ function connect(
       fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
     })
   }
+  if (metadata.kind !== 'cli') refuseUnusableProxy(authorityHost)
   const common = {
     authorityHost,
     // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
-    // The caller tries again; retries here would multiply.
-    retryOptions: { maxRetries: 0 },
-    additionalPolicies: [
-      ...trustPolicies(endpoints),
-      observer,
-      createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
-    ].map((policy) => ({ policy, position: 'perRetry' as const })),
+    httpClient,
   }
+  // Whoever asks for a token tries again, as Entra's Retry-After says; retries here would multiply. The retries for an identity endpoint
+  // know what it answers while it starts.
+  const entra = { ...common, retryOptions: { maxRetries: 0 } }
   const client = 'clientId' in metadata && metadata.clientId ? { clientId: metadata.clientId } : {}
   const tenant = 'tenantId' in metadata && metadata.tenantId ? { tenantId: metadata.tenantId } : {}
   switch (metadata.kind) {
     case 'clientSecret':
-      return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), common)
+      return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), entra)
     case 'managedIdentity':
       return new ManagedIdentityCredential({ ...common, ...client })
     case 'workloadIdentity':
-      return new WorkloadIdentityCredential({ ...common, ...tenant, ...client })
+      return new WorkloadIdentityCredential({ ...entra, ...tenant, ...client })
     case 'cli':
       return new AzureCliCredential({ ...tenant })
     case 'default': {
@@ -155,33 +125,66 @@ function connect(
 }
 
 interface TokenWait {
-  last: Exchange | undefined
+  /** The last of them may still be under way. */
+  readonly exchanges: Exchange[]
   /** Aborts when the wait ends, with a token or without. */
   readonly over: AbortController
 }
 
-const startWait = (): TokenWait => ({ last: undefined, over: new AbortController() })
+const startWait = (): TokenWait => ({ exchanges: [], over: new AbortController() })
+
+/** Longest that one request for a token may take, in ms. Then the libraries' retries have a turn. */
+const requestTimeoutMs = 10_000
 
 /**
- * Records the last exchange with Entra, and ends requests that no caller waits for, which would keep the process alive. The
- * identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final.
+ * Sends the requests for a token, remembers how each went, and ends those that no caller waits for, which would keep the process alive.
+ * The identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final. Below
+ * all its policies, because it replaces those of a caller for a managed identity.
  */
-function createObserver(wait: TokenWait): PipelinePolicy {
+function createObservedClient(endpoints: Endpoints, wait: TokenWait): HttpClient {
+  const client = createDefaultHttpClient()
+  const limit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' })
   return {
-    name: 'eventgrid-binding-token-exchange',
-    async sendRequest(request, next) {
-      request.abortSignal = wait.over.signal
+    async sendRequest(request) {
+      const exchange: Exchange = { host: new URL(request.url).host }
+      wait.exchanges.push(exchange)
+      const tooLong = AbortSignal.timeout(requestTimeoutMs)
+      request.abortSignal = AbortSignal.any([wait.over.signal, tooLong])
+      route(request, endpoints)
       try {
-        const response = await next(request)
+        const response = await limit.sendRequest(request, (one) => client.sendRequest(one))
         const { status, bodyAsText, headers } = response
         const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
-        wait.last = { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs }
+        Object.assign(exchange, { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
         return response
       } catch (error) {
         const code = error instanceof RestError ? error.code : undefined
-        wait.last = { code: code ?? (error instanceof Error ? error.name : undefined) }
-        throw error
+        exchange.code = code ?? (error instanceof Error ? error.name : undefined)
+        if (!tooLong.aborted || wait.over.signal.aborted) throw error
+        exchange.code = 'ETIMEDOUT'
+        // The code that the libraries' retries know.
+        throw new RestError('no answer came in time', { code: 'ETIMEDOUT', request })
+      } finally {
+        request.abortSignal = wait.over.signal
       }
+    },
+  }
+}
+
+/**
+ * A policy that has a refused token renewed and sends the request once more, where the next token is another. To be added for each
+ * retry: so it stands before the policy that asks for the token, and behind the SDK's own that makes an error of the answer.
+ */
+export function createRenewalPolicy(
+  credential: TokenCredential & { renew?(refused?: string): boolean },
+): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-token-renewal',
+    async sendRequest(request, next) {
+      const response = await next(request)
+      if (response.status !== 401) return response
+      const refused = request.headers.get('authorization')?.replace(/^Bearer /, '')
+      return credential.renew?.(refused) ? next(request) : response
     },
   }
 }

@@ -43,7 +43,7 @@ function whatIsMissing({ reason }: NamespaceRefusal, pull: PullMetadata): string
   const create =
     `create the event subscription ${eventSubscriptionName} of ${id} with delivery mode Queue` +
     (credential ? '' : ', or give tenantId, clientId and clientSecret so that it is created here')
-  const namesSubscription = /event ?subscription/i.test(reason)
+  const namesSubscription = /subscription/i.test(reason)
   if (namesSubscription) return create
   return /topic/i.test(reason) ? checkTopic : `${create}. If it exists, ${checkTopic}`
 }

@@ -4,6 +4,7 @@ import { Agent } from 'node:https'
 import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
+import { isBypassed } from './proxy.ts'
 
 /** A process needs one context; a test needs one for each emulator. */
 const maxContexts = 8
@@ -11,23 +12,37 @@ const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
 /**
- * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy. Without a `ca`
- * the list is empty. Connections are shared by all clients with the same `ca`.
+ * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy, and go past the proxy
+ * where NO_PROXY says so. Connections are shared by all clients with the same `ca`.
  */
 export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
-  const secureContext = secureContextOf(endpoints)
-  if (!secureContext) return []
-  const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
-  agents.set(secureContext, agent)
   const policy: PipelinePolicy = {
     name: 'eventgrid-binding-trust',
     sendRequest(request, next) {
-      // A managed identity is asked over plain http.
-      if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
+      route(request, endpoints)
       return next(request)
     },
   }
   return [policy]
+}
+
+/** Sends a request past the proxy where it has to go past, and by the agent that trusts `endpoints.ca`. */
+export function route(request: PipelineRequest, endpoints: Endpoints): void {
+  const secureContext = secureContextOf(endpoints)
+  if (!secureContext) {
+    passProxy(request)
+    return
+  }
+  const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
+  agents.set(secureContext, agent)
+  // A managed identity is asked over plain http.
+  if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
+  else passProxy(request)
+}
+
+/** Takes the agent of a proxy away from a request that has to go past it. */
+function passProxy(request: PipelineRequest): void {
+  if (request.agent && isBypassed(request.url)) delete request.agent
 }
 
 /**
@@ -35,6 +50,7 @@ export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
  * SDK's `tlsOptions`: then the request itself says what to trust.
  */
 export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
+  passProxy(request)
   if (!request.agent) request.agent = agent
   else if (secureContext) request.requestOverrides = { ...request.requestOverrides, secureContext }
 }

@@ -66,6 +66,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
+  const isMissing = facts.subscription.state === 'missing'
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
@@ -74,7 +75,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  const status = down ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
+  const status = down || isMissing ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
   return { status, reasons, answered, ready: !down && facts.mayBeRouted }
 }
 
@@ -94,7 +95,8 @@ export function judgePull({ closed, handlerAttached, subscription, receiver }: P
   const failure = receiver?.failure
   if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
-  const isDown = reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived)
+  const isMissing = subscription?.state === 'missing'
+  const isDown = isMissing || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))
   if (!handlerAttached) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
   const problem = subscription && problemOf(subscription)
   if (problem) reasons.push(problem)
@@ -114,7 +116,11 @@ function problemOf(subscription: SubscriptionState): string | undefined {
     case 'failed':
       return `the event subscription could not be provisioned: ${subscription.why}`
     case 'provisioned':
-      return subscription.problem && `somebody changed the event subscription: ${subscription.problem}`
+      return subscription.problem
+    case 'missing':
+      return `no event comes: ${subscription.why}`
+    case 'unmanaged':
+      return undefined
   }
 }
 

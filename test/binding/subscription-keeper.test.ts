@@ -4,41 +4,48 @@ import {
   type SubscriptionKeeperOptions,
 } from '../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../src/core/errors.ts'
-import type { Finding } from '../../src/provision/decide/inspect-subscription.ts'
+import type { CheckOutcome, Finding } from '../../src/provision/upsert/read-subscriptions.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 
-type Upsert = SubscriptionKeeperOptions['upsert']
+type Upsert = Awaited<ReturnType<SubscriptionKeeperOptions['connect']>>['upsert']
 
 /** A keeper whose upserts end when the test says so, and whose looks find what the test says, at a time that the test sets. */
-function open(fleet: Pick<SubscriptionKeeperOptions, 'replicas' | 'handled' | 'addsCredential'> = {}) {
+function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { provisioning?: 'manage' | 'check' } = {}) {
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
+  const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<CheckOutcome> }[] = []
   const found: { next: Finding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
   const log = captureLog()
+  const bring: Upsert = (how) => {
+    const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
+    how.signal.addEventListener('abort', () => end.reject(new BindingError('ABORTED', { what: 'ended' })))
+    asked.push({ how, end })
+    return end.promise
+  }
   const keeper = createSubscriptionKeeper({
-    ...fleet,
-    logger: log,
-    clock: time.clock,
-    random: () => 0.5,
-    upsert(how) {
-      const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
-      how.signal.addEventListener('abort', () => end.reject(new BindingError('ABORTED', { what: 'ended' })))
-      asked.push({ how, end })
-      return end.promise
-    },
-    async inspect() {
-      found.looks++
-      if (found.next instanceof Error) throw found.next
-      return found.next
-    },
+    ...{ provisioning: 'manage', logger: log, clock: time.clock, random: () => 0.5, ...options },
+    connect: async () => ({
+      upsert: bring,
+      check(how) {
+        const end = Promise.withResolvers<CheckOutcome>()
+        checks.push({ how, end })
+        return end.promise
+      },
+      async inspect() {
+        found.looks++
+        if (found.next instanceof Error) throw found.next
+        return found.next
+      },
+    }),
   })
   /** Lets callbacks of settled promises run. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
   return {
-    ...{ time, asked, found, log, keeper, settle },
+    ...{ time, asked, checks, found, log, keeper, settle },
     async bringUp() {
       const up = keeper.bringUp('timeout')
+      await settle()
       asked.at(-1)?.end.resolve({ action: 'created', wroteAt: 1 })
       await up
     },
@@ -50,23 +57,26 @@ function open(fleet: Pick<SubscriptionKeeperOptions, 'replicas' | 'handled' | 'a
 }
 
 it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
-  const { time, asked, keeper } = open()
+  const { time, asked, keeper, settle } = open()
   expect(keeper.state()).toEqual({ state: 'pending' })
   const first = keeper.bringUp('timeout')
+  await settle()
   asked[0]?.end.resolve({ action: 'created', wroteAt: 5 })
   await first
   expect(keeper.state()).toEqual({ state: 'provisioned', since: 5 })
   const second = keeper.bringUp('timeout')
+  await settle()
   asked[1]?.end.resolve({ action: 'kept' })
   await second
   expect(keeper.state()).toEqual({ state: 'provisioned', since: time.clock.now() })
 })
 
-it('is ready half a minute after its start, whatever ARM answers', () => {
-  const { time, asked, keeper } = open({ addsCredential: true })
+it('is ready half a minute after its start, whatever ARM answers', async () => {
+  const { time, asked, keeper, settle } = open({ addsCredential: true })
   time.advance(60_000)
   expect(keeper.isReady()).toBe(false)
   keeper.bringUp('forever').catch(() => {})
+  await settle()
   asked[0]?.how.onLook?.(true)
   time.advance(29_999)
   expect(keeper.isReady()).toBe(false)
@@ -74,9 +84,10 @@ it('is ready half a minute after its start, whatever ARM answers', () => {
   expect(keeper.isReady()).toBe(true)
 })
 
-it('stays ready once it was', () => {
-  const { asked, keeper } = open({ addsCredential: true })
+it('stays ready once it was', async () => {
+  const { asked, keeper, settle } = open({ addsCredential: true })
   keeper.bringUp('forever').catch(() => {})
+  await settle()
   asked[0]?.how.onLook?.(false)
   expect(keeper.isReady()).toBe(true)
   asked[0]?.how.onLook?.(true)
@@ -84,13 +95,14 @@ it('stays ready once it was', () => {
 })
 
 it('says why it failed, also while it is tried again', async () => {
-  const { asked, keeper } = open()
+  const { asked, keeper, settle } = open()
   const tried = keeper.bringUp('forever')
+  await settle()
   const error = new BindingError('PERMISSION_DENIED', { what: 'no role' })
-  asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1 })
+  asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
   expect(keeper.state()).toEqual({ state: 'failed', why: error.message })
   const passing = new BindingError('TIMEOUT', { what: 'no answer from ARM', fix: 'check the network' })
-  asked[0]?.how.onAttempt?.({ attempt: 2, error: passing, retryInMs: 1 })
+  asked[0]?.how.onAttempt?.({ attempt: 2, error: passing, retryInMs: 1, isMissing: false })
   expect(keeper.state()).toEqual({ state: 'failed', why: 'no answer from ARM; check the network' })
   asked[0]?.end.reject(new Error('with a secret in it'))
   await expect(tried).rejects.toThrow()
@@ -101,11 +113,13 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   const { time, asked, log, keeper, settle } = open()
   const up = keeper.bringUp('timeout')
   keeper.repair()
+  await settle()
   expect(asked).toHaveLength(1)
   asked[0]?.end.resolve({ action: 'created', wroteAt: 1 })
   await up
   keeper.repair()
   keeper.repair()
+  await settle()
   expect(asked).toHaveLength(2)
   asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
   await settle()
@@ -116,6 +130,7 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   time.setForward(-3_600_000)
   time.advance(1)
   keeper.repair()
+  await settle()
   expect(asked).toHaveLength(3)
   expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
 })
@@ -128,6 +143,7 @@ it('repairs less and less often where somebody removes again what was written', 
     await settle()
   }
   keeper.repair()
+  await settle()
   await write()
   for (const minutes of [1, 2, 4]) {
     const before = asked.length
@@ -136,53 +152,17 @@ it('repairs less and less often where somebody removes again what was written', 
     expect(asked.length).toBe(before)
     time.advance(1)
     keeper.repair()
+    await settle()
     expect(asked.length).toBe(before + 1)
     await write()
   }
   expect(log.text()).toContain('our delivery credential was removed again')
 })
 
-describe('in a fleet', () => {
-  it('spreads the starts over a quarter of a second for each replica', async () => {
-    const { time, asked, keeper, settle } = open({ replicas: 100 })
-    const up = keeper.bringUp('forever')
-    time.advance(12_499)
-    await settle()
-    expect(asked).toHaveLength(0)
-    time.advance(1)
-    await settle()
-    expect(asked).toHaveLength(1)
-    asked[0]?.end.resolve({ action: 'kept' })
-    await up
-  })
-
-  it('leaves a repair to the replica that is the first, as soon as deliveries are known again', async () => {
-    let handled = 0
-    const { time, asked, log, keeper, settle } = open({ replicas: 100, handled: () => handled })
-    const later = async () => {
-      time.advance(12_500)
-      await settle()
-    }
-    keeper.repair()
-    keeper.repair()
-    handled++
-    await later()
-    expect(asked).toHaveLength(0)
-    expect(log.text()).toContain('the event subscription is not read')
-    keeper.repair()
-    handled++
-    keeper.repair()
-    await later()
-    expect(asked).toHaveLength(1)
-    keeper.repair()
-    await keeper.close()
-    expect(time.pending()).toBe(0)
-  })
-})
-
 it('is ended by close, which waits for it, and does nothing after', async () => {
-  const { time, asked, keeper } = open()
+  const { time, asked, keeper, settle } = open()
   const up = keeper.bringUp('forever')
+  await settle()
   const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
   await keeper.close()
   await rejected
@@ -207,7 +187,7 @@ describe('the watch', () => {
   it('creates an event subscription again that is gone', async () => {
     const { asked, found, log, keeper, bringUp, look, settle } = open()
     await bringUp()
-    found.next = { kind: 'missing' }
+    found.next = { kind: 'missing', certain: true }
     await look()
     expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted' })
     expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
@@ -223,7 +203,8 @@ describe('the watch', () => {
     found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
     await look()
     await look()
-    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem: found.next.problem })
+    const problem = `somebody changed the event subscription: ${found.next.problem}`
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
     found.next = { kind: 'intact' }
     await look()
@@ -235,6 +216,7 @@ describe('the watch', () => {
     const { asked, keeper, bringUp, look, settle } = open()
     await bringUp()
     keeper.repair()
+    await settle()
     asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
     await settle()
     await look()
@@ -252,4 +234,39 @@ describe('the watch', () => {
     expect(found.looks).toBe(2)
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
   })
+
+  it('believes that one is gone at the second look where the client may not read the list', async () => {
+    const { asked, found, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = { kind: 'missing', certain: false }
+    await look()
+    expect([asked.length, keeper.state()]).toEqual([1, { state: 'provisioned', since: 1 }])
+    found.next = { kind: 'intact' }
+    await look()
+    found.next = { kind: 'missing', certain: false }
+    await look()
+    expect(asked).toHaveLength(1)
+    await look()
+    expect(asked).toHaveLength(2)
+  })
+})
+
+it('with check repairs nothing, warns of a difference once, and is unwell until what is missing exists', async () => {
+  const { checks, found, log, keeper, look, settle } = open({ provisioning: 'check', addsCredential: true })
+  expect(keeper.isReady()).toBe(true)
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
+  checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
+  expect(keeper.state()).toEqual({ state: 'missing', why: 'it does not exist' })
+  checks[0]?.end.resolve({ action: 'found', problem: 'other filter (subjectBeginsWith)' })
+  await settle()
+  found.next = { kind: 'changed', problem: 'other filter (subjectBeginsWith)' }
+  await look()
+  const problem = 'the event subscription differs from the metadata: other filter (subjectBeginsWith)'
+  expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
+  expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  keeper.repair()
+  await settle()
+  expect(checks).toHaveLength(1)
 })

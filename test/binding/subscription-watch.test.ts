@@ -105,7 +105,8 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
   })
   onTestFinished(() => side.close())
   await side.start('wait', new AbortController().signal)
-  const writes = () => emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT').length
+  const writes = () =>
+    emulator.records.requests.filter(({ face, method }) => face === 'arm' && /PUT|PATCH/.test(method)).length
   return {
     writes,
     permit: () => emulator.assignRole(clientId, role),

@@ -1,6 +1,6 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { readFailure, readOperationFailure } from '../../src/provision/arm/arm-failure.ts'
+import { readFailure, readOperationFailure } from '../../src/azure/arm-failure.ts'
 
 /** What the SDK throws for an answer of ARM. */
 function answered(bodyAsText: string | null): RestError {
@@ -21,9 +21,15 @@ it.each([
   { name: 'a text for an error', body: '{"error":"text"}' },
   { name: 'fields of other types', body: '{"error":{"code":5,"message":"","details":{"target":"x"}}}' },
   { name: 'over 100 kB', body: JSON.stringify({ error: { code: 'Large', message: 'x'.repeat(100_000) } }) },
-])("takes the SDK's word where an answer has $name", ({ body }) => {
-  const expected = { kind: 'answer', status: 502, code: 'OF_SDK', message: 'of the SDK', targets: [] }
-  expect(readFailure(answered(body), 0)).toMatchObject(expected)
+])('takes no word for that of ARM where an answer has $name', ({ body }) => {
+  const message = 'in words that are not those of Azure Resource Manager'
+  expect(readFailure(answered(body), 0)).toMatchObject({
+    kind: 'answer',
+    status: 502,
+    code: undefined,
+    message,
+    targets: [],
+  })
 })
 
 const wrapped = { code: 'ResourceOperationFailure', message: 'see details' }

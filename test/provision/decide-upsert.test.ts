@@ -1,457 +1,500 @@
-import type { EventSubscription } from '@azure/arm-eventgrid'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
 import { resetToDefault } from '../../src/metadata/fields/setting.ts'
-import type { SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
-import { desire, ours, settings, standing, theirs, webHook } from './support/standing.ts'
+import { readProperties, type SubscriptionProperties } from '../../src/provision/decide/subscription-properties.ts'
+import { wantedForPull } from '../../src/provision/decide/wanted-queue.ts'
+import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './support/standing.ts'
+
+const withAttributes = (
+  ...mappings: NonNullable<ReturnType<typeof webHook>['properties']['deliveryAttributeMappings']>
+) => standing({ destination: webHook({ deliveryAttributeMappings: mappings }) })
+const byIdentity = (resourceId: string) => ({
+  identity: { type: 'SystemAssigned' },
+  deadLetterDestination: blob(resourceId),
+})
 
 it('creates what is missing, with nothing but what metadata asks for', () => {
-  expect(decideUpsert(undefined, desire())).toEqual({
-    action: 'create',
-    body: {
-      destination: {
-        endpointType: 'WebHook',
+  const properties = {
+    destination: {
+      endpointType: 'WebHook',
+      properties: {
         endpointUrl: 'https://app.example.com/api/events?code=query-marked',
         deliveryAttributeMappings: [ours],
       },
-      eventDeliverySchema: 'CloudEventSchemaV1_0',
     },
-  })
-})
-
-describe('carries settings that the SDK does not know', () => {
-  const tls = { path: ['destination', 'properties', 'minimumTlsVersionAllowed'] as const, value: '1.2' }
-  const novelty = { path: ['novelty'] as const, value: 1 }
-  const elsewhere = webHook({ endpointUrl: 'https://app.example.com/other' })
-  it.each([
-    { name: 'by a PATCH, those in its fields', there: {}, expected: { action: 'patch', carryOver: [tls] } },
-    {
-      name: 'by a PUT, all of them',
-      there: { provisioningState: 'Failed' },
-      expected: { action: 'replace', carryOver: [tls, novelty] },
-    },
-  ])('$name', ({ there, expected }) => {
-    const existing = { ...standing({ destination: elsewhere, ...there }), unknownSettings: [tls, novelty] }
-    expect(decideUpsert(existing, desire())).toMatchObject(expected)
-  })
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+  }
+  expect(decideUpsert(undefined, desire())).toMatchObject({ action: 'create', properties, because: 'there is none' })
 })
 
 describe('keeps', () => {
-  // The service sends null where the SDK's types know only undefined.
-  const none = null as unknown as undefined
-  it.each([
+  it.each<{ name: string; there: SubscriptionProperties; wanted?: Partial<SubscriptionSettings> }>([
     { name: 'what it created, with all defaults filled in', there: {} },
-    { name: 'labels of null', there: { labels: none as unknown as string[] } },
     { name: 'event types spelled All', there: { filter: { includedEventTypes: ['All'] } } },
-    { name: 'event types of null', there: { filter: { includedEventTypes: none as unknown as string[] } } },
     {
       name: 'an attribute name in other letter case',
-      there: { destination: webHook({ deliveryAttributeMappings: [{ ...ours, name: ours.name.toLowerCase() }] }) },
+      there: withAttributes({ ...ours, name: ours.name.toLowerCase() }),
+    },
+    { name: "the operator's attributes beside ours", there: withAttributes(theirs, ours) },
+    {
+      name: "the operator's secret attribute that cannot be read",
+      there: withAttributes(attribute('x', 'Hidden', true), ours),
     },
     {
-      name: "the operator's attributes beside ours",
-      there: { destination: webHook({ deliveryAttributeMappings: [theirs, ours] }) },
+      name: 'our credential among others',
+      there: withAttributes(attribute(ours.name, 'key3.c , key2.b , key1.header-marked', true)),
     },
     {
       name: 'a URL whose host is spelled otherwise',
       there: { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
     },
     {
-      name: "the operator's filter, labels, retries and dead-letter",
+      name: "the operator's filter, labels, retries, dead-letter, expiry and what we do not know",
       there: {
-        filter: { subjectBeginsWith: '/a' },
-        labels: ['x'],
-        retryPolicy: { maxDeliveryAttempts: 3 },
-        deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
+        ...{ filter: { subjectBeginsWith: '/a' }, labels: ['x'], retryPolicy: { maxDeliveryAttempts: 3 } },
+        ...{ deadLetterDestination: blob('/r'), expirationTimeUtc: '2030-01-01T00:00:00Z', novelty: { of: [1] } },
       },
     },
-    {
-      name: 'dead-lettering by a managed identity',
-      there: {
-        deadLetterWithResourceIdentity: {
-          identity: { type: 'SystemAssigned' as const },
-          deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
-        },
-      },
-    },
-    { name: 'an expiry', there: { expirationTimeUtc: new Date('2030-01-01') } },
-  ])('$name', ({ there }) => expect(decideUpsert(standing(there), desire())).toEqual({ action: 'keep' }))
-
-  it.each<{ name: string; wanted: Partial<SubscriptionSettings>; there: Partial<EventSubscription> }>([
+    { name: 'dead-lettering by a managed identity', there: { deadLetterWithResourceIdentity: byIdentity('/r') } },
     {
       name: 'settings that name the defaults',
+      there: {},
       wanted: {
         maxDeliveryAttempts: 30,
         eventTimeToLiveMinutes: 1440,
         maxEventsPerBatch: 1,
         preferredBatchSizeInKilobytes: 64,
       },
-      there: {},
     },
     {
       name: 'resets of what is at its default',
+      there: {},
       wanted: {
         subjectBeginsWith: resetToDefault,
         labels: resetToDefault,
         deadLetter: resetToDefault,
-        includedEventTypes: resetToDefault,
-        maxDeliveryAttempts: resetToDefault,
-        eventTimeToLiveMinutes: resetToDefault,
         maxEventsPerBatch: resetToDefault,
-        preferredBatchSizeInKilobytes: resetToDefault,
       },
-      there: {},
     },
     {
       name: 'event types and labels in another order',
-      wanted: { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
       there: { filter: { includedEventTypes: ['b', 'a'] }, labels: ['q', 'p'] },
+      wanted: { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
     },
     {
-      name: 'an advanced filter with its values in another order',
-      wanted: { advancedFilters: [{ operatorType: 'StringIn', key: 'data.k', values: ['a', 'b'] }] },
+      name: 'advanced filters, their members and their values in another order',
       there: {
-        filter: { advancedFilters: [{ key: 'data.k', values: ['b', 'a'], operatorType: 'StringIn' as const }] },
+        filter: {
+          advancedFilters: [
+            { operatorType: 'BoolEquals', key: 'b', value: true },
+            { key: 'data.k', values: ['b', 'a'], operatorType: 'StringIn' },
+          ],
+        },
+      },
+      wanted: {
+        advancedFilters: [
+          { operatorType: 'StringIn', key: 'data.k', values: ['a', 'b'] },
+          { operatorType: 'BoolEquals', key: 'b', value: true },
+        ],
       },
     },
     {
       name: 'the same dead-letter account, whatever its letter case and identity',
+      there: { deadLetterWithResourceIdentity: byIdentity('/subscriptions/s') },
       wanted: { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
-      there: {
-        deadLetterWithResourceIdentity: {
-          identity: { type: 'SystemAssigned' as const },
-          deadLetterDestination: {
-            endpointType: 'StorageBlob' as const,
-            resourceId: '/subscriptions/s',
-            blobContainerName: 'c',
-          },
-        },
-      },
     },
-  ])('$name', ({ wanted, there }) => {
+  ])('$name', ({ there, wanted = {} }) => {
     expect(decideUpsert(standing(there), settings(wanted))).toEqual({ action: 'keep' })
   })
 })
 
-describe('patches', () => {
-  it.each([
-    { operatorType: 'BoolEquals' as const, standing: true, wanted: false },
-    { operatorType: 'NumberGreaterThan' as const, standing: 1, wanted: 2 },
-  ])('an advanced filter $operatorType whose value changes', ({ operatorType, standing: before, wanted }) => {
-    const filterOf = (value: unknown) =>
-      [{ operatorType, key: 'data.k', value }] as NonNullable<SubscriptionSettings['advancedFilters']>
-    const there = { filter: { advancedFilters: filterOf(before) } } as Partial<EventSubscription>
-    expect(decideUpsert(standing(there), settings({ advancedFilters: filterOf(wanted) }))).toMatchObject({
-      action: 'patch',
-      body: { filter: { advancedFilters: filterOf(wanted) } },
-    })
-  })
-
-  it.each<{ name: string; there: Partial<EventSubscription>; because: string }>([
-    {
-      name: 'our credential is missing',
-      there: { destination: webHook({ deliveryAttributeMappings: [{ ...ours, value: 'key2.other' }] }) },
-      because: 'our delivery credential is missing, other destination (attributes)',
-    },
-    {
-      name: 'an endpoint that moves, with another filter',
-      there: {
-        destination: webHook({ endpointUrl: 'https://old.example.com/' }),
-        filter: { subjectBeginsWith: '/a' },
-      },
-      because: 'other destination (url), filter (subjectBeginsWith)',
-    },
-    {
-      name: 'labels, which have no parts',
-      there: { labels: ['a'] },
-      because: 'other labels',
-    },
-  ])('and says what of it differs: $name', ({ there, because }) => {
-    const wanted = settings({ subjectBeginsWith: '/b', labels: ['b'] })
-    const asWanted = { filter: { subjectBeginsWith: '/b' }, labels: ['b'] }
-    expect(decideUpsert(standing({ ...asWanted, ...there }), wanted)).toMatchObject({ action: 'patch', because })
-  })
-
-  it.each([
+describe('writes', () => {
+  it.each<{
+    name: string
+    there: SubscriptionProperties
+    wanted?: Partial<SubscriptionSettings>
+    input?: Partial<InputMetadata>
+    action: 'patch' | 'replace'
+    because: string | RegExp
+    properties: object
+    /** Paths in ARM's words. */
+    fields?: readonly string[]
+  }>([
     {
       name: 'a filter whole, with what the operator set in it',
-      there: { filter: { subjectEndsWith: '.png', isSubjectCaseSensitive: true } },
+      there: { filter: { subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 } },
       wanted: { subjectBeginsWith: '/a' },
-      body: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.png', isSubjectCaseSensitive: true } },
+      action: 'patch',
+      because: 'other filter (subjectBeginsWith)',
+      properties: {
+        filter: { subjectBeginsWith: '/a', subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 },
+      },
+      fields: ['filter.subjectBeginsWith'],
     },
     {
-      name: 'event types',
-      there: {},
-      wanted: { includedEventTypes: ['a'] },
-      body: { filter: { includedEventTypes: ['a'] } },
+      name: 'an advanced filter whose value changes',
+      there: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: true }] } },
+      wanted: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] },
+      action: 'patch',
+      because: 'other filter (advancedFilters)',
+      properties: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] } },
+    },
+    {
+      name: 'a range whose ends change places',
+      there: { filter: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[2, 1]] }] } },
+      wanted: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[1, 2]] }] },
+      action: 'patch',
+      because: 'other filter (advancedFilters)',
+      properties: {},
     },
     {
       name: 'retries',
       there: {},
       wanted: { maxDeliveryAttempts: 5 },
-      body: { retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 } },
-    },
-    { name: 'labels', there: { labels: ['x'] }, wanted: { labels: ['y'] }, body: { labels: ['y'] } },
-    {
-      name: 'dead-lettering',
-      there: {},
-      wanted: { deadLetter: { storageAccountId: '/s', container: 'c' } },
-      body: { deadLetterDestination: { endpointType: 'StorageBlob', resourceId: '/s', blobContainerName: 'c' } },
+      action: 'patch',
+      because: 'other retryPolicy',
+      properties: { retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 } },
+      fields: ['retryPolicy.maxDeliveryAttempts'],
     },
     {
       name: 'where dead-letters go, and leaves the identity to the operator',
-      there: {
-        deadLetterWithResourceIdentity: {
-          identity: { type: 'SystemAssigned' as const },
-          deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
-        },
-      },
+      there: { deadLetterWithResourceIdentity: byIdentity('/r') },
       wanted: { deadLetter: { storageAccountId: '/s', container: 'c' } },
-      body: {
-        deadLetterWithResourceIdentity: {
-          identity: { type: 'SystemAssigned' },
-          deadLetterDestination: { endpointType: 'StorageBlob', resourceId: '/s', blobContainerName: 'c' },
-        },
-      },
+      action: 'patch',
+      because: 'other deadLetterWithResourceIdentity (deadLetterDestination)',
+      properties: { deadLetterWithResourceIdentity: byIdentity('/s') },
     },
     {
       name: 'the schema, which counts as set',
       there: { eventDeliverySchema: 'EventGridSchema' },
-      wanted: {},
-      body: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
-    },
-  ])('$name', ({ there, wanted, body }) => {
-    expect(decideUpsert(standing(there), settings(wanted))).toMatchObject({ action: 'patch', body })
-    const upsert = decideUpsert(standing(there), settings(wanted))
-    expect(upsert.action === 'patch' && Object.keys(upsert.body)).toEqual(Object.keys(body))
-  })
-
-  it.each([
-    { name: 'a token that cannot be read', mappings: [theirs, { ...ours, value: 'Hidden' }] },
-    { name: 'no token', mappings: [theirs] },
-    { name: 'a token in clear', mappings: [theirs, { ...ours, isSecret: false }] },
-  ])('the destination whole, with the URL and all attributes, over $name', ({ mappings }) => {
-    const upsert = decideUpsert(
-      standing({ destination: webHook({ deliveryAttributeMappings: mappings, maxEventsPerBatch: 9 }) }),
-      desire(),
-    )
-    expect(upsert).toMatchObject({
       action: 'patch',
-      body: {
+      because: 'other eventDeliverySchema',
+      properties: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    },
+    {
+      name: 'the destination whole, with the URL, all attributes and what we do not know',
+      there: {
+        destination: webHook({
+          deliveryAttributeMappings: [theirs],
+          maxEventsPerBatch: 9,
+          minimumTlsVersionAllowed: '1.2',
+        }),
+      },
+      action: 'patch',
+      because: 'our delivery credential is missing, other destination (attributes)',
+      properties: {
         destination: {
           endpointType: 'WebHook',
-          endpointUrl: 'https://app.example.com/api/events?code=query-marked',
-          maxEventsPerBatch: 9,
-          preferredBatchSizeInKilobytes: 64,
-          deliveryAttributeMappings: [theirs, ours],
+          properties: {
+            endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+            ...{ maxEventsPerBatch: 9, preferredBatchSizeInKilobytes: 64, minimumTlsVersionAllowed: '1.2' },
+            deliveryAttributeMappings: [theirs, ours],
+          },
         },
       },
-      warnings: [],
-    })
-  })
-
-  const held = (value: string) =>
-    standing({ destination: webHook({ deliveryAttributeMappings: [theirs, { ...ours, value }] }) })
-
-  it.each([
-    { name: 'one of another replica', there: 'key0.old', written: 'key1.header-marked,key0.old', removed: false },
-    {
-      name: 'two of other replicas',
-      there: 'key3.c, key2.b',
-      written: 'key1.header-marked,key3.c,key2.b',
-      removed: false,
+      fields: ['destination.properties.deliveryAttributeMappings.x-eventgrid-binding-token'],
     },
     {
-      name: 'three of other replicas, of which the oldest goes',
-      there: 'key4.d,key3.c,key2.b',
-      written: 'key1.header-marked,key4.d,key3.c',
-      removed: true,
-    },
-  ])('our credential in front of $name', ({ there, written, removed }) => {
-    expect(decideUpsert(held(there), desire())).toMatchObject({
+      name: 'our credential in front of the newest of other replicas',
+      there: withAttributes(theirs, attribute(ours.name, 'key4.d,key3.c,key2.b', true)),
       action: 'patch',
-      body: { destination: { deliveryAttributeMappings: [theirs, { ...ours, value: written }] } },
-      warnings: removed ? [expect.stringContaining('at most 3 delivery credentials')] : [],
-    })
+      because: /our delivery credential is missing/,
+      properties: {
+        destination: {
+          properties: {
+            deliveryAttributeMappings: [theirs, attribute(ours.name, 'key1.header-marked,key4.d,key3.c', true)],
+          },
+        },
+      },
+    },
+    {
+      name: 'an attribute of ours that is not secret',
+      there: withAttributes(attribute(ours.name, 'key1.header-marked', false)),
+      action: 'patch',
+      because: 'other destination (attributes)',
+      properties: { destination: { properties: { deliveryAttributeMappings: [ours] } } },
+    },
+    ...(['Failed', 'Canceled', 'AwaitingManualAction'] as const).map((state) => ({
+      name: `the whole of what is ${state}, with what the operator set`,
+      there: { provisioningState: state, expirationTimeUtc: '2030-01-01', labels: ['x'], novelty: 1 },
+      action: 'replace' as const,
+      because: `it is ${state}`,
+      properties: { expirationTimeUtc: '2030-01-01', labels: ['x'], novelty: 1 },
+    })),
+    {
+      name: 'the whole where a setting goes back to its default',
+      there: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' }, labels: ['x'] },
+      wanted: { subjectBeginsWith: resetToDefault },
+      action: 'replace',
+      because: 'other filter (subjectBeginsWith)',
+      properties: { filter: { subjectEndsWith: '.b' }, labels: ['x'] },
+    },
+    {
+      name: 'the whole where deliveries no longer carry a secret',
+      there: withAttributes(ours, theirs),
+      input: { deliveryAuthentication: { kind: 'none' } },
+      action: 'replace',
+      because: 'other destination (attributes)',
+      properties: { destination: { properties: { deliveryAttributeMappings: [theirs] } } },
+    },
+    {
+      name: 'the Entra pair, and takes our attribute away, where deliveries prove themselves by Entra',
+      there: {},
+      input: { deliveryAuthentication: { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } },
+      action: 'replace',
+      because: /azureActiveDirectoryTenantId/,
+      properties: {
+        destination: {
+          properties: { azureActiveDirectoryTenantId: 't1', azureActiveDirectoryApplicationIdOrUri: 'c1' },
+        },
+      },
+    },
+  ])('$name', ({ there, wanted = {}, input = {}, action, because, properties, fields }) => {
+    const upsert = decideUpsert(
+      standing(there),
+      desire({ ...input, settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...wanted } }),
+    )
+    expect(upsert).toMatchObject({ action, properties })
+    if (!('changes' in upsert)) throw new Error('nothing is written')
+    expect(upsert.because).toMatch(because)
+    if (fields) expect(upsert.changes.map(({ field }) => field)).toEqual(fields)
+    if (action === 'patch')
+      expect(Object.keys(upsert.properties)).toEqual([
+        ...new Set(upsert.changes.map(({ field }) => field.split('.')[0])),
+      ])
+    expect(JSON.stringify({ ...upsert, properties: {} })).not.toMatch(/marked|key\d\./)
   })
 
-  it.each(['key1.header-marked,key0.old', 'key2.new,key1.header-marked', 'key3.c , key2.b , key1.header-marked'])(
-    'nothing where ours is among those of other replicas: %s',
-    (value) => expect(decideUpsert(held(value), desire())).toEqual({ action: 'keep' }),
-  )
-
-  it('and warns with both hosts, but no query, when it moves the event subscription', () => {
+  it('with a warning of both hosts, but no query, where it moves the event subscription', () => {
     const there = { destination: webHook({ endpointUrl: 'https://old.example.com/x?code=query-marked' }) }
     const upsert = decideUpsert(standing(there), desire())
     expect(upsert).toMatchObject({
       action: 'patch',
       warnings: [expect.stringMatching(/old\.example\.com.*app\.example\.com/)],
     })
-    expect(JSON.stringify('warnings' in upsert && upsert.warnings)).not.toContain('query-marked')
+    expect(JSON.stringify('warnings' in upsert && [upsert.warnings, upsert.changes])).not.toContain('query-marked')
   })
 })
 
-describe('replaces whole, since nothing else clears a field,', () => {
-  const entra = { azureActiveDirectoryTenantId: 't', azureActiveDirectoryApplicationIdOrUri: 'a' }
-  it.each([
-    {
-      name: 'a reset filter',
-      there: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' } },
-      wanted: settings({ subjectBeginsWith: resetToDefault }),
-      body: { filter: { subjectEndsWith: '.b' } },
-    },
-    { name: 'reset labels', there: { labels: ['x'] }, wanted: settings({ labels: resetToDefault }), body: {} },
-    {
-      name: 'a reset dead-letter',
-      there: {
-        deadLetterDestination: { endpointType: 'StorageBlob' as const, resourceId: '/r', blobContainerName: 'c' },
-        labels: ['x'],
-      },
-      wanted: settings({ deadLetter: resetToDefault }),
-      body: { labels: ['x'] },
-    },
-    {
-      name: 'a secret that deliveries no longer carry',
-      there: { destination: webHook({ deliveryAttributeMappings: [ours, theirs] }) },
-      wanted: desire({ deliveryAuthentication: { kind: 'none' } }),
-      body: { destination: { deliveryAttributeMappings: [theirs] } },
-    },
-    {
-      name: 'Entra that deliveries no longer use',
-      there: { destination: webHook(entra) },
-      wanted: desire(),
-      body: { destination: { deliveryAttributeMappings: [ours] } },
-    },
-    {
-      name: 'a schema that goes back to the default',
-      there: {},
-      wanted: desire({ settings: { eventDeliverySchema: 'EventGridSchema' } }),
-      body: { eventDeliverySchema: 'EventGridSchema' },
-    },
-  ])('$name', ({ there, wanted, body }) => {
-    const upsert = decideUpsert(standing(there), wanted)
-    expect(upsert).toMatchObject({ action: 'replace', body })
-    expect(JSON.stringify(upsert)).not.toContain('azureActiveDirectory')
-  })
-
-  it.each(['Failed', 'Canceled', 'AwaitingManualAction'] as const)(
-    'what is %s, even when equal',
-    (provisioningState) => {
-      expect(decideUpsert(standing({ provisioningState }), desire())).toMatchObject({ action: 'replace' })
-    },
-  )
-
-  it('and keeps what the operator set, an expiry too', () => {
-    const expirationTimeUtc = new Date('2030-01-01')
-    const there = {
-      provisioningState: 'Failed' as const,
-      expirationTimeUtc,
-      labels: ['x'],
-      filter: { enableAdvancedFilteringOnArrays: true },
-    }
-    expect(decideUpsert(standing(there), desire())).toMatchObject({
-      body: { expirationTimeUtc, labels: ['x'], filter: { enableAdvancedFilteringOnArrays: true } },
-    })
-  })
-})
-
-it('names a setting of the web hook that differs as the metadata field and Azure name it', () => {
-  const there = standing({
-    destination: webHook({ preferredBatchSizeInKilobytes: 128, deliveryAttributeMappings: [ours] }),
-  })
-  const because = 'other destination (preferredBatchSizeInKilobytes)'
-  expect(decideUpsert(there, settings({ preferredBatchSizeInKilobytes: 256 }))).toMatchObject({
-    action: 'patch',
-    because,
-  })
-})
-
-it('writes the Entra pair and takes our attribute away where deliveries prove themselves by Entra', () => {
-  const delivery = { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } as const
-  const upsert = decideUpsert(standing(), desire({ deliveryAuthentication: delivery }))
-  expect(upsert).toMatchObject({
-    action: 'replace',
-    body: { destination: { azureActiveDirectoryTenantId: 't1', azureActiveDirectoryApplicationIdOrUri: 'c1' } },
-  })
-  expect(JSON.stringify(upsert)).not.toContain('X-EventGrid-Binding-Token')
-})
-
-it.each(['Creating', 'Updating', 'Deleting'] as const)('waits while it is %s', (provisioningState) => {
+it.each(['Creating', 'Updating', 'Deleting'])('waits while it is %s', (provisioningState) => {
   expect(decideUpsert(standing({ provisioningState }), desire())).toEqual({ action: 'wait', state: provisioningState })
 })
 
-describe('another destination', () => {
-  const hub = { endpointType: 'EventHub', resourceId: '/x' } as const
-  const identity = { type: 'SystemAssigned' } as const
-  const nothing = null as unknown as EventSubscription['destination'] & object
-  it.each([
-    { name: 'an event hub', there: { destination: hub }, says: 'EventHub' },
-    {
-      name: 'an event hub by a managed identity',
-      there: { destination: nothing, deliveryWithResourceIdentity: { identity, destination: hub } },
-      says: 'EventHub by a managed identity',
-    },
-    {
-      name: 'a web hook by a managed identity',
-      there: { destination: nothing, deliveryWithResourceIdentity: { identity, destination: webHook() } },
-      says: 'WebHook by a managed identity',
-    },
-    { name: 'none that the SDK knows', there: { destination: nothing }, says: 'unknown type' },
-  ])('is refused, or replaced where replaceDestination says so: $name', ({ there, says }) => {
-    expect(decideUpsert(standing(there), desire())).toMatchObject({
-      action: 'refuse',
-      because: expect.stringContaining(says),
-    })
-    const replaced = decideUpsert(standing({ ...there, labels: ['x'] }), desire({ replaceDestination: true }))
-    expect(replaced).toMatchObject({
-      action: 'replace',
-      body: { destination: { endpointType: 'WebHook', deliveryAttributeMappings: [ours] }, labels: ['x'] },
-      warnings: [expect.stringContaining(says)],
-    })
-    expect('body' in replaced && replaced.body.deliveryWithResourceIdentity).toBeUndefined()
-  })
-})
-
-describe("an operator's secret attribute that cannot be read", () => {
-  const unreadable = { name: 'x-theirs', type: 'Static', value: 'Hidden', isSecret: true } as const
-  const destination = webHook({ deliveryAttributeMappings: [unreadable, ours] })
-  it('is no difference', () => expect(decideUpsert(standing({ destination }), desire())).toEqual({ action: 'keep' }))
-  it('does not stop a patch of another field', () => {
-    expect(decideUpsert(standing({ destination }), settings({ labels: ['a'] }))).toMatchObject({
-      action: 'patch',
-      body: { labels: ['a'] },
-    })
-  })
-  it.each([
-    {
-      name: 'a patch of the destination',
-      there: { destination: { ...destination, endpointUrl: 'https://old.example.com/' } },
-    },
-    { name: 'a PUT', there: { destination, provisioningState: 'Failed' as const } },
-  ])('is never written back: $name is refused', ({ there }) => {
-    expect(decideUpsert(standing(there), desire())).toMatchObject({
-      action: 'refuse',
-      because: expect.stringContaining('x-theirs'),
-    })
-  })
-})
-
 it('falls back on the base URL where the full one is not told, which a query of ours makes a difference', () => {
-  const { endpointUrl, ...hidden } = webHook()
-  expect(decideUpsert(standing({ destination: hidden }), desire())).toMatchObject({ action: 'patch' })
-  const bare = desire({ subscriberEndpoint: 'https://app.example.com/api/events' })
-  expect(decideUpsert(standing({ destination: hidden }), bare)).toEqual({ action: 'keep' })
+  const { endpointUrl: _hidden, ...shown } = webHook().properties
+  const there = standing({ destination: { endpointType: 'WebHook', properties: shown } })
+  expect(decideUpsert(there, desire())).toMatchObject({ action: 'patch' })
+  expect(decideUpsert(desire().assumeHidden(there), desire())).toEqual({ action: 'keep' })
+  expect(decideUpsert(there, desire({ subscriberEndpoint: 'https://app.example.com/api/events' }))).toEqual({
+    action: 'keep',
+  })
 })
 
-describe('a difference is a matter of settings', () => {
-  it.each([
-    { name: 'where metadata resets labels', there: { labels: ['x'] }, wanted: settings({ labels: resetToDefault }) },
-    {
-      name: 'where metadata resets a filter',
-      there: { filter: { subjectBeginsWith: '/a' } },
-      wanted: settings({ subjectBeginsWith: resetToDefault }),
+describe('another destination', () => {
+  const hub = { endpointType: 'EventHub', properties: { resourceId: '/x' } }
+  const wrapped = (destination: NonNullable<SubscriptionProperties['destination']>) => ({
+    destination: undefined,
+    deliveryWithResourceIdentity: { identity: { type: 'SystemAssigned' }, destination },
+  })
+  it.each<{ name: string; there: SubscriptionProperties; says: string }>([
+    { name: 'an event hub', there: { destination: hub }, says: 'EventHub' },
+    { name: 'an event hub by a managed identity', there: wrapped(hub), says: 'EventHub by a managed identity' },
+    { name: 'a web hook by a managed identity', there: wrapped(webHook()), says: 'WebHook by a managed identity' },
+    { name: 'none that is told', there: { destination: undefined }, says: 'another destination' },
+  ])('is refused, or replaced where replaceDestination says so: $name', ({ there, says }) => {
+    const refused = { action: 'refuse', because: expect.stringContaining(says) }
+    expect(decideUpsert(standing(there), desire())).toMatchObject(refused)
+    const replaced = decideUpsert(standing({ ...there, labels: ['x'] }), desire({ replaceDestination: true }))
+    const properties = { destination: { properties: { deliveryAttributeMappings: [ours] } }, labels: ['x'] }
+    expect(replaced).toMatchObject({ action: 'replace', properties, warnings: [expect.stringContaining(says)] })
+    expect(replaced).not.toHaveProperty('properties.deliveryWithResourceIdentity')
+  })
+})
+
+it("writes no secret attribute of the operator's that cannot be read, and other fields all the same", () => {
+  const there = withAttributes(attribute('x-theirs', 'Hidden', true), ours)
+  const refused = { action: 'refuse', because: expect.stringContaining('x-theirs') }
+  expect(decideUpsert({ ...there, provisioningState: 'Failed' }, desire())).toMatchObject(refused)
+  expect(decideUpsert(there, settings({ maxEventsPerBatch: 7 }))).toMatchObject(refused)
+  expect(decideUpsert(there, settings({ labels: ['a'] }))).toMatchObject({
+    action: 'patch',
+    properties: { labels: ['a'] },
+  })
+})
+
+describe('the Queue event subscription of pull', () => {
+  const namespaceTopic = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t'
+  const wantedQueue = (fields: Record<string, string>) => {
+    const common = {
+      deliveryMode: 'pull',
+      azureCredential: 'managedIdentity',
+      namespaceTopic,
+      eventSubscriptionName: 'app',
+    }
+    const { pull } = parseMetadata({ ...common, ...fields })
+    const [queue] = pull ? wantedForPull(pull) : []
+    if (!queue) throw new Error('no pull side')
+    return queue
+  }
+  const queue = (settings: object, rest: object = {}): SubscriptionProperties => ({
+    provisioningState: 'Succeeded',
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+    deliveryConfiguration: {
+      deliveryMode: 'Queue',
+      queue: { receiveLockDurationInSeconds: 60, maxDeliveryCount: 10, ...settings },
     },
-  ])('$name', ({ there, wanted }) => {
-    expect(decideUpsert(standing(there), wanted)).toMatchObject({ action: 'replace', difference: 'settings' })
+    ...rest,
+  })
+  it.each([
+    { name: 'an hour', given: '60m', there: 'PT1H', keeps: true },
+    { name: 'a day', given: '24h', there: 'P1D', keeps: true },
+    { name: 'an hour and a half', given: '90m', there: 'PT1H30M0S', keeps: true },
+    { name: 'another time', given: '2h', there: 'PT1H', keeps: false },
+  ])('compares durations by value: $name', ({ given, there, keeps }) => {
+    const upsert = decideUpsert(queue({ eventTimeToLive: there }), wantedQueue({ eventTimeToLive: given }))
+    expect(upsert.action).toBe(keeps ? 'keep' : 'patch')
+  })
+  it('compares lists without order, and leaves defaults and what we do not know', () => {
+    const there = queue(
+      { novelty: 1 },
+      { filtersConfiguration: { includedEventTypes: ['b', 'a'] }, tags: { by: 'ops' } },
+    )
+    expect(decideUpsert(there, wantedQueue({ includedEventTypes: 'a,b', lockDuration: '60s' }))).toEqual({
+      action: 'keep',
+    })
+    expect(decideUpsert(there, wantedQueue({ lockDuration: '90s' }))).toMatchObject({
+      action: 'patch',
+      because: 'other deliveryConfiguration (queue)',
+      properties: {
+        deliveryConfiguration: { queue: { novelty: 1, maxDeliveryCount: 10, receiveLockDurationInSeconds: 90 } },
+      },
+    })
+  })
+  it('is refused where it delivers in another mode', () => {
+    const there = { provisioningState: 'Succeeded', deliveryConfiguration: { deliveryMode: 'Push' } }
+    expect(decideUpsert(there, wantedQueue({}))).toMatchObject({
+      action: 'refuse',
+      because: expect.stringContaining('by Push'),
+    })
+  })
+})
+
+it.each([
+  { name: 'no resource', answer: '<html>', fault: 'it has no properties' },
+  {
+    name: 'a text for a number',
+    answer: { properties: { retryPolicy: { maxDeliveryAttempts: '3' } } },
+    fault: 'properties.retryPolicy.maxDeliveryAttempts',
+  },
+  {
+    name: 'a number for a URL',
+    answer: { properties: { destination: { properties: { endpointBaseUrl: 5 } } } },
+    fault: 'properties.destination.properties.endpointBaseUrl',
+  },
+  { name: 'a list for a record', answer: { properties: { filter: [] } }, fault: 'properties.filter' },
+])('names what no event subscription has: $name', ({ answer, fault }) => {
+  expect(readProperties(answer)).toEqual({ fault: expect.stringContaining(fault) })
+})
+
+it('takes null for nothing', () => {
+  const answer = {
+    properties: {
+      labels: null,
+      filter: { includedEventTypes: null },
+      destination: { endpointType: 'WebHook', properties: { endpointUrl: null } },
+    },
+  }
+  const expected = { filter: {}, destination: { endpointType: 'WebHook', properties: {} } }
+  expect(readProperties(answer)).toEqual({ properties: expected })
+})
+
+describe('whatever stands and whatever is asked for', () => {
+  const setting = <T>(of: fc.Arbitrary<T>) => fc.option(fc.oneof(of, fc.constant(resetToDefault)), { nil: undefined })
+  const word = fc.constantFrom('a', 'b', 'All', '/c')
+  const filter = fc.record({
+    operatorType: fc.constantFrom('StringIn', 'StringContains'),
+    key: word,
+    values: fc.array(word, { minLength: 1 }),
+  })
+  const anySettings = fc.record({
+    includedEventTypes: setting(fc.array(word, { minLength: 1 })),
+    subjectBeginsWith: setting(word),
+    subjectEndsWith: setting(word),
+    advancedFilters: setting(fc.array(filter, { maxLength: 3 })),
+    maxDeliveryAttempts: setting(fc.integer({ min: 1, max: 30 })),
+    maxEventsPerBatch: setting(fc.integer({ min: 1, max: 5000 })),
+    deadLetter: setting(fc.record({ storageAccountId: word, container: word })),
+    labels: setting(fc.array(word, { maxLength: 3 })),
+    eventDeliverySchema: fc.constantFrom('CloudEventSchemaV1_0' as const, 'EventGridSchema' as const),
+  })
+  const anyWanted = fc.record({
+    settings: anySettings,
+    deliveryAuthentication: fc.constantFrom<InputMetadata['deliveryAuthentication']>(
+      { kind: 'none' },
+      { kind: 'secret', sources: [new Secret('s')] },
+      { kind: 'entra', tenantId: 't', clientId: 'c', eventGridClientId: 'e' },
+    ),
+    subscriberEndpoint: fc.constantFrom('https://one.example.com/api/events?x=1', 'https://two.example.com/api/events'),
+    replaceDestination: fc.constant(true),
+  })
+  const anyStanding = fc
+    .record({
+      provisioningState: fc.constantFrom('Succeeded', 'Failed', 'Canceled'),
+      mappings: fc.subarray([ours, theirs]),
+      filter: fc.record({
+        subjectBeginsWith: word,
+        includedEventTypes: fc.array(word),
+        isSubjectCaseSensitive: fc.boolean(),
+        novelty: word,
+      }),
+      labels: fc.array(word, { maxLength: 2 }),
+      wrapped: fc.boolean(),
+      hub: fc.boolean(),
+    })
+    .map(({ mappings, wrapped, hub, ...rest }) =>
+      standing({
+        ...rest,
+        novelty: { deep: ['x'] },
+        destination: hub
+          ? { endpointType: 'EventHub' }
+          : webHook({ deliveryAttributeMappings: mappings, minimumTlsVersionAllowed: '1.2' }),
+        ...(wrapped ? { deadLetterWithResourceIdentity: byIdentity('/r') } : { deadLetterDestination: blob('/r') }),
+      }),
+    )
+
+  it('one write brings it about, keeps what metadata does not name, and changes neither', () => {
+    fc.assert(
+      fc.property(anyStanding, anyWanted, (there, changes) => {
+        const wanted = desire(changes)
+        const before = JSON.stringify(there)
+        const upsert = decideUpsert(there, wanted)
+        expect(JSON.stringify(there)).toBe(before)
+        if (!('properties' in upsert)) return expect(upsert).toEqual({ action: 'keep' })
+        const kept = upsert.action === 'patch' ? there : {}
+        const read = readProperties({ properties: { ...kept, ...upsert.properties, provisioningState: 'Succeeded' } })
+        if (!('properties' in read)) throw new Error(read.fault)
+        expect(decideUpsert(read.properties, wanted)).toEqual({ action: 'keep' })
+        const { settings } = changes
+        const of = ({ filter, labels, destination, ...rest }: SubscriptionProperties) => ({
+          novelties: [rest.novelty, filter?.novelty, filter?.isSubjectCaseSensitive],
+          subject: settings.subjectBeginsWith === undefined && filter?.subjectBeginsWith,
+          labels: settings.labels === undefined && (labels ?? []),
+          deadLetter: settings.deadLetter === undefined && [
+            rest.deadLetterDestination,
+            rest.deadLetterWithResourceIdentity,
+          ],
+          hook: there.destination?.endpointType === 'WebHook' && [
+            destination?.properties?.minimumTlsVersionAllowed,
+            destination?.properties?.deliveryAttributeMappings?.filter(({ name }) => name !== ours.name) ?? [],
+          ],
+        })
+        expect(of(read.properties)).toEqual(of(there))
+      }),
+      { numRuns: 500 },
+    )
   })
 })

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { type ArmFailure, readFailure } from '../../src/provision/arm/arm-failure.ts'
-import { explainFailure, type FailureContext } from '../../src/provision/explain/explain-failure.ts'
-import { judgeFailure } from '../../src/provision/explain/judge-failure.ts'
+import { type ArmFailure, readFailure } from '../../src/azure/arm-failure.ts'
+import { explainFailure, type FailureContext, judgeFailure } from '../../src/azure/resource-manager-refusal.ts'
 
 const context: FailureContext = {
   scopeId: '/subscriptions/s1/resourceGroups/rg1',

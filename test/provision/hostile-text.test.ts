@@ -2,12 +2,14 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readFailure, readOperationFailure } from '../../src/azure/arm-failure.ts'
+import { explainFailure, type FailureContext } from '../../src/azure/resource-manager-refusal.ts'
 import { readRetryAfter } from '../../src/azure/retry-after.ts'
 import { bindingErrorCodes } from '../../src/core/errors.ts'
 import { scrub } from '../../src/core/scrub.ts'
-import { readFailure, readOperationFailure } from '../../src/provision/arm/arm-failure.ts'
-import { carryOver, findUnknownSettings } from '../../src/provision/arm/carry-over.ts'
-import { explainFailure, type FailureContext } from '../../src/provision/explain/explain-failure.ts'
+import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
+import { readProperties } from '../../src/provision/decide/subscription-properties.ts'
+import { desire } from './support/standing.ts'
 
 const length = 400_000
 const fill = (text: string) => text.repeat(Math.ceil(length / text.length))
@@ -116,15 +118,15 @@ describe('a text of Azure', () => {
   })
 })
 
-it('carries over settings of any form that the SDK does not know, and reaches no prototype', () => {
+it('reads and decides about properties of any form, and reaches no prototype', () => {
   fc.assert(
-    fc.property(fc.object({ withNullPrototype: true }), fc.json(), (odd, body) => {
+    fc.property(fc.object({ withNullPrototype: true }), (odd) => {
       const hostileProperties: unknown = {
         ...odd,
         ...JSON.parse('{"__proto__":{"polluted":1},"destination":{"__proto__":{"polluted":1}}}'),
       }
-      const found = findUnknownSettings(hostileProperties)
-      for (const method of ['PUT', 'PATCH']) carryOver(method, body, found)
+      const read = readProperties({ properties: hostileProperties })
+      if ('properties' in read) decideUpsert(read.properties, desire())
       expect({}).not.toHaveProperty('polluted')
     }),
   )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitDeliveryCredentials } from '../../src/core/delivery-credential.ts'
-import { mergeCredentials } from '../../src/provision/decide/merge-subscription.ts'
+import { mergeCredentials } from '../../src/provision/decide/delivery-attribute.ts'
 
 const credential = fc.integer({ min: 0, max: 9 }).map((number) => `key${number}.token`)
 

@@ -30,11 +30,3 @@ it('looks every half minute to minute at what only an operator can put right', (
   const delay = (random: number) => decideRetryDelay({ verdict: 'permission', attempt: 1, retryAfterMs: 0, random })
   expect([delay(0), delay(0.999)]).toEqual([30_000, 59_970])
 })
-
-it('spreads the attempts of a fleet, whatever failed', () => {
-  const longest = (verdict: 'passing' | 'permission', retryAfterMs: number) =>
-    decideRetryDelay({ verdict, attempt: 20, retryAfterMs, random: 1, spreadMs: 250_000 })
-  expect([longest('passing', 0), longest('passing', 5_000), longest('permission', 0)]).toEqual([
-    500_000, 505_000, 530_000,
-  ])
-})

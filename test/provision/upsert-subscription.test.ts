@@ -3,9 +3,14 @@ import type { TokenCredential } from '@azure/core-auth'
 import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/fields/setting.ts'
+import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
 import { createSubscriptionApi } from '../../src/provision/arm/subscription-api.ts'
+import { wantedWebHook } from '../../src/provision/decide/wanted-webhook.ts'
+import type { ProvisionHow } from '../../src/provision/upsert/attempts.ts'
+import { failureContext } from '../../src/provision/upsert/failure-context.ts'
 import type { FailedAttempt } from '../../src/provision/upsert/repeat-attempts.ts'
-import { type UpsertOptions, upsertSubscription } from '../../src/provision/upsert/upsert-subscription.ts'
+import { upsertSubscriptions } from '../../src/provision/upsert/upsert-subscriptions.ts'
+import { seededRandom } from '../faults/seeded-random.ts'
 import { startFakeArm } from './support/fake-arm.ts'
 import { header, inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
@@ -43,8 +48,10 @@ function virtualTime() {
   }
 }
 
+type Changes = Partial<ProvisionHow> & { readonly input?: InputMetadata }
+
 async function start(
-  options: Partial<UpsertOptions> & {
+  options: Changes & {
     once?: (asked: Asked) => Answer | undefined
     requestTimeoutMs?: number
     credential?: TokenCredential
@@ -59,27 +66,25 @@ async function start(
   }
   const logger = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
   const failed: FailedAttempt[] = []
-  const input = changes.input ?? inputMetadata()
-  const upsert = (over: Partial<UpsertOptions> = {}) =>
-    upsertSubscription({
-      api: createSubscriptionApi({
-        input,
-        credential,
-        endpoints: { resourceManager: arm.url, ca: arm.ca },
-        clock: time,
-        ...(requestTimeoutMs && { requestTimeoutMs }),
-      }),
-      input,
-      deliveryCredential: header,
-      signal: new AbortController().signal,
-      logger,
-      patience: 'timeout',
-      onAttempt: (each) => failed.push(each),
-      clock: time,
-      random: () => 0.5,
-      ...changes,
-      ...over,
+  const upsert = (over: Changes = {}) => {
+    const { input = inputMetadata(), ...how } = { ...changes, ...over }
+    const { environment, subscriptionId } = input
+    const endpoints = { resourceManager: arm.url, ca: arm.ca }
+    const api = createSubscriptionApi({
+      ...{ environment, subscriptionId, credential, endpoints, clock: time },
+      ...(requestTimeoutMs && { requestTimeoutMs }),
     })
+    const wanted = [wantedWebHook(input, header)]
+    const context = () => failureContext(input, { resourceManager: arm.url, deliveryCredential: header })
+    return upsertSubscriptions(
+      { api, input, wanted, context, worksWithout: false },
+      {
+        ...{ signal: new AbortController().signal, logger, patience: 'timeout', clock: time, random: () => 0.5 },
+        onAttempt: (each) => failed.push(each),
+        ...how,
+      },
+    )
+  }
   return { arm, time, log, failed, upsert }
 }
 
@@ -361,16 +366,107 @@ it('asks again where a page stands in the place of an answer of ARM', async () =
   expect(await upsert()).toMatchObject({ action: 'created' })
 })
 
-it('creates an event subscription that is deleted while it is read', async () => {
-  const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
-  const answers: Answer[] = []
-  const { arm, upsert } = await start({
-    once: ({ path }) => (path.endsWith('/getFullUrl') ? answers.shift() : undefined),
+const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
+const listed = (asked: Asked) => asked.method === 'GET' && asked.path.endsWith('/eventSubscriptions')
+
+it.each<{ name: string; once: (asked: Asked) => Answer | undefined }>([
+  { name: 'a page of a gateway', once: first('GET', { status: 404, text: '<html>no such site</html>' }) },
+  { name: 'an answer without a code', once: first('GET', { status: 404, body: { message: 'no' } }) },
+  { name: 'a code, while it is listed', once: first('GET', gone) },
+  { name: 'a code for the full URL, while it is listed', once: first('POST', gone) },
+  {
+    name: 'a code once, where the list may not be read',
+    once: (() => {
+      const answers = [gone, refused(403, 'AuthorizationFailed')]
+      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
+    })(),
+  },
+  {
+    name: 'a code, and a page in place of the list',
+    once: (() => {
+      const answers: Answer[] = [gone, { status: 404, text: '<html>' }]
+      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
+    })(),
+  },
+])('does not believe one 404 that is $name', async ({ once }) => {
+  const { arm, upsert } = await start({ once })
+  arm.write({
+    properties: {
+      destination: { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } },
+      labels: ['theirs'],
+    },
   })
   await upsert()
-  answers.push(gone)
+  expect(arm.writes().map(({ method }) => method)).toEqual(['PATCH'])
+  expect(arm.state.properties?.labels).toEqual(['theirs'])
+})
+
+it('believes that it is missing at the second look, where the list may not be read', async () => {
+  const { arm, upsert, time } = await start({
+    once: (asked) => (listed(asked) ? refused(403, 'AuthorizationFailed') : undefined),
+  })
   await upsert()
-  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT', 'PUT'])
+  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT'])
+  expect(time.waits).toContain(2_000)
+})
+
+it('takes an answer of the wrong type for a passing failure, and names what is wrong', async () => {
+  const odd = {
+    status: 200,
+    body: { properties: { destination: { endpointType: 'WebHook', properties: { endpointBaseUrl: 5 } } } },
+  }
+  const { upsert, failed } = await start({ once: first('GET', odd) })
+  await upsert()
+  expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
+  expect(failed[0]?.error.what).toMatch(/cannot be read: .*properties\.destination\.properties\.endpointBaseUrl/)
+})
+
+it("an operator's settings survive any sequence of answers", async () => {
+  const odd: readonly Answer[] = [
+    gone,
+    refused(409, 'Conflict'),
+    refused(412, 'PreconditionFailed'),
+    refused(429, 'TooManyRequests'),
+    refused(500, 'InternalServerError'),
+    refused(403, 'AuthorizationFailed'),
+    { status: 404, text: '<html>' },
+    { status: 200, text: '<html>' },
+    { status: 503, text: '' },
+    { status: 200, body: { properties: { filter: 5, labels: {} } } },
+    { status: 200, body: { value: 'none' } },
+    'cut',
+  ]
+  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+  const kept = {
+    labels: ['theirs'],
+    expirationTimeUtc: '2030-01-01T00:00:00Z',
+    deadLetterDestination: { endpointType: 'StorageBlob', properties: { resourceId: '/r', blobContainerName: 'c' } },
+  }
+  const random = seededRandom(Number(process.env.SEED ?? 20_261_125))
+  for (let run = 0; run < 40; run++) {
+    // A client that may read nothing for long enough is told so; that is another promise.
+    const plan = Array.from({ length: 30 }, () => (random() < 0.4 ? odd[Math.floor(random() * odd.length)] : undefined))
+    const { arm, upsert } = await start({ once: () => plan.shift() })
+    const properties = {
+      endpointUrl: 'https://old.example.com/',
+      deliveryAttributeMappings: [theirs],
+      minimumTlsVersionAllowed: '1.2',
+    }
+    arm.write({
+      properties: {
+        ...kept,
+        filter: { subjectEndsWith: '.png' },
+        destination: { endpointType: 'WebHook', properties },
+      },
+    })
+    await upsert({
+      input: inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', subjectBeginsWith: '/b' } }),
+    }).catch(() => {})
+    const stands = JSON.stringify(arm.state.properties)
+    expect(arm.state.properties).toMatchObject({ ...kept, filter: { subjectEndsWith: '.png' } })
+    expect(stands).toContain('operator-marked')
+    expect(stands).toContain('minimumTlsVersionAllowed')
+  }
 })
 
 it('finds its own write again after the connection to the operation was lost', async () => {
@@ -506,7 +602,7 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
     },
   })
   await upsert()
-  expect(asked.flat()).toEqual(['https://management.azure.com/.default'])
+  expect([...new Set(asked.flat())]).toEqual(['https://management.azure.com/.default'])
   expect(arm.asked.every(({ headers }) => headers.authorization === 'Bearer token-marked')).toBe(true)
   expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
 })
@@ -586,7 +682,7 @@ it('shows no secret in errors, log lines, reports or objects, even when Azure re
   const error = await failure(upsert())
   expect(error.code).toBe('SUBSCRIPTION_REJECTED')
   const api = createSubscriptionApi({
-    input: inputMetadata(),
+    ...inputMetadata(),
     credential: { getToken: async () => aToken() },
     endpoints: {},
   })

@@ -1,6 +1,5 @@
 // The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself.
 import type { TokenCredential } from '@azure/core-auth'
-import { refuseBrokenProxy } from '../../azure/refuse-broken-proxy.ts'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
@@ -85,7 +84,6 @@ export function createComponentSides(options: ComponentSidesOptions) {
   const endpoints = () => given ?? endpointsFromEnvironment(process.env)
 
   function sideOptions(placeOf: PlaceOf) {
-    refuseBrokenProxy(process.env)
     return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf) }
   }
 

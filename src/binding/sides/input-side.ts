@@ -45,16 +45,14 @@ export async function createInputSide(
     )
     return connecting
   }
-  const keeper = createSubscriptionKeeper({
-    logger,
-    replicas: 1,
-    timeoutMs: input.subscriptionTimeoutMs,
-    addsCredential: deliveryCredential !== undefined,
-    handled: () => report()?.answered[200] ?? 0,
-    ...(options.clock && { clock: options.clock }),
-    upsert: async (how) => (await connect()).upsert(how),
-    inspect: async (signal) => (await connect()).inspect(signal),
-  })
+  const { provisioning } = input
+  const keeper =
+    provisioning === 'none'
+      ? undefined
+      : createSubscriptionKeeper({
+          ...{ connect, logger, provisioning, addsCredential: deliveryCredential !== undefined },
+          ...(options.clock && { clock: options.clock }),
+        })
 
   let closed = false
   let report: () => ListenerStatus | undefined = () => undefined
@@ -62,18 +60,19 @@ export async function createInputSide(
     closed,
     listener: report(),
     handlerAttached: handler() !== undefined,
-    subscription: keeper.state(),
-    mayBeRouted: keeper.isReady(),
+    subscription: keeper?.state() ?? { state: 'unmanaged' },
+    mayBeRouted: keeper?.isReady() ?? true,
   })
 
   const listener = await createListener({
     ...{ input, authentication, endpoints, logger, handler, fastify },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
-    onForeignDelivery: () => keeper.repair(),
+    onForeignDelivery: () => keeper?.repair(),
     subscriptionWrittenAt() {
-      const state = keeper.state()
-      return state.state === 'provisioned' ? state.since : undefined
+      // What somebody else writes may change at any time: a token that fails then must not cost an event.
+      const state = provisioning === 'manage' ? keeper?.state() : undefined
+      return state?.state === 'provisioned' ? state.since : undefined
     },
   })
   report = listener.status
@@ -83,6 +82,7 @@ export async function createInputSide(
   return {
     address: () => listener.address,
     async start(subscription, signal) {
+      if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
       if (subscription === 'wait') return keeper.bringUp('timeout', signal)
@@ -93,7 +93,7 @@ export async function createInputSide(
     handlerChanged() {},
     health: () => judgeInput(facts(), Date.now()),
     async close() {
-      await keeper.close()
+      await keeper?.close()
       await listener.drain()
       await listener.close()
       closed = true

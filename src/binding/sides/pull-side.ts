@@ -1,6 +1,7 @@
 // Pull delivery put together: Queue subscription first, then receiver, by key or token.
 import { isUtf8 } from 'node:buffer'
 import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
+import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
@@ -14,7 +15,6 @@ import { systemClock } from '../../support/time/clock.ts'
 import { judgePull } from '../health.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
-import type { PullControl } from './pull-control.ts'
 import type { SideOptions } from './side-options.ts'
 
 /**
@@ -29,8 +29,16 @@ export async function createPullSide(
 ): Promise<InputSide> {
   const { endpoints, logger, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given } = pull
-  const control = credential && (await import('./pull-control.ts')).connectNamespace({ ...pull, credential }, options)
-  const keeper = control && createSubscriptionKeeper({ ...control, logger, clock })
+  const { provisioning } = pull
+  const control =
+    provisioning !== 'none' && credential
+      ? (await import('../upkeep/subscription-control.ts')).connectNamespace(pull, options)
+      : undefined
+  const keeper =
+    provisioning !== 'none' && control
+      ? createSubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
+      : undefined
+  const receiving = control?.credential ?? (await credentialAlone(pull, options))
   const closing = new AbortController()
   const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
   let receiver: Receiver | undefined
@@ -40,7 +48,7 @@ export async function createPullSide(
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
     // After close() nothing is received, and one receiver is enough.
     if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
-    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: control?.credential, handlerLog })
+    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: receiving, handlerLog })
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
@@ -76,12 +84,22 @@ export async function createPullSide(
   }
 }
 
+/** The credential to receive with where ARM is not asked; `undefined` where the namespace's key does. */
+async function credentialAlone(
+  { credential, namespaceKey, environment }: PullMetadata,
+  options: SideOptions,
+): Promise<RenewableCredential | undefined> {
+  if (!credential || namespaceKey) return undefined
+  const { createCredential } = await import('../../azure/credential.ts')
+  return createCredential(credential, { ...options, environment })
+}
+
 function startReceiver(
   pull: PullMetadata,
   options: SideOptions & {
     readonly handler: () => EventHandler | undefined
     readonly namespaceEndpoint: string
-    readonly credential: PullControl['credential'] | undefined
+    readonly credential: RenewableCredential | undefined
     readonly handlerLog: QuietLog
   },
 ): Receiver {

@@ -3,8 +3,12 @@ import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../core/deliv
 import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, Metadata } from '../../metadata/typed/metadata.ts'
+import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import type { SideOptions } from '../sides/side-options.ts'
+import type { SubscriptionControl } from './subscription-control.ts'
+
+export type { FieldChange } from '../../provision/decide/decide-upsert.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
 export type ProvisionedSides = Pick<Metadata, 'input' | 'pull'>
@@ -13,15 +17,6 @@ export interface ProvisionOptions extends SideOptions {
   readonly signal: AbortSignal
   /** Receives each failed attempt. */
   readonly onAttempt?: (failed: FailedAttempt) => void
-}
-
-/** A field that a write would change. A secret value, or one that holds a secret, is shown as `(redacted)`. */
-export interface FieldChange {
-  /** The path below `properties`, as Resource Manager spells it: `filter.subjectBeginsWith`. */
-  readonly field: string
-  /** Absent: the field is not set, or has its default. */
-  readonly before?: unknown
-  readonly after?: unknown
 }
 
 /** What `init` would do with one event subscription. Holds no secret. */
@@ -41,7 +36,7 @@ export interface PlannedSubscription {
 
 /**
  * Reads what exists and tells what {@link provisionOnce} would write; writes nothing. One entry for push; for pull the Queue event
- * subscription, and before it the one that forwards from another scope, if there is one.
+ * subscription, then the one that forwards from another scope, if there is one.
  *
  * @throws BindingError as `init`; METADATA_INVALID where the component has no credential to ask Azure with
  */
@@ -49,9 +44,17 @@ export async function planProvision(
   sides: ProvisionedSides,
   options: ProvisionOptions,
 ): Promise<readonly PlannedSubscription[]> {
-  void options
-  refuseWithoutCredential(sides)
-  throw new BindingError('OPERATION_UNSUPPORTED', { what: 'the plan is not there yet' })
+  const control = await connect(sides, options)
+  const plans = await control.plan(howOf(options))
+  return plans.map(({ id, upsert }) => ({ id, changes: [], warnings: [], ...shown(upsert) }))
+}
+
+/** A decision without what it would write, which holds secrets. */
+function shown(upsert: Upsert) {
+  if (!('properties' in upsert))
+    return upsert.action === 'wait' ? { action: upsert.action, because: `it is ${upsert.state}` } : upsert
+  const { properties: _secret, ...rest } = upsert
+  return rest
 }
 
 /**
@@ -61,22 +64,24 @@ export async function planProvision(
  * @throws BindingError as `init`; METADATA_INVALID where the component has no credential to ask Azure with
  */
 export async function provisionOnce(sides: ProvisionedSides, options: ProvisionOptions): Promise<UpsertOutcome> {
-  refuseWithoutCredential(sides)
-  const { input, pull } = sides
-  const how = {
-    patience: 'timeout',
-    signal: options.signal,
-    ...(options.onAttempt && { onAttempt: options.onAttempt }),
-  } as const
-  if (input) {
-    const { connectSubscription } = await import('./subscription-control.ts')
-    const deliveryCredential = credentialOf(input)
-    return connectSubscription({ ...options, input, deliveryCredential }).upsert(how)
+  const control = await connect(sides, options)
+  return control.upsert(howOf(options))
+}
+
+const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
+  ({ patience: 'timeout', signal, ...(onAttempt && { onAttempt }) }) as const
+
+async function connect({ input, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
+  if (!(input ?? pull)?.credential) {
+    throw new BindingError('METADATA_INVALID', {
+      what: 'the component has no credential to ask Azure Resource Manager with',
+      fix: 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential',
+    })
   }
-  const { connectNamespace } = await import('../sides/pull-control.ts')
-  const credential = pull?.credential
-  if (!pull || !credential) throw new TypeError('the component has no input side')
-  return connectNamespace({ ...pull, credential }, options).upsert(how)
+  const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
+  if (input) return connectSubscription({ ...options, input, deliveryCredential: credentialOf(input) })
+  if (pull) return connectNamespace(pull, options)
+  throw new TypeError('the component has no input side')
 }
 
 /** The delivery attribute that the event subscription has to carry; `undefined` unless `deliveryAuthentication` is `secret`. Asks nobody. */
@@ -90,12 +95,4 @@ export function deliveryTokenAttribute(
 function credentialOf(input: InputMetadata): Secret | undefined {
   const { deliveryAuthentication: delivery } = input
   return delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
-}
-
-function refuseWithoutCredential({ input, pull }: ProvisionedSides): void {
-  if ((input ?? pull)?.credential) return
-  throw new BindingError('METADATA_INVALID', {
-    what: 'the component has no credential to ask Azure Resource Manager with',
-    fix: 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential',
-  })
 }

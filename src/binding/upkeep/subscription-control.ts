@@ -1,6 +1,7 @@
-// Push delivery's connection to Resource Manager: upsert with its OpenTelemetry span, inspect the event subscription.
+// The event subscriptions of a side as one thing: brought about or checked (with its OpenTelemetry span), inspected, planned.
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
+import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import {
@@ -13,26 +14,42 @@ import {
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
 import { checked } from '../../metadata/fields/checked.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { readFailure } from '../../provision/arm/arm-failure.ts'
-import { createSubscriptionApi, type SubscriptionApi } from '../../provision/arm/subscription-api.ts'
-import { declaredAttributes } from '../../provision/decide/declared-attributes.ts'
-import { type Finding, inspectSubscription } from '../../provision/decide/inspect-subscription.ts'
-import { judgeFailure } from '../../provision/explain/judge-failure.ts'
+import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
+import { createSubscriptionApi, namespaceApiVersion } from '../../provision/arm/subscription-api.ts'
+import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
+import type { SubscriptionProperties } from '../../provision/decide/subscription-properties.ts'
+import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
+import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
+import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/attempts.ts'
+import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
+import {
+  type CheckOutcome,
+  checkSubscriptions,
+  type Finding,
+  inspectSubscriptions,
+  type Plan,
+  planSubscriptions,
+} from '../../provision/upsert/read-subscriptions.ts'
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
-import { type UpsertOptions, upsertSubscription } from '../../provision/upsert/upsert-subscription.ts'
+import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
+import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../sides/side-options.ts'
 
-type How = Pick<UpsertOptions, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'handled'>
+type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook'>
 
 export interface SubscriptionControl {
+  /** Creates or updates what is wanted. */
   upsert(how: How): Promise<UpsertOutcome>
-  /** Reads it by one request, and writes nothing. Rejects where ARM does not answer. */
-  inspect(signal: AbortSignal): Promise<Finding>
+  /** Waits until what is wanted exists, and compares it, by GET alone. */
+  check(how: How): Promise<CheckOutcome>
+  /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
+  inspect(signal: AbortSignal, compare: 'delivery' | 'all'): Promise<Finding>
+  /** What `upsert` would do. */
+  plan(how: How): Promise<readonly Plan[]>
 }
 
 /**
- * Connects to ARM and Entra. In a file of its own, because their libraries take longer to load than everything else, and
+ * Connects push to ARM and Entra. In a file of its own, because their libraries take longer to load than everything else, and
  * a listener need not wait for them.
  *
  * @throws BindingError where endpoint or credential can't be used
@@ -45,34 +62,67 @@ export function connectSubscription(
     readonly onAttributes?: (names: ReadonlySet<string>) => void
   },
 ): SubscriptionControl {
-  const { input, endpoints, logger, deliveryCredential, onAttributes } = options
-  const credential = createCredential(checked('credential', input.credential), {
-    ...options,
-    environment: input.environment,
-  })
-  const calls = createSubscriptionApi({ input, credential, endpoints })
-  const api: SubscriptionApi = {
-    ...calls,
-    async read(...how) {
-      const existing = await calls.read(...how)
-      onAttributes?.(declaredAttributes(existing))
-      return existing
+  const { input, endpoints, deliveryCredential, clock = systemClock, onAttributes } = options
+  const onFound = (existing: SubscriptionProperties) => onAttributes?.(declaredAttributes(existing))
+  const { environment, subscriptionId } = input
+  const credential = createCredential(checked('credential', input.credential), { ...options, environment })
+  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, onFound })
+  const { resourceManager } = api
+  const target: ProvisionTarget = {
+    ...{ api, input, worksWithout: false },
+    wanted: [wantedWebHook(input, deliveryCredential)],
+    context: () => failureContext(input, { resourceManager, deliveryCredential }),
+  }
+  return controlOf(target, input, options)
+}
+
+export interface PullControl extends SubscriptionControl {
+  readonly credential: RenewableCredential
+  /** The base URL of the namespace as ARM has it. It is asked for it where the metadata has no `namespaceEndpoint`. */
+  namespaceEndpoint(): string | undefined
+}
+
+/**
+ * The same for pull.
+ *
+ * @throws BindingError where endpoint or credential can't be used
+ */
+export function connectNamespace(pull: PullMetadata, options: SideOptions): PullControl {
+  const { endpoints, clock = systemClock } = options
+  const { environment, namespaceTopic } = pull
+  const credential = createCredential(checked('credential', pull.credential), { ...options, environment })
+  const { subscriptionId, namespaceId } = namespaceTopic
+  const apiVersion = namespaceApiVersion
+  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, apiVersion })
+  const { resourceManager } = api
+  let namespaceEndpoint: string | undefined
+  const take = (hostname: string) => {
+    namespaceEndpoint = `https://${hostname}`
+  }
+  const target: ProvisionTarget = {
+    ...{ api, input: pull, wanted: wantedForPull(pull) },
+    context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
+    // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
+    worksWithout: pull.namespaceEndpoint !== undefined,
+    get host() {
+      return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, take } : undefined
     },
   }
+  return { ...controlOf(target, pull, options), credential, namespaceEndpoint: () => namespaceEndpoint }
+}
+
+function controlOf(
+  target: ProvisionTarget,
+  { eventSubscriptionName }: EitherInput,
+  { logger, clock = systemClock }: SideOptions,
+): SubscriptionControl {
+  const completed = (how: How): ProvisionHow => ({ ...how, logger, clock, random: Math.random })
   return {
     upsert: (how) =>
-      traceUpsert(input, how, (traced) =>
-        upsertSubscription({ api, input, logger, ...(deliveryCredential && { deliveryCredential }), ...traced }),
-      ),
-    async inspect(signal) {
-      try {
-        const existing = await api.read({ signal, deadline: Number.POSITIVE_INFINITY }, 'plain')
-        return inspectSubscription(existing, input.subscriberEndpoint)
-      } catch (error) {
-        if (judgeFailure(readFailure(error, Date.now())) !== 'scope') throw error
-        return { kind: 'changed', problem: 'the resource of scope does not exist' }
-      }
-    },
+      traceUpsert(eventSubscriptionName, how, (traced) => upsertSubscriptions(target, completed(traced))),
+    check: (how) => checkSubscriptions(target, completed(how)),
+    inspect: (signal, compare) => inspectSubscriptions(target, signal, compare),
+    plan: (how) => planSubscriptions(target, completed(how)),
   }
 }
 
@@ -81,7 +131,7 @@ export function connectSubscription(
  * nothing without an SDK in the process.
  */
 function traceUpsert(
-  { eventSubscriptionName }: InputMetadata,
+  eventSubscriptionName: string,
   how: How,
   upsert: (how: How) => Promise<UpsertOutcome>,
 ): Promise<UpsertOutcome> {

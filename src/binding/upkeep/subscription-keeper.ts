@@ -1,23 +1,24 @@
-// Event subscription polled every 5 to 10 minutes, recreated if missing; one task at a time; 120 s timeout.
+// Event subscription polled every 5 to 10 minutes, recreated if missing, or only watched; one task at a time; 120 s timeout.
+
+import { readFailure } from '../../azure/arm-failure.ts'
+import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
-import { decideStartPause } from '../../provision/upsert/fleet-pace.ts'
+import type { CheckOutcome } from '../../provision/upsert/read-subscriptions.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
-import { pause, type SteadyClock, systemClock } from '../../support/time/clock.ts'
+import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createSubscriptionRepair } from './subscription-repair.ts'
 import { createStateRecord, reasonOf } from './subscription-state.ts'
 
-export interface SubscriptionKeeperOptions extends SubscriptionControl {
+export interface SubscriptionKeeperOptions {
+  /** Called at the first use, and again where it rejected. */
+  readonly connect: () => Promise<Pick<SubscriptionControl, 'upsert' | 'check' | 'inspect'>>
   readonly logger: Logger
-  /** Roughly how many replicas share the event subscription. @default 1 */
-  readonly replicas?: number
-  /** How long a start may take while somebody waits for it, in ms. @default 120_000 */
-  readonly timeoutMs?: number
+  /** `check` writes nothing: neither at init, nor by a repair, nor after a poll. */
+  readonly provisioning: 'manage' | 'check'
   /** Whether deliveries have to bear a credential that we add to the event subscription. @default false */
   readonly addsCredential?: boolean
-  /** Deliveries answered 200 so far: each carried a credential that is known here. @default none */
-  readonly handled?: () => number
   readonly clock?: SteadyClock
   /** At least 0 and less than 1. @default Math.random */
   readonly random?: () => number
@@ -30,19 +31,21 @@ export interface SubscriptionKeeperOptions extends SubscriptionControl {
 const minPollMs = 5 * 60_000
 
 /**
- * Creates the event subscription at init, watches it, and corrects it when a delivery or a poll shows that it has to. Upserts never
+ * Brings the event subscription about at init, watches it, and corrects it when a delivery or a poll shows that it has to. Its tasks never
  * overlap, and `close` ends each of them.
  */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
-  const { upsert, inspect, logger, replicas = 1, timeoutMs = 120_000, addsCredential = false } = options
-  const { handled = () => 0, clock = systemClock, random = Math.random } = options
+  const { connect, logger, provisioning, clock = systemClock, random = Math.random } = options
+  const manages = provisioning === 'manage'
+  const addsCredential = manages && (options.addsCredential ?? false)
   const closing = new AbortController()
-  const record = createStateRecord({ logger, clock, addsCredential })
+  const record = createStateRecord({ logger, clock, addsCredential, manages })
   let underWay: Promise<void> | undefined
   let cancelPoll = () => {}
   let wasPermitted = true
+  let wasMissing = false
   const mayStart = () => underWay === undefined && !closing.signal.aborted
-  const repair = createSubscriptionRepair({ logger, clock, random, replicas, handled, mayStart, correct })
+  const repair = createSubscriptionRepair({ logger, clock, mayStart, correct })
 
   /** Runs one task; to be called while no other runs. A poll follows when none has run for a while. */
   function run(task: () => Promise<void>): Promise<void> {
@@ -54,15 +57,21 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     return underWay
   }
 
-  async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome> {
+  async function provision(
+    patience: 'timeout' | 'forever',
+    signal: AbortSignal,
+  ): Promise<UpsertOutcome | CheckOutcome> {
     try {
-      const onAttempt = ({ error }: FailedAttempt) => record.failed(reasonOf(error))
-      const outcome = await upsert({ patience, signal, handled, onLook: record.looked, onAttempt })
-      record.provisioned(outcome.wroteAt)
+      const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
+      const how = { patience, signal, onLook: record.looked, onAttempt }
+      const control = await connect()
+      const outcome = await (manages ? control.upsert(how) : control.check(how))
       wasPermitted = outcome.action !== 'notPermitted'
+      record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
+      if (outcome.action === 'found') record.found(outcome.problem)
       return outcome
     } catch (error) {
-      if (!signal.aborted) record.failed(reasonOf(error))
+      if (!signal.aborted) record.failed(reasonOf(error), record.current().state === 'missing')
       throw error
     }
   }
@@ -70,34 +79,45 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   function runInBackground(task: () => Promise<void>): void {
     run(task).catch((error: unknown) => {
       if (closing.signal.aborted) return
-      logger.error(`the event subscription could not be corrected: ${messageOf(error)}`)
+      logger.error(`the event subscription could not be ${manages ? 'corrected' : 'checked'}: ${messageOf(error)}`)
     })
   }
 
-  function correct(done: (outcome: UpsertOutcome) => void): void {
-    runInBackground(async () => done(await provision('timeout', closing.signal)))
+  function correct(done: (wrote: boolean) => void): void {
+    runInBackground(async () => {
+      const outcome = await provision('timeout', closing.signal)
+      done('wroteAt' in outcome && outcome.wroteAt !== undefined)
+    })
   }
 
   function poll(): void {
     runInBackground(async () => {
-      if (await needsUpsert()) await provision('timeout', closing.signal)
+      if (await needsProvision()) await provision('timeout', closing.signal)
     })
   }
 
-  /** Reads without writing. An upsert is needed where the event subscription is missing, or the last upsert failed or was not permitted. */
-  async function needsUpsert(): Promise<boolean> {
+  /** Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted. */
+  async function needsProvision(): Promise<boolean> {
     try {
-      const finding = await inspect(closing.signal)
+      const finding = await (await connect()).inspect(closing.signal, manages ? 'delivery' : 'all')
       if (finding.kind === 'missing') {
-        logger.warn('the event subscription is missing; creating it again')
-        record.failed('it was deleted')
+        const isBelieved = finding.certain || wasMissing
+        wasMissing = true
+        if (!isBelieved) return false
+        logger.warn(
+          `the event subscription is missing; ${manages ? 'creating it again' : 'waiting until somebody creates it'}`,
+        )
+        record.failed('it was deleted', !manages)
         return true
       }
-      if (finding.kind === 'intact' && (record.current().state === 'failed' || !wasPermitted)) return true
+      wasMissing = false
+      if (finding.kind === 'intact' && (record.current().state !== 'provisioned' || !wasPermitted)) return true
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
-      // It says nothing about the event subscription. The next poll may.
-      logger.debug('the event subscription could not be read', { reason: reasonOf(error) })
+      const failure = readFailure(error, clock.now())
+      if (judgeFailure(failure) === 'scope') record.found('the resource that it belongs to does not exist')
+      // Anything else says nothing about the event subscription. The next poll may.
+      else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
   }
@@ -108,21 +128,14 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
       record.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      return run(async () => {
-        const limitMs = patience === 'timeout' ? timeoutMs : Number.POSITIVE_INFINITY
-        const pauseMs = decideStartPause({ replicas, timeoutMs: limitMs, random: random() })
-        if (pauseMs > 0) await pause(clock, pauseMs, either)
-        await provision(patience, either)
-      })
+      return run(async () => void (await provision(patience, either)))
     },
-    /**
-     * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last.
-     * In a fleet it waits first, and does nothing where another replica has corrected it by then.
-     */
-    repair: repair.request,
+    /** Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last. */
+    repair(): void {
+      if (manages) repair.request()
+    },
     async close(): Promise<void> {
       closing.abort()
-      repair.close()
       cancelPoll()
       await underWay?.catch(() => {})
     },

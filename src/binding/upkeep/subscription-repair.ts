@@ -1,49 +1,31 @@
-// When a repair starts after deliveries without a known credential; random pause in a fleet.
+// When a repair starts after deliveries without a known credential: at most once a minute, rarer where it does not last.
 import type { Logger } from '../../core/logger.ts'
-import { decideRepairInterval, fleetSpreadMs } from '../../provision/upsert/fleet-pace.ts'
-import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 
 export interface SubscriptionRepairOptions {
   readonly logger: Logger
   readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
-  /** Roughly how many replicas share the event subscription. */
-  readonly replicas: number
-  /** Deliveries answered 200 so far: each carried a credential that is known here. */
-  readonly handled: () => number
   /** False while the event subscription is read or written, and after the end. */
   readonly mayStart: () => boolean
-  /** Starts an upsert; `done` gets its outcome, unless it fails. */
-  readonly correct: (done: (outcome: UpsertOutcome) => void) => void
+  /** Starts an upsert; `done` hears whether it wrote, unless it fails. */
+  readonly correct: (done: (wrote: boolean) => void) => void
 }
 
-/** Corrects the event subscription after a delivery without a known credential: not too often, and by few replicas of a fleet. */
-export function createSubscriptionRepair(options: SubscriptionRepairOptions) {
-  const { logger, clock, random, replicas, handled, mayStart, correct } = options
+const minIntervalMs = 60_000
+const maxIntervalMs = 3_600_000
+
+/** Corrects the event subscription after a delivery without a known credential, but not too often. */
+export function createSubscriptionRepair({ logger, clock, mayStart, correct }: SubscriptionRepairOptions) {
   let lastRepair = Number.NEGATIVE_INFINITY
   let repairsThatWrote = 0
-  let handledBefore = 0
-  let isDue = false
-  let cancelStart = () => {}
+  /**
+   * Shortest time between two repairs, in ms. It doubles with each repair that had to write: somebody removes again what was
+   * written, such as replicas with more secrets than the event subscription can hold.
+   */
+  const intervalMs = () => Math.min(maxIntervalMs, minIntervalMs * 2 ** Math.max(0, repairsThatWrote - 1))
 
-  function start(): void {
-    isDue = false
-    if (!mayStart()) return
-    if (handled() > handledBefore) {
-      logger.info('deliveries have a credential again that is known here; the event subscription is not read')
-      return
-    }
-    const elapsed = clock.elapsed()
-    if (elapsed - lastRepair > 2 * decideRepairInterval(repairsThatWrote)) repairsThatWrote = 0
-    lastRepair = elapsed
-    logger.warn('a delivery has no credential that is known here; reading the event subscription again')
-    correct(countWrite)
-  }
-
-  function countWrite({ wroteAt }: UpsertOutcome): void {
-    if (wroteAt === undefined) return
+  function countWrite(wrote: boolean): void {
+    if (!wrote) return
     if (++repairsThatWrote > 1) {
       logger.warn(
         'our delivery credential was removed again; replicas with more secrets than the event ' +
@@ -53,16 +35,14 @@ export function createSubscriptionRepair(options: SubscriptionRepairOptions) {
   }
 
   return {
-    /** Starts a repair, in a fleet after a random pause. Does nothing where the last repair was a short time ago. */
+    /** Starts a repair. Does nothing where the last one was a short time ago. */
     request(): void {
-      handledBefore = handled()
-      if (isDue || !mayStart()) return
-      if (clock.elapsed() - lastRepair < decideRepairInterval(repairsThatWrote)) return
-      const spreadMs = fleetSpreadMs(replicas)
-      isDue = spreadMs > 0
-      if (isDue) cancelStart = clock.setTimer(random() * spreadMs, start)
-      else start()
+      const elapsed = clock.elapsed() - lastRepair
+      if (!mayStart() || elapsed < intervalMs()) return
+      if (elapsed > 2 * intervalMs()) repairsThatWrote = 0
+      lastRepair = clock.elapsed()
+      logger.warn('a delivery has no credential that is known here; reading the event subscription again')
+      correct(countWrite)
     },
-    close: () => cancelStart(),
   }
 }

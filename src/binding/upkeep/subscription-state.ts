@@ -1,5 +1,5 @@
-// Pending, provisioned or failed event subscription; at most 30 s not ready without our credential; log line "somebody
-// changed the event subscription".
+// Pending, provisioned, failed, missing or unmanaged event subscription; at most 30 s not ready without our credential; log line
+// "somebody changed the event subscription".
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
@@ -11,23 +11,29 @@ export type SubscriptionState =
       readonly state: 'provisioned'
       /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
       readonly since: number
-      /** What somebody changed since, as a sentence without a secret. */
+      /** What somebody changed since, or what differs from the metadata: a sentence without a secret. */
       readonly problem?: string
     }
   | { readonly state: 'failed'; readonly why: string }
+  /** It does not exist, and this binding does not create it: no event comes. */
+  | { readonly state: 'missing'; readonly why: string }
+  /** Nobody is asked about it. */
+  | { readonly state: 'unmanaged' }
 
 export interface StateRecordOptions {
   readonly logger: Logger
   readonly clock: SteadyClock
   /** Whether deliveries have to bear a credential that we add to the event subscription. */
   readonly addsCredential: boolean
+  /** Whether it is written here at all. */
+  readonly manages: boolean
 }
 
 /** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
 const maxWaitMs = 30_000
 
 /** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
-export function createStateRecord({ logger, clock, addsCredential }: StateRecordOptions) {
+export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }
   let isReady = !addsCredential
   let waitsUntil = Number.POSITIVE_INFINITY
@@ -51,15 +57,17 @@ export function createStateRecord({ logger, clock, addsCredential }: StateRecord
       isReady = true
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
-    failed(why: string): void {
-      state = { state: 'failed', why }
+    failed(why: string, isMissing = false): void {
+      state = { state: isMissing ? 'missing' : 'failed', why }
     },
-    /** A poll found the event subscription, with or without a problem. */
-    found(problem: string | undefined): void {
+    /** A read found the event subscription, with or without a problem (a clause). */
+    found(clause: string | undefined): void {
       const before = state.state === 'provisioned' ? state : { since: clock.now(), problem: undefined }
-      if (problem !== undefined && problem !== before.problem) {
-        logger.warn(`somebody changed the event subscription: ${problem}; it is left unchanged until the next start`)
-      }
+      const [subject, then] = manages
+        ? ['somebody changed the event subscription', 'it is left unchanged until the next start']
+        : ['the event subscription differs from the metadata', 'provisioning is check, so it is left as it is']
+      const problem = clause === undefined ? undefined : `${subject}: ${clause}`
+      if (problem !== undefined && problem !== before.problem) logger.warn(`${problem}; ${then}`)
       if (problem === undefined && before.problem !== undefined) {
         logger.info('the event subscription is as it was again')
       }

@@ -1,20 +1,32 @@
 // Connection to Azure Resource Manager: https, own host only, time-out, no retries; calls that the SDK lacks.
+
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import type { TokenCredential } from '@azure/core-auth'
-import { createPipelineRequest, type HttpMethods, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import {
+  createPipelineRequest,
+  type HttpMethods,
+  type PipelinePolicy,
+  type PipelineResponse,
+  RestError,
+} from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../../azure/answer-limit.ts'
+import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { createRenewalPolicy } from '../../azure/credential.ts'
+import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { trustPolicies } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
 import { readJson } from '../../support/text/json-text.ts'
-import { ArmFailureError } from './arm-failure.ts'
 
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
   readonly subscriptionId: string
-  readonly credential: TokenCredential
+  readonly credential: TokenCredential & Partial<Pick<RenewableCredential, 'renew'>>
   readonly endpoints: Endpoints
+  /** @default that of the SDK */
+  readonly apiVersion?: string
 }
 
 /**
@@ -35,62 +47,75 @@ export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnviro
  * Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. `first` are policies that
  * see each call before the others.
  *
- * @throws BindingError METADATA_INVALID where the endpoint of ARM is not https
+ * @throws BindingError METADATA_INVALID where the endpoint of ARM is not https, or would be asked through a proxy of an unknown kind
  */
 export function connectArm(
   options: ArmClientOptions,
   first: readonly PipelinePolicy[] = [],
 ): EventGridManagementClient {
-  const { environment, subscriptionId, credential, endpoints } = options
+  const { environment, subscriptionId, credential, endpoints, apiVersion } = options
   const resourceManager = resourceManagerOf(endpoints, environment)
+  refuseUnusableProxy(resourceManager)
   const perRetry = [
+    createRenewalPolicy(credential),
     createOwnHostPolicy(resourceManager),
     ...trustPolicies(endpoints),
     createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
   ]
   return new EventGridManagementClient(credential, subscriptionId, {
     endpoint: resourceManager,
+    $host: resourceManager,
+    ...(apiVersion && { apiVersion }),
     credentialScopes: environment.resourceManagerScope,
     retryOptions: { maxRetries: 0 },
     userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
     additionalPolicies: [
-      ...[...first, createTimeLimitPolicy()].map((policy) => ({ policy, position: 'perCall' as const })),
+      ...[...first, createTimeLimitPolicy()].map((policy) => ({
+        policy,
+        position: 'perCall' as const,
+      })),
       ...perRetry.map((policy) => ({ policy, position: 'perRetry' as const })),
     ],
   })
 }
 
-/** A call of ARM that the SDK for Event Grid does not have. */
-export interface ArmCall {
+/** A request to ARM that the SDK for Event Grid has no method for. */
+export interface ArmRequest {
   readonly method: HttpMethods
-  /** Begins with a slash; may have an `api-version` already, as in a `nextLink`. */
+  /** A path that begins with a slash, or a URL of ARM, as in a `nextLink`. May have an `api-version` already. */
   readonly path: string
-  readonly apiVersion: string
-  readonly signal: AbortSignal
+  /** @default that of the client */
+  readonly apiVersion?: string
+  readonly signal?: AbortSignal
+  /** @default none */
   readonly timeoutMs?: number
   readonly body?: object
 }
 
-/** The JSON of the answer; `undefined` where it has none. Rejects as the SDK's own calls do: `readFailure` reads it. */
-export type CallArm = (call: ArmCall) => Promise<unknown>
+/** Sends a request by the SDK's own pipeline. Rejects as the SDK's methods do: `readFailure` reads it. */
+export async function sendToArm(client: EventGridManagementClient, given: ArmRequest): Promise<PipelineResponse> {
+  const { method, path, apiVersion = client.apiVersion, signal, timeoutMs = 0, body } = given
+  const url = new URL(path, `${client.$host}/`)
+  if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
+  const request = createPipelineRequest({ url: url.href, method, timeout: timeoutMs })
+  if (signal) request.abortSignal = signal
+  if (body) {
+    request.body = JSON.stringify(body)
+    request.headers.set('content-type', 'application/json')
+  }
+  const response = await client.sendRequest(request)
+  const { status: statusCode } = response
+  if (statusCode < 400) return response
+  throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
+}
+
+/** The JSON of the answer; `undefined` where it has none. */
+export type CallArm = (call: ArmRequest) => Promise<unknown>
 
 /** Connects to ARM. @throws BindingError METADATA_INVALID where the endpoint of ARM is not https */
 export function createArmCaller(options: ArmClientOptions): CallArm {
   const client = connectArm(options)
-  const resourceManager = resourceManagerOf(options.endpoints, options.environment)
-  return async ({ method, path, apiVersion, signal, timeoutMs = 0, body }) => {
-    const url = new URL(`${resourceManager}${path}`)
-    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
-    const request = createPipelineRequest({ url: url.href, method, abortSignal: signal, timeout: timeoutMs })
-    if (body) {
-      request.body = JSON.stringify(body)
-      request.headers.set('content-type', 'application/json')
-    }
-    const response = await client.sendRequest(request)
-    const { status: statusCode, bodyAsText } = response
-    if (statusCode < 400) return readJson(bodyAsText)
-    throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
-  }
+  return async (call) => readJson((await sendToArm(client, call)).bodyAsText)
 }
 
 /**

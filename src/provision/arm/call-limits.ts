@@ -1,6 +1,6 @@
 // A pause that ends at the deadline or the abort of a call to Resource Manager.
+import { ArmFailureError } from '../../azure/arm-failure.ts'
 import { pause, type SteadyClock } from '../../support/time/clock.ts'
-import { ArmFailureError } from './arm-failure.ts'
 
 export interface CallLimits {
   readonly signal: AbortSignal

@@ -1,25 +1,17 @@
 // Waiting until a write is provisioned: poll every 2 s, manual validation, deadline.
+import { ArmFailureError, readFailure, readOperationFailure } from '../../azure/arm-failure.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
-import { ArmFailureError, readFailure, readOperationFailure } from './arm-failure.ts'
 import { type CallLimits, pauseWithin } from './call-limits.ts'
-import { readProperties } from './read-subscription.ts'
-import type { Poller } from './subscription-calls.ts'
-
-interface RawResponse {
-  readonly status: number
-  readonly headers: { get(name: string): string | undefined }
-  readonly bodyAsText?: string | null
-}
-
-/** Receives each answer of a write and of its polls. */
-export type OnResponse = (response: RawResponse) => void
+import type { OnResponse, Poller, RawResponse } from './subscription-calls.ts'
 
 interface CompleteWriteOptions {
   readonly limits: CallLimits
   readonly clock: SteadyClock
-  /** Reads the provisioning state of the event subscription itself. */
-  readonly readState: () => Promise<string | undefined>
+  /** Reads the event subscription itself. */
+  readonly readState: () => Promise<unknown>
 }
 
 /** Longest pause between two polls, unless ARM asks for another one. */
@@ -64,10 +56,15 @@ export async function completeWrite(
 async function needsManualValidation(
   answer: RawResponse | undefined,
   polls: number,
-  readState: () => Promise<string | undefined>,
+  readState: () => Promise<unknown>,
 ): Promise<boolean> {
-  if (readProperties(answer?.bodyAsText)?.provisioningState === 'AwaitingManualAction') return true
-  return polls >= pollsBeforeReading && (await readState()) === 'AwaitingManualAction'
+  if (awaitsManualAction(readJson(answer?.bodyAsText))) return true
+  return polls >= pollsBeforeReading && awaitsManualAction(await readState())
+}
+
+function awaitsManualAction(resource: unknown): boolean {
+  const properties = isRecord(resource) ? resource.properties : undefined
+  return isRecord(properties) && properties.provisioningState === 'AwaitingManualAction'
 }
 
 function decidePollPause(answer: RawResponse | undefined, polls: number, now: number): number {

@@ -1,99 +1,96 @@
-// Read, put, patch of one event subscription; 30 s per request; token renewal.
-import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azure/arm-eventgrid'
-import type { TokenCredential } from '@azure/core-auth'
-import type { Endpoints } from '../../core/endpoints.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+// Look up, read and write event subscriptions, and the host name of a namespace; 30 s per request; renewal of a refused token.
+import type { PipelinePolicy } from '@azure/core-rest-pipeline'
+import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
-import type { ExistingSubscription } from '../decide/decide-upsert.ts'
-import { isExpiredToken } from '../explain/judge-failure.ts'
-import { connectArm, resourceManagerOf } from './arm-client.ts'
-import { readFailure } from './arm-failure.ts'
-import type { CallLimits } from './call-limits.ts'
-import { createCarryOverPolicy, type UnknownSetting } from './carry-over.ts'
-import { completeWrite, type OnResponse } from './complete-write.ts'
-import { readSubscription } from './read-subscription.ts'
-import { bindSubscriptionCalls, type Poller, type SubscriptionCalls } from './subscription-calls.ts'
-import { chooseSubscriptionPath } from './subscription-path.ts'
+import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
+import { type ArmClientOptions, connectArm, resourceManagerOf, sendToArm } from './arm-client.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
+import { completeWrite } from './complete-write.ts'
+import { type Detail, type LookedUp, lookUp } from './look-up.ts'
+import { bindSubscriptionCalls, type SubscriptionCalls, type SubscriptionWrite } from './subscription-calls.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
-export interface SubscriptionApiOptions {
-  readonly input: Pick<InputMetadata, 'environment' | 'scope' | 'subscriptionId' | 'eventSubscriptionName'>
-  /** `renew` makes it forget the tokens that it keeps. */
-  readonly credential: TokenCredential & { renew?(): void }
-  readonly endpoints: Endpoints
+/** The first stable version with namespaces and all that pull sets. The SDK's own has neither. */
+export const namespaceApiVersion = '2025-02-15'
+
+export interface SubscriptionApiOptions extends ArmClientOptions {
   /** Time limit of one request, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
   readonly clock?: SteadyClock
+  /** Receives each event subscription that was read. */
+  readonly onFound?: (existing: SubscriptionProperties) => void
 }
 
-/** A write, and the settings that the SDK's model would lose in it. */
-interface Write<T> {
-  readonly body: T
-  readonly carryOver?: readonly UnknownSetting[]
-}
-
-/** The ARM calls that one event subscription needs. They throw what the SDK throws; `readFailure` reads it. */
+/** The calls of ARM for event subscriptions. They throw what the SDK throws; `readFailure` reads it. */
 export interface SubscriptionApi {
   /** Base URL of ARM, for messages. */
   readonly resourceManager: string
-  /**
-   * The event subscription; `undefined` if it does not exist. `plain` leaves out what ARM hides (the query of the URL, secret
-   * attributes), which takes two more requests.
-   */
-  read(limits: CallLimits, detail?: 'plain'): Promise<ExistingSubscription | undefined>
-  /** Creates or replaces it. Resolves when it is provisioned. */
-  put(write: Write<EventSubscription>, limits: CallLimits): Promise<void>
-  /** Replaces some of its top-level fields. Resolves when it is provisioned. */
-  patch(write: Write<EventSubscriptionUpdateParameters>, limits: CallLimits): Promise<void>
+  /** Looks once, without a second opinion where the list may not be read. */
+  lookUp(place: SubscriptionPlace, limits: CallLimits, detail: Detail): Promise<LookedUp>
+  /** The event subscription; `undefined` if it does not exist, which is asked twice where the list may not be read. */
+  read(place: SubscriptionPlace, limits: CallLimits, detail?: Detail): Promise<SubscriptionProperties | undefined>
+  /** Resolves when it is provisioned. */
+  write(place: SubscriptionPlace, write: SubscriptionWrite, limits: CallLimits): Promise<void>
+  /** The host name of a namespace. */
+  readHostname(namespaceId: string, limits: CallLimits): Promise<string>
 }
+
+/** Pause before an event subscription that is said to be missing is looked up again. */
+const secondLookMs = 2_000
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
-  const { input, credential, endpoints, requestTimeoutMs = 30_000, clock = systemClock } = options
-  const { environment, subscriptionId, scope, eventSubscriptionName } = input
-  const path = chooseSubscriptionPath(scope)
-  const callsThat = (carryOver: readonly UnknownSetting[]) =>
-    bindSubscriptionCalls(
-      connectArm({ environment, subscriptionId, credential, endpoints }, [createCarryOverPolicy(carryOver)]),
-      path,
-      eventSubscriptionName,
-    )
-  const calls = callsThat([])
-
-  const callOptions = ({ signal, deadline }: CallLimits) => ({
-    abortSignal: signal,
-    requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed())) },
-  })
-
-  /** After a jump of our clock ARM finds a token expired that we would use again. */
-  async function renewing<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call()
-    } catch (error) {
-      if (isExpiredToken(readFailure(error, clock.now()))) credential.renew?.()
-      throw error
-    }
+  const { endpoints, environment, requestTimeoutMs = 30_000, clock = systemClock, onFound } = options
+  const connect = (first?: readonly PipelinePolicy[]) => connectArm(options, first)
+  const bound = new Map<string, SubscriptionCalls>()
+  const callsOf = (place: SubscriptionPlace) => {
+    const id = subscriptionIdOf(place)
+    const calls = bound.get(id) ?? bindSubscriptionCalls(connect, place)
+    bound.set(id, calls)
+    return calls
   }
-
-  function write(
-    limits: CallLimits,
-    carryOver: readonly UnknownSetting[],
-    begin: (
-      calls: SubscriptionCalls,
-      options: ReturnType<typeof callOptions> & { onResponse: OnResponse },
-    ) => Promise<Poller>,
-  ): Promise<void> {
-    const readState = async () => (await calls.get(callOptions(limits))).provisioningState
-    const writing = carryOver.length === 0 ? calls : callsThat(carryOver)
-    const start = (onResponse: OnResponse) => begin(writing, { ...callOptions(limits), onResponse })
-    return renewing(() => completeWrite(start, { limits, clock, readState }))
+  const timeoutMs = ({ deadline }: CallLimits) => Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed()))
+  const callOptions = (limits: CallLimits) => () => ({
+    abortSignal: limits.signal,
+    requestOptions: { timeout: timeoutMs(limits) },
+  })
+  const look: SubscriptionApi['lookUp'] = async (place, limits, detail) => {
+    const found = await lookUp(callsOf(place), place, callOptions(limits), detail)
+    if (found.kind === 'found') onFound?.(found.properties)
+    return found
   }
 
   return {
     resourceManager: resourceManagerOf(endpoints, environment),
-    read: (limits, detail) => renewing(() => readSubscription(calls, () => callOptions(limits), detail)),
-    put: ({ body, carryOver = [] }, limits) =>
-      write(limits, carryOver, (writing, options) => writing.beginCreateOrUpdate(body, options)),
-    patch: ({ body, carryOver = [] }, limits) =>
-      write(limits, carryOver, (writing, options) => writing.beginUpdate(body, options)),
+    lookUp: look,
+    async read(place, limits, detail = 'whole') {
+      let found = await look(place, limits, detail)
+      if (found.kind === 'missing' && !found.certain) {
+        const message = 'the event subscription is said to be missing, and was not looked up again in time'
+        await pauseWithin(limits, { clock, ms: secondLookMs, message })
+        found = await look(place, limits, detail)
+      }
+      return found.kind === 'found' ? found.properties : undefined
+    },
+    write(place, write, limits) {
+      const calls = callsOf(place)
+      return completeWrite((onResponse) => calls.begin(write, callOptions(limits)(), onResponse), {
+        limits,
+        clock,
+        readState: () => calls.get(callOptions(limits)()),
+      })
+    },
+    async readHostname(namespaceId, limits) {
+      const client = connect()
+      const given = { method: 'GET', path: namespaceId, signal: limits.signal, timeoutMs: timeoutMs(limits) } as const
+      const answer = readJson((await sendToArm(client, given)).bodyAsText)
+      const properties = isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
+      const { topicsConfiguration } = properties
+      const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
+      if (typeof hostname === 'string' && /^[\w.:/-]{1,500}$/.test(hostname)) return hostname
+      throw new ArmFailureError({ kind: 'answerUnread', message: `it names no host for ${namespaceId}` })
+    },
   }
 }

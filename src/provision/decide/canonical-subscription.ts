@@ -1,145 +1,78 @@
-// Comparison form of an event subscription: Event Grid's defaults, ignored order and letter case.
-import { isDeepStrictEqual } from 'node:util'
-import type {
-  AdvancedFilterUnion,
-  DeliveryAttributeMappingUnion,
-  EventSubscription,
-  EventSubscriptionDestinationUnion,
-  EventSubscriptionFilter,
-  StaticDeliveryAttributeMapping,
-  StorageBlobDeadLetterDestination,
-  WebHookEventSubscriptionDestination,
-} from '@azure/arm-eventgrid'
+// The one form in which event subscriptions are compared, of push and pull: defaults left out, durations by value, lists without order.
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { durationSeconds } from '../../support/time/iso-duration.ts'
+import { isNothing, writable } from './subscription-properties.ts'
 
-/**
- * What Event Grid uses where an event subscription says nothing (ARM reference of
- * Microsoft.EventGrid/eventSubscriptions).
- */
-const serviceDefaults = {
+/** What Event Grid uses where an event subscription says nothing (ARM reference of its event subscriptions). */
+const serviceDefaults: UnknownRecord = {
   maxEventsPerBatch: 1,
   preferredBatchSizeInKilobytes: 64,
   maxDeliveryAttempts: 30,
   eventTimeToLiveInMinutes: 1440,
-  eventDeliverySchema: 'EventGridSchema',
-} as const
+  receiveLockDurationInSeconds: 60,
+  isSubjectCaseSensitive: false,
+  enableAdvancedFilteringOnArrays: false,
+  isSecret: false,
+}
 
-/** The top-level fields of an event subscription that can be written; each is replaced whole by an update. */
-export const writableFields = [
-  'destination',
-  'deliveryWithResourceIdentity',
-  'filter',
-  'labels',
-  'expirationTimeUtc',
-  'eventDeliverySchema',
-  'retryPolicy',
-  'deadLetterDestination',
-  'deadLetterWithResourceIdentity',
-] as const
+/** Lists whose order means nothing. */
+const unordered: ReadonlySet<string> = new Set([
+  ...['includedEventTypes', 'labels', 'advancedFilters', 'filters', 'values'],
+])
 
-export type WritableField = (typeof writableFields)[number]
+const lowerCase = (text: string) => text.toLowerCase()
 
-/** What says no more than a default is left out, and order and letter case are fixed where they mean nothing. */
-export type CanonicalSubscription = Readonly<Partial<Record<WritableField, unknown>>>
+/** How texts compare that mean the same in several spellings. */
+const spellings: Readonly<Record<string, (text: string) => unknown>> = {
+  resourceId: lowerCase,
+  userAssignedIdentity: lowerCase,
+  azureActiveDirectoryTenantId: lowerCase,
+  azureActiveDirectoryApplicationIdOrUri: lowerCase,
+  endpointUrl: (url) => URL.parse(url)?.href ?? url,
+  eventTimeToLive: (text) => durationSeconds(text) ?? text,
+  expirationTimeUtc: (text) => (Number.isNaN(Date.parse(text)) ? text : new Date(text).toISOString()),
+}
 
-export const isWebHook = (
-  destination: EventSubscriptionDestinationUnion | undefined,
-): destination is WebHookEventSubscriptionDestination => destination?.endpointType === 'WebHook'
+/**
+ * An event subscription as it compares: only what can be written, under ARM's names, and nothing that says no more than a default.
+ * Delivery attributes stand by name.
+ */
+export function canonicalSubscription(properties: UnknownRecord): UnknownRecord {
+  const { eventDeliverySchema, ...rest } = writable(properties)
+  const defaultSchema = properties.deliveryConfiguration ? 'CloudEventSchemaV1_0' : 'EventGridSchema'
+  const schema = eventDeliverySchema === defaultSchema ? {} : { eventDeliverySchema }
+  return canonicalRecord({ ...rest, ...schema })
+}
 
-export const isStatic = (mapping: DeliveryAttributeMappingUnion): mapping is StaticDeliveryAttributeMapping =>
-  mapping.type === 'Static'
+function canonicalRecord(record: UnknownRecord): UnknownRecord {
+  const { endpointBaseUrl, endpointUrl = endpointBaseUrl, ...others } = record
+  // The base URL is what ARM shows where it hides the URL.
+  const members = { ...others, endpointUrl }
+  const canonical = Object.entries(members)
+    .map(([name, member]) => [name, canonicalValue(name, member)] as const)
+    .filter(([name, member]) => !isNothing(member) && member !== serviceDefaults[name])
+  return Object.fromEntries(canonical.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
 
-/** Event types that say no more than the default does: none, or the word that the API of 2018 gave for all. */
-export const areAllEventTypes = (types: readonly string[] | undefined): boolean =>
-  types === undefined || types.length === 0 || (types.length === 1 && types[0]?.toLowerCase() === 'all')
-
-/** An event subscription as it compares, one entry for each writable field that says more than a default. */
-export function canonicalSubscription(subscription: EventSubscription): CanonicalSubscription {
-  const { destination, filter, retryPolicy, deadLetterWithResourceIdentity: wrapped } = subscription
-  const fields: Record<WritableField, unknown> = {
-    destination: isWebHook(destination) ? webHook(destination) : destination,
-    deliveryWithResourceIdentity: subscription.deliveryWithResourceIdentity,
-    filter: filter && canonicalFilter(filter),
-    labels: sorted(subscription.labels),
-    expirationTimeUtc: subscription.expirationTimeUtc?.toISOString(),
-    eventDeliverySchema: unless(serviceDefaults.eventDeliverySchema, subscription.eventDeliverySchema),
-    retryPolicy: {
-      maxDeliveryAttempts: unless(serviceDefaults.maxDeliveryAttempts, retryPolicy?.maxDeliveryAttempts),
-      eventTimeToLiveInMinutes: unless(serviceDefaults.eventTimeToLiveInMinutes, retryPolicy?.eventTimeToLiveInMinutes),
-    },
-    deadLetterDestination: deadLetter(subscription.deadLetterDestination),
-    deadLetterWithResourceIdentity: {
-      identity: wrapped?.identity,
-      destination: deadLetter(wrapped?.deadLetterDestination),
-    },
+function canonicalValue(name: string, value: unknown): unknown {
+  if (name === 'deliveryAttributeMappings' && Array.isArray(value)) return attributesByName(value)
+  if (name === 'includedEventTypes' && areAllEventTypes(value)) return undefined
+  if (Array.isArray(value)) {
+    const items = value.map((item) => (isRecord(item) ? canonicalRecord(item) : item))
+    return unordered.has(name) ? items.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) : items
   }
-  return withoutNothing(fields)
+  if (isRecord(value)) return canonicalRecord(value)
+  return typeof value === 'string' ? (spellings[name]?.(value) ?? value) : value
 }
 
-function webHook(destination: WebHookEventSubscriptionDestination): UnknownRecord {
-  const url = destination.endpointUrl ?? destination.endpointBaseUrl
-  const { preferredBatchSizeInKilobytes: kilobytes, deliveryAttributeMappings: mappings } = destination
-  return {
-    endpointType: 'WebHook',
-    url: url !== undefined && URL.canParse(url) ? new URL(url).href : url,
-    maxEventsPerBatch: unless(serviceDefaults.maxEventsPerBatch, destination.maxEventsPerBatch),
-    preferredBatchSizeInKilobytes: unless(serviceDefaults.preferredBatchSizeInKilobytes, kilobytes),
-    entraTenant: destination.azureActiveDirectoryTenantId?.toLowerCase(),
-    entraApplication: destination.azureActiveDirectoryApplicationIdOrUri?.toLowerCase(),
-    attributes: Object.fromEntries(
-      (mappings ?? []).map((mapping) => [mapping.name?.toLowerCase() ?? '', attribute(mapping)]),
-    ),
-  }
+const keyOf = (item: unknown) => JSON.stringify(item) ?? ''
+
+function attributesByName(mappings: readonly unknown[]): UnknownRecord {
+  return Object.fromEntries(
+    mappings.filter(isRecord).map(({ name, ...rest }) => [String(name).toLowerCase(), canonicalRecord(rest)]),
+  )
 }
 
-function attribute(mapping: DeliveryAttributeMappingUnion): UnknownRecord {
-  return {
-    type: mapping.type,
-    ...(isStatic(mapping) && { value: mapping.value, isSecret: mapping.isSecret || undefined }),
-    ...('sourceField' in mapping && { sourceField: mapping.sourceField }),
-  }
-}
-
-function canonicalFilter(filter: EventSubscriptionFilter): UnknownRecord {
-  const { includedEventTypes } = filter
-  return {
-    subjectBeginsWith: filter.subjectBeginsWith,
-    subjectEndsWith: filter.subjectEndsWith,
-    isSubjectCaseSensitive: filter.isSubjectCaseSensitive || undefined,
-    enableAdvancedFilteringOnArrays: filter.enableAdvancedFilteringOnArrays || undefined,
-    includedEventTypes: areAllEventTypes(includedEventTypes ?? undefined) ? undefined : sorted(includedEventTypes),
-    advancedFilters: sorted(filter.advancedFilters?.map(advancedFilter)),
-  }
-}
-
-/** As text, so that filters can be sorted. */
-function advancedFilter(filter: AdvancedFilterUnion): string {
-  const { operatorType, key } = filter
-  const value = 'value' in filter ? filter.value : undefined
-  const values = 'values' in filter ? filter.values?.map((each) => JSON.stringify(each)) : undefined
-  return JSON.stringify(withoutNothing({ operatorType, key, value, values: sorted(values) }))
-}
-
-function deadLetter(destination: EventSubscription['deadLetterDestination']): UnknownRecord | undefined {
-  if (!destination) return undefined
-  // Blob storage is the only kind there is; the SDK's union also names the abstract base.
-  const { resourceId, blobContainerName } = destination as StorageBlobDeadLetterDestination
-  return { resourceId: resourceId?.toLowerCase(), container: blobContainerName }
-}
-
-const unless = <T>(fallback: T, value: T | undefined): T | undefined => (value === fallback ? undefined : value)
-
-// The service sends null where nothing is set, whatever the SDK's types say.
-const sorted = (values: readonly string[] | null | undefined): string[] => [...(values ?? [])].sort()
-
-function withoutNothing(json: UnknownRecord): UnknownRecord {
-  const members = Object.entries(json).map(([name, member]) => [
-    name,
-    isRecord(member) ? withoutNothing(member) : member,
-  ])
-  return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
-}
-
-/** Does a member of JSON say no more than if it were missing? */
-export const isNothing = (value: unknown): boolean =>
-  [undefined, null, '', [], {}].some((nothing) => isDeepStrictEqual(value, nothing))
+/** Event types that say no more than the default does: the word that the API of 2018 gave for all. */
+export const areAllEventTypes = (types: unknown): boolean =>
+  Array.isArray(types) && types.length === 1 && String(types[0]).toLowerCase() === 'all'

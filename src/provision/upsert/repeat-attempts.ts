@@ -1,13 +1,17 @@
 // Attempts until the subscription is provisioned or `subscriptionTimeout` is over: pauses (30 s, 30-60 s), TIMEOUT,
 // ABORTED.
+import { readFailure } from '../../azure/arm-failure.ts'
+import {
+  explainFailure,
+  type FailureContext,
+  judgeFailure,
+  type Verdict,
+} from '../../azure/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../../support/time/clock.ts'
-import { readFailure } from '../arm/arm-failure.ts'
-import { explainFailure, type FailureContext } from '../explain/explain-failure.ts'
-import { judgeFailure, type Verdict } from '../explain/judge-failure.ts'
 
 export type WriteAction = 'created' | 'patched' | 'replaced'
 
@@ -24,6 +28,8 @@ export interface FailedAttempt {
   readonly error: BindingError
   /** Pause before the next attempt, in ms; absent after the last attempt. */
   readonly retryInMs?: number
+  /** It does not exist, and `provisioning` is `check`. */
+  readonly isMissing: boolean
 }
 
 /** How an upsert treats failures. */
@@ -38,17 +44,14 @@ export interface Persistence {
   readonly onAttempt?: (failed: FailedAttempt) => void
 }
 
-export interface RepeatOptions extends Persistence {
+export interface RepeatOptions<Outcome> extends Persistence {
   readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
-  readonly scopeId: string
   /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
-  readonly attemptOnce: (deadline: number) => Promise<UpsertOutcome>
+  readonly attemptOnce: (deadline: number, attempt: number) => Promise<Outcome>
   readonly context: () => FailureContext
   readonly logger: Logger
   readonly clock: SteadyClock
   readonly random: () => number
-  /** The time over which the replicas spread one attempt each, in ms. @default 0 */
-  readonly spreadMs?: number
 }
 
 /** No attempt starts with less time than this. */
@@ -59,8 +62,8 @@ const minAttemptMs = 250
  *
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
-export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutcome> {
-  const { input, scopeId, attemptOnce, signal, logger, patience, onAttempt, clock, random, spreadMs = 0 } = options
+export async function repeatAttempts<Outcome>(options: RepeatOptions<Outcome>): Promise<Outcome> {
+  const { input, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
   const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
   const started = clock.elapsed()
   let lastFailure: BindingError | undefined
@@ -68,16 +71,18 @@ export async function repeatAttempts(options: RepeatOptions): Promise<UpsertOutc
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) throw aborted(name)
     try {
-      const outcome = await attemptOnce((patience === 'timeout' ? started : clock.elapsed()) + timeoutMs)
-      if (outcome.action !== 'notPermitted')
-        logger.info(`the event subscription ${name} is provisioned: ${outcome.action}`, { scope: scopeId, attempt })
-      return outcome
+      return await attemptOnce((patience === 'timeout' ? started : clock.elapsed()) + timeoutMs, attempt)
     } catch (error) {
       if (signal.aborted) throw aborted(name)
       const left = started + timeoutMs - clock.elapsed()
       const failed = judgeAttempt(error, options.context(), { left, now: clock.now() })
-      const retryInMs = decidePause(failed, { attempt, patience, left, random: random(), spreadMs })
-      onAttempt?.({ attempt, error: failed.error, ...(retryInMs !== undefined && { retryInMs }) })
+      const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
+      onAttempt?.({
+        attempt,
+        error: failed.error,
+        isMissing: failed.isMissing,
+        ...(retryInMs !== undefined && { retryInMs }),
+      })
       if (retryInMs === undefined) {
         if (isLasting(failed.verdict)) throw failed.error
         const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
@@ -98,6 +103,7 @@ interface Failed {
   readonly ranOut: boolean
   /** What Azure asks for, in ms; 0 where it asks for nothing. */
   readonly retryAfterMs: number
+  readonly isMissing: boolean
 }
 
 /** Only an operator can correct it: waiting alone does not help. */
@@ -109,7 +115,8 @@ function judgeAttempt(
   context: FailureContext,
   time: { readonly left: number; readonly now: number },
 ): Failed {
-  if (error instanceof BindingError) return { error, verdict: 'rejected', ranOut: false, retryAfterMs: 0 }
+  if (error instanceof BindingError)
+    return { error, verdict: 'rejected', ranOut: false, retryAfterMs: 0, isMissing: false }
   const failure = readFailure(error, time.now)
   const { kind, retryAfterMs = 0 } = failure
   const explained = explainFailure(failure, context)
@@ -119,14 +126,13 @@ function judgeAttempt(
     // A request without an answer when our own time ends says nothing about the network.
     ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
     retryAfterMs,
+    isMissing: kind === 'missing',
   }
 }
 
 interface Pace {
   readonly attempt: number
   readonly random: number
-  /** The time over which the replicas spread one attempt each, in ms. @default 0 */
-  readonly spreadMs?: number
 }
 
 /** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
@@ -157,15 +163,11 @@ export function decideRetryDelay({
   retryAfterMs,
   attempt,
   random,
-  spreadMs = 0,
 }: Pick<Failed, 'verdict' | 'retryAfterMs'> & Pace): number {
   const asked = Math.min(retryAfterMs, maxRetryAfterMs)
-  // The pauses are half as long on average.
-  const fleetMs = 2 * spreadMs
-  if (isLasting(verdict)) return Math.max(asked, lastingMs) + random * Math.max(lastingMs, fleetMs)
-  const jittered = backOff({ attempt, baseMs, maxMs: Math.max(maxMs, fleetMs), random })
+  if (isLasting(verdict)) return Math.max(asked, lastingMs) + random * lastingMs
   // Without jitter on top of it all replicas would return in the same second.
-  return asked === 0 ? jittered : asked + Math.max(jittered, random * fleetMs)
+  return asked + backOff({ attempt, baseMs, maxMs, random })
 }
 
 function logAttempt(

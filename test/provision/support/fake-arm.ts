@@ -32,7 +32,7 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
         })
       : []
     return {
-      id: 'x',
+      id: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/eventSubscriptions/events1',
       name: 'events1',
       type: 'Microsoft.EventGrid/eventSubscriptions',
       properties: {
@@ -94,6 +94,9 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
     if (method === 'PUT') {
       write(body)
       return begin(server.url)
+    }
+    if (method === 'GET' && path.endsWith('/eventSubscriptions')) {
+      return { status: 200, body: { value: state.properties ? [shown()] : [] } }
     }
     if (!state.properties) {
       return {

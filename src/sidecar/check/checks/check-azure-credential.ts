@@ -1,7 +1,6 @@
 // Check `azure/credential`: whether Entra gives a token; proxy advice.
 import type { TokenCredential } from '@azure/core-auth'
 import { NoTokenError } from '../../../azure/no-token.ts'
-import { refuseBrokenProxy } from '../../../azure/refuse-broken-proxy.ts'
 import { BindingError } from '../../../core/errors.ts'
 import { type Finding, failed, failedBy, joined, ok } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
@@ -18,7 +17,6 @@ export function credentialCheck(wanted: readonly WantedToken[]): Check {
     id: 'azure/credential',
     needs: ['files/metadata', 'files/secrets', 'files/names'],
     async run(abortSignal) {
-      refuseBrokenProxy(process.env)
       return joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal))))
     },
   }

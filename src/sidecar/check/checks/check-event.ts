@@ -1,6 +1,6 @@
 // Check `filters/event`: would the filters let a sample event (`--event`) pass.
-import { desiredSubscription } from '../../../provision/decide/desired-subscription.ts'
-import { mergeSubscription } from '../../../provision/decide/merge-subscription.ts'
+import { readProperties } from '../../../provision/decide/subscription-properties.ts'
+import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import { type EventFilter, refusals } from '../judge/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
@@ -22,9 +22,10 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
       const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
       const known = existing === 'unknown' ? undefined : existing
       // Filters do not depend on the credential, so it may be missing.
-      const desired = desiredSubscription({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
-      const wanted = mergeSubscription(known?.subscription, desired).filter ?? {}
-      const provisioned = known?.subscription.filter
+      const { merge } = wantedWebHook({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
+      const written = readProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
+      const wanted = ('properties' in written && written.properties.filter) || {}
+      const provisioned = known?.filter
       let aside = ''
       if (existing === 'unknown') aside = '; the filters in Azure are not known'
       else if (!provisioned) aside = '; Azure has no event subscription yet'

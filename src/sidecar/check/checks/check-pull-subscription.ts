@@ -1,5 +1,5 @@
 // Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
-import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
+import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
@@ -24,24 +24,22 @@ async function judgePlace(place: PullPlace): Promise<Finding> {
   }
 }
 
-function judgeExisting(name: string, existing: UnknownRecord, place: PullPlace): Finding {
+function judgeExisting(name: string, existing: SubscriptionProperties, place: PullPlace): Finding {
   const decision = place.decide(existing)
   if (decision.action === 'refuse') return different(place)(`${name}: ${decision.because}`, { remedy: decision.fix })
   if (decision.action === 'wait') return changing(name, decision.state)
-  const { provisioningState: state } = existing
+  const { provisioningState: state = 'Succeeded' } = existing
   if (state !== 'Succeeded') {
     const remedy = `${mend(place)}: that writes ${name} anew`
     return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
   }
-  if (decision.action === 'put') return differing(name, decision.because, place)
+  if (decision.action !== 'keep') return differing(name, decision.because, place)
   return hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
     : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
 }
 
 /** What forwards needs none: its events wait in the namespace topic. */
-function hasDeadLetter({ deliveryConfiguration }: UnknownRecord): boolean {
-  if (!isRecord(deliveryConfiguration)) return true
-  const { queue } = deliveryConfiguration
-  return isRecord(queue) && isRecord(queue.deadLetterDestinationWithResourceIdentity)
+function hasDeadLetter({ deliveryConfiguration: delivery }: SubscriptionProperties): boolean {
+  return delivery === undefined || delivery.queue?.deadLetterDestinationWithResourceIdentity !== undefined
 }

@@ -48,7 +48,7 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
       return warning('not tried: the event subscription does not exist yet', { remedy })
     }
     const event = { specversion: '1.0', id: '', source, type, subject }
-    const refused = refusals(event, existing.subscription.filter ?? {})
+    const refused = refusals(event, existing.filter ?? {})
     return refused.length > 0
       ? warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
       : undefined

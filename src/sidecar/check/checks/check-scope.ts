@@ -1,5 +1,5 @@
 // Check `azure/scope`: does the resource exist; API versions used to ask.
-import { namespaceApiVersion } from '../../../provision/arm/namespace-arm.ts'
+import { namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, joined, ok, warning } from '../report/finding.ts'

@@ -1,12 +1,12 @@
 // Check `azure/subscription` for push: state, endpoint URL, credential, dead-letter warning.
+
+import { ArmFailureError } from '../../../azure/arm-failure.ts'
+import { explainFailure } from '../../../azure/resource-manager-refusal.ts'
 import { splitDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
-import { ArmFailureError } from '../../../provision/arm/arm-failure.ts'
-import { isWebHook } from '../../../provision/decide/canonical-subscription.ts'
-import { decideUpsert, type ExistingSubscription } from '../../../provision/decide/decide-upsert.ts'
-import { desiredSubscription } from '../../../provision/decide/desired-subscription.ts'
-import { credentialsOf } from '../../../provision/decide/merge-subscription.ts'
-import { explainFailure } from '../../../provision/explain/explain-failure.ts'
+import { decideUpsert } from '../../../provision/decide/decide-upsert.ts'
+import { credentialsOf } from '../../../provision/decide/delivery-attribute.ts'
+import { type SubscriptionProperties, webHookOf } from '../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
@@ -32,18 +32,18 @@ export function subscriptionCheck(world: InputWorld): Check {
   }
 }
 
-function judgeExisting(existing: ExistingSubscription | undefined, world: InputWorld): Finding {
-  const { input, deliveryCredential } = world
+function judgeExisting(existing: SubscriptionProperties | undefined, world: InputWorld): Finding {
+  const { input, wanted } = world
   const name = input.eventSubscriptionName
   if (!existing) return missing(name, world)
-  const { provisioningState: state = 'Succeeded' } = existing.subscription
+  const { provisioningState: state = 'Succeeded' } = existing
   const again = `${mend(world)}: that writes ${name} anew, which starts another handshake`
   if (state === 'AwaitingManualAction') {
     const { failure } = new ArmFailureError({ kind: 'manual', message: state })
     const { what, fix = '' } = explainFailure(failure, world.explainedBy())
     return failed(`${name} is ${state}: ${what}`, { remedy: `${fix}\n${again}` })
   }
-  const upsert = decideUpsert(existing, desiredSubscription(input, deliveryCredential))
+  const upsert = decideUpsert(existing, wanted())
   if (upsert.action === 'wait') return changing(name, upsert.state)
   if (state !== 'Succeeded') {
     const what = `${name} is ${state}: Event Grid delivers nothing and does not try again by itself`
@@ -54,7 +54,7 @@ function judgeExisting(existing: ExistingSubscription | undefined, world: InputW
     (one) => one !== undefined,
   )
   if (faults.length > 0) return joined(faults)
-  const { deadLetterDestination, deadLetterWithResourceIdentity } = existing.subscription
+  const { deadLetterDestination, deadLetterWithResourceIdentity } = existing
   const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
   return joined([
     ok(`${name} is as the metadata wants it`),
@@ -64,13 +64,11 @@ function judgeExisting(existing: ExistingSubscription | undefined, world: InputW
 }
 
 /** A finding if it delivers to another URL. */
-function endpointFinding(
-  { subscription: { destination } }: ExistingSubscription,
-  world: InputWorld,
-): Finding | undefined {
+function endpointFinding(existing: SubscriptionProperties, world: InputWorld): Finding | undefined {
   const { input } = world
   const { eventSubscriptionName: name, subscriberEndpoint, scope } = input
-  const url = isWebHook(destination) ? (destination.endpointUrl ?? destination.endpointBaseUrl) : undefined
+  const webHook = webHookOf(existing)
+  const url = webHook?.endpointUrl ?? webHook?.endpointBaseUrl
   if (url === undefined || !URL.canParse(url) || new URL(url).href === subscriberEndpoint) return undefined
   const remedy = [
     `${mend(world)}: that moves it here; or leave it to whom it belongs, and set another eventSubscriptionName. To see it:`,
@@ -80,24 +78,22 @@ function endpointFinding(
 }
 
 /** A finding if its deliveries would carry no credential of ours. */
-function credentialFinding(
-  { subscription: { destination } }: ExistingSubscription,
-  world: InputWorld,
-): Finding | undefined {
+function credentialFinding(existing: SubscriptionProperties, world: InputWorld): Finding | undefined {
   const { input, deliveryCredential } = world
   const { eventSubscriptionName: name, deliveryAuthentication: delivery } = input
-  if (!isWebHook(destination)) return undefined
+  const webHook = webHookOf(existing)
+  if (!webHook) return undefined
   const sources = 'clientSecret or deliveryToken'
   const remedy = `${mend(world)}; replicas with another ${sources} must end first`
   if (delivery.kind === 'secret') {
-    const carried = splitDeliveryCredentials(credentialsOf(destination) ?? '')
+    const carried = splitDeliveryCredentials(credentialsOf(webHook) ?? '')
     if (deliveryCredential && carried.includes(deliveryCredential.reveal())) return undefined
     const what = carried.length === 0 ? 'no credential of this binding' : `the credential of another ${sources}`
     return different(world)(`${name} carries ${what}: its deliveries are answered 503`, { remedy })
   }
   if (delivery.kind === 'none') return undefined
-  const tenant = destination.azureActiveDirectoryTenantId?.toLowerCase()
-  const application = destination.azureActiveDirectoryApplicationIdOrUri?.toLowerCase()
+  const tenant = webHook.azureActiveDirectoryTenantId?.toLowerCase()
+  const application = webHook.azureActiveDirectoryApplicationIdOrUri?.toLowerCase()
   if (tenant === delivery.tenantId.toLowerCase() && application === delivery.clientId.toLowerCase()) return undefined
   const wanted = `client ${delivery.clientId} of tenant ${delivery.tenantId}`
   return different(world)(`${name} does not deliver with Entra tokens for ${wanted}`, { remedy })

@@ -1,6 +1,5 @@
 // Whether the event subscription delivers here while no binding runs that would take its events.
-import { isActive } from '../../../provision/decide/decide-upsert.ts'
-import { inspectSubscription } from '../../../provision/decide/inspect-subscription.ts'
+import { isActive } from '../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { type Finding, warning } from '../report/finding.ts'
 import { healthOf } from '../world/own-listener.ts'
@@ -12,8 +11,8 @@ export async function idleSubscription(world: InputWorld): Promise<Finding | und
   if (!mayAsk('azure/subscription')) return undefined
   try {
     const [holder, existing] = await Promise.all([world.portHolder(), world.existing()])
-    if (holder.kind !== 'check' || !existing || !isActive(existing.subscription)) return undefined
-    if (inspectSubscription(existing, input.subscriberEndpoint).kind !== 'intact') return undefined
+    if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
+    if (world.wanted().awayFrom(existing) !== undefined) return undefined
     const answers = mayAsk('endpoint/handshake') ? await world.endpointAnswers().catch(() => undefined) : undefined
     const health = answers && healthOf(answers.health)
     // It runs on another machine.

@@ -1,6 +1,6 @@
 // Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming.
 import { showUrl } from '../../../metadata/fields/redact.ts'
-import { chooseSubscriptionPath } from '../../../provision/arm/subscription-path.ts'
+import { placeAt } from '../../../provision/arm/subscription-place.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import { type Finding, warning } from '../report/finding.ts'
@@ -10,8 +10,7 @@ import type { InputWorld } from '../world/world.ts'
 /** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
 export async function leftOvers({ input, readArm }: InputWorld, signal: AbortSignal): Promise<readonly Finding[]> {
   const { scope, eventSubscriptionName, subscriberEndpoint } = input
-  const folder = chooseSubscriptionPath(scope).kind === 'extension' ? '/providers/Microsoft.EventGrid' : ''
-  const path = `${scope.id}${folder}/eventSubscriptions`
+  const { listPath: path } = placeAt(scope, eventSubscriptionName)
   const list = await readPages((page) => readArm(page, eventGridVersion, signal), path).catch(() => [])
   const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
   return list.flatMap((entry) => {

@@ -1,8 +1,13 @@
 // Resource Manager failure as a check result, and which check it counts for.
+
+import { readFailure } from '../../../azure/arm-failure.ts'
+import {
+  explainFailure,
+  type FailureContext,
+  judgeFailure,
+  type Verdict,
+} from '../../../azure/resource-manager-refusal.ts'
 import { BindingError } from '../../../core/errors.ts'
-import { readFailure } from '../../../provision/arm/arm-failure.ts'
-import { explainFailure, type FailureContext } from '../../../provision/explain/explain-failure.ts'
-import { judgeFailure, type Verdict } from '../../../provision/explain/judge-failure.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, failedBy, warning } from '../report/finding.ts'
 

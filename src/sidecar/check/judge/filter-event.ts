@@ -4,7 +4,7 @@ import { quote } from '../../../support/text/text.ts'
 
 /** One advanced filter, as ARM spells it (Event Grid: event-filtering). */
 export interface FilterCondition {
-  readonly operatorType: string
+  readonly operatorType?: string | undefined
   readonly key?: string | undefined
   readonly value?: unknown
   readonly values?: readonly unknown[] | undefined
@@ -58,7 +58,7 @@ function subjectRefusals(event: UnknownRecord, filter: EventFilter): readonly st
 function advancedRefusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
   const { advancedFilters = [], enableAdvancedFilteringOnArrays: arrays = false } = filter
   return advancedFilters.flatMap((condition) => {
-    const { operatorType, key = '' } = condition
+    const { operatorType = 'a filter', key = '' } = condition
     const field = fieldOf(event, key)
     if (passes(condition, field, arrays)) return []
     const operand = condition.values ?? condition.value
@@ -90,7 +90,7 @@ function fieldOf(event: UnknownRecord, key: string): unknown {
 type Test = (value: unknown) => boolean
 
 /** The test of an operator on a single value, without its `Not`. */
-function testOf({ operatorType, value, values = [] }: FilterCondition): Test | undefined {
+function testOf({ operatorType = '', value, values = [] }: FilterCondition): Test | undefined {
   const numbers =
     (test: (given: number) => boolean): Test =>
     (given) =>
@@ -128,7 +128,7 @@ const comparedTypes = [
 ] as const
 
 function passes(condition: FilterCondition, field: unknown, arrays: boolean): boolean {
-  const { operatorType } = condition
+  const { operatorType = '' } = condition
   const isMissing = field === undefined || field === null
   if (operatorType === 'IsNullOrUndefined') return isMissing
   if (operatorType === 'IsNotNull') return !isMissing

@@ -1,9 +1,10 @@
 // Verdict on handshake answers: `WebHook-Allowed-Origin`, validation code, path rewritten by an ingress.
+
+import { ArmFailureError } from '../../../azure/arm-failure.ts'
+import { explainFailure, type FailureContext } from '../../../azure/resource-manager-refusal.ts'
 import { querySecrets, scrub } from '../../../core/scrub.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import { ArmFailureError } from '../../../provision/arm/arm-failure.ts'
-import { explainFailure, type FailureContext } from '../../../provision/explain/explain-failure.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { cut } from '../../../support/text/text.ts'

@@ -1,7 +1,8 @@
 // An Azure resource under check: RBAC action names on event subscriptions, 9 s read limit, lists page by page.
+
+import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import { type ArmClientOptions, createArmCaller } from '../../../provision/arm/arm-client.ts'
-import type { FailureContext } from '../../../provision/explain/explain-failure.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { once } from './once.ts'
 

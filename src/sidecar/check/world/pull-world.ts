@@ -5,12 +5,12 @@ import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createNamespaceArm } from '../../../provision/arm/namespace-arm.ts'
-import type { PutDecision } from '../../../provision/decide/decide-put.ts'
-import { pullSubscriptions } from '../../../provision/decide/pull-subscriptions.ts'
-import { queueFailureContext } from '../../../provision/upsert/upsert-queue.ts'
+import { createSubscriptionApi, namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
+import { decideUpsert, type Upsert } from '../../../provision/decide/decide-upsert.ts'
+import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
+import { wantedForPull } from '../../../provision/decide/wanted-queue.ts'
+import { pullFailureContext } from '../../../provision/upsert/failure-context.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
-import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
 import { type AzurePlace, actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
@@ -26,9 +26,9 @@ export interface ReachedNamespace {
 /** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
 export interface PullPlace extends AzurePlace {
   readonly eventSubscriptionName: string
-  existing(): Promise<UnknownRecord | undefined>
+  existing(): Promise<SubscriptionProperties | undefined>
   /** What `init` would do. */
-  decide(existing: UnknownRecord): PutDecision
+  decide(existing: SubscriptionProperties): Upsert
 }
 
 /** What the checks of pull delivery share. */
@@ -44,7 +44,7 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   const writes = pull.provisioning === 'manage'
   const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
   const connection = () => ({ environment, subscriptionId, credential: credential(), endpoints })
-  const arm = once(() => createNamespaceArm({ ...connection(), clock: systemClock }))
+  const arm = once(() => createSubscriptionApi({ ...connection(), apiVersion: namespaceApiVersion }))
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
   const readArm = createReadArm(connection)
 
@@ -65,15 +65,16 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
 
   /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
   const places = (): readonly PullPlace[] =>
-    pullSubscriptions(pull).map((subscription) => ({
-      ...{ eventSubscriptionName, readArm, decide: subscription.decide },
-      scope: parseScope(subscription.sourceId),
-      actions: actionsOn(subscription.pathKind, writes ? ['read', 'write'] : ['read']),
+    wantedForPull(pull).map((wanted) => ({
+      ...{ eventSubscriptionName, readArm },
+      decide: (existing: SubscriptionProperties) => decideUpsert(existing, wanted),
+      scope: parseScope(wanted.place.sourceId),
+      actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
       writes,
       // Where namespaceEndpoint is given, what there is can be received.
       worksWithout: given !== undefined,
-      explainedBy: () => queueFailureContext(pull, resourceManagerOf(endpoints, environment), subscription.sourceId),
-      existing: once(async () => arm().read(subscription, limits())),
+      explainedBy: () => pullFailureContext(pull, resourceManagerOf(endpoints, environment), wanted.place.sourceId),
+      existing: once(async () => arm().read(wanted.place, limits())),
     }))
 
   const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }

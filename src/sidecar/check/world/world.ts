@@ -5,18 +5,16 @@ import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../../../azure/credential.ts'
 import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
-import type { Secret } from '../../../core/secret.ts'
 import { checked } from '../../../metadata/fields/checked.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createSubscriptionApi, type SubscriptionApi } from '../../../provision/arm/subscription-api.ts'
-import { chooseSubscriptionPath } from '../../../provision/arm/subscription-path.ts'
-import type { ExistingSubscription } from '../../../provision/decide/decide-upsert.ts'
-import { failureContext } from '../../../provision/explain/failure-context.ts'
+import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
+import { placeAt } from '../../../provision/arm/subscription-place.ts'
+import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
+import { failureContext } from '../../../provision/upsert/failure-context.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
 import { isForbidden } from '../judge/arm-finding.ts'
-import { withHidden } from '../judge/with-hidden.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
 import { once } from './once.ts'
@@ -49,12 +47,21 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const { environment, subscriptionId, scope, deliveryAuthentication: delivery, provisioning } = input
   const deliveryCredential =
     delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
+  const place = placeAt(scope, input.eventSubscriptionName)
+  /** What `init` would bring about. */
+  const wanted = once(() => wantedWebHook(input, deliveryCredential))
   let held: ReturnType<typeof holdPort> | undefined
   const credential = once(() =>
     createCredential(checked('credential', input.credential), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
   )
   const api = once(() =>
-    createSubscriptionApi({ input, credential: credential(), endpoints, requestTimeoutMs: readLimitMs }),
+    createSubscriptionApi({
+      environment,
+      subscriptionId,
+      credential: credential(),
+      endpoints,
+      requestTimeoutMs: readLimitMs,
+    }),
   )
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
   const clockSource: ClockSource = {
@@ -65,13 +72,13 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
-    ...{ input, surroundings, deliveryCredential, scope, writes },
+    ...{ input, surroundings, deliveryCredential, scope, writes, wanted },
     clockSource: asksArm ? clockSource : undefined,
     /** Whether a check runs that asks for this as well. */
     mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
-    actions: actionsOn(chooseSubscriptionPath(scope).kind, writes ? verbs : ['read']),
+    actions: actionsOn(place.kind, writes ? verbs : ['read']),
     worksWithout: false,
     wantedTokens: asksArm ? [forArm] : [],
     async portHolder() {
@@ -81,31 +88,24 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
     readArm: createReadArm(() => ({ environment, subscriptionId, credential: credential(), endpoints })),
-    explainedBy: once(() => {
-      const api = { resourceManager: resourceManagerOf(endpoints, environment) }
-      return failureContext({ api, input, ...(deliveryCredential && { deliveryCredential }) })
+    explainedBy: once(() =>
+      failureContext(input, { resourceManager: resourceManagerOf(endpoints, environment), deliveryCredential }),
+    ),
+    /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
+    existing: once(async () => {
+      const limits = { signal, deadline: performance.now() + readLimitMs }
+      try {
+        return await api().read(place, limits)
+      } catch (error) {
+        if (writes || !isForbidden(error)) throw error
+        const existing = await api().read(place, limits, 'plain')
+        return existing && wanted().assumeHidden(existing)
+      }
     }),
-    existing: once(() => readExisting(api(), input, { signal, deliveryCredential })),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
     },
-  }
-}
-
-/** Where the client may read it alone, what Azure hides counts as what the metadata says. */
-async function readExisting(
-  api: SubscriptionApi,
-  { provisioning, subscriberEndpoint }: InputMetadata,
-  { signal, deliveryCredential }: { readonly signal: AbortSignal; readonly deliveryCredential: Secret | undefined },
-): Promise<ExistingSubscription | undefined> {
-  const limits = { signal, deadline: performance.now() + readLimitMs }
-  try {
-    return await api.read(limits)
-  } catch (error) {
-    if (provisioning === 'manage' || !isForbidden(error)) throw error
-    const existing = await api.read(limits, 'plain')
-    return existing && withHidden(existing, subscriberEndpoint, deliveryCredential)
   }
 }
 

@@ -1,9 +1,10 @@
 // Kinds of failed ARM calls; code, message, `Retry-After`, request id from error bodies.
 import { isRestError } from '@azure/core-rest-pipeline'
-import { NoTokenError } from '../../azure/no-token.ts'
-import { readRetryAfter } from '../../azure/retry-after.ts'
-import { isRecord } from '../../support/text/is-record.ts'
-import { readJson } from '../../support/text/json-text.ts'
+import { isBindingError } from '../core/errors.ts'
+import { isRecord } from '../support/text/is-record.ts'
+import { readJson } from '../support/text/json-text.ts'
+import { NoTokenError } from './no-token.ts'
+import { readRetryAfter } from './retry-after.ts'
 
 /** How a call to ARM failed. */
 export type ArmFailureKind =
@@ -19,6 +20,10 @@ export type ArmFailureKind =
   | 'manual'
   /** No answer: name resolution, connection, certificate or time-out. */
   | 'network'
+  /** An answer came that is not one of ARM's: of another form, or from a gateway or proxy. */
+  | 'answerUnread'
+  /** There is no event subscription, and this binding does not create it. */
+  | 'missing'
   /** There was no token, so ARM was not asked. */
   | 'token'
   /** An operation did not end in time. */
@@ -67,13 +72,18 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   }
   if (isRestError(error)) {
     const { statusCode: status, code, message, response } = error
-    if (status === undefined || status < 400) return { kind: 'network', code, message }
+    if (status === undefined) return { kind: 'network', code, message }
+    if (status < 400) return unreadableAnswer
+    const said = readErrorBody(response?.bodyAsText)
     return {
       kind: 'answer',
       status,
-      code,
-      message,
-      ...readErrorBody(response?.bodyAsText),
+      // Of a text that is not ARM's the SDK makes a code of its own.
+      code: response ? said.code : code,
+      message:
+        said.message ??
+        (response && said.code === undefined ? 'in words that are not those of Azure Resource Manager' : message),
+      targets: said.targets ?? [],
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),
     }
@@ -90,7 +100,14 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     const { code, message = 'the operation failed without saying why' } = operation.groups ?? {}
     return { kind: 'operation', code, message }
   }
-  return { kind: 'unexpected', message: error.message }
+  if (isBindingError(error)) return { kind: 'unexpected', message: error.what, fix: error.fix }
+  return unreadableAnswer
+}
+
+/** The SDK, or our own code, stumbled over a value that has no place in an answer of ARM. The next answer may be right. */
+const unreadableAnswer: ArmFailure = {
+  kind: 'answerUnread',
+  message: 'it has a form that no answer of Azure Resource Manager has; a proxy may have answered instead',
 }
 
 /** Reads the failure of a long-running operation from its status body, which has more details than the SDK's error. */

@@ -1,14 +1,96 @@
-// Error code, message and fix for failed event subscriptions: roles, handshake, provider, scope, network.
-import { certificateRemedy } from '../../azure/certificate-fault.ts'
-import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from '../../azure/emulator-fix.ts'
-import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
-import { scrub } from '../../core/scrub.ts'
-import { showUrl } from '../../metadata/fields/redact.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { shellWord } from '../../support/text/text.ts'
-import type { ArmFailure } from '../arm/arm-failure.ts'
-import type { SubscriptionPath } from '../arm/subscription-path.ts'
-import { judgeFailure } from './judge-failure.ts'
+// What a refusal of Resource Manager means, and what to do about it: retried or not, roles, handshake, provider, scope, network.
+import type { BindingErrorParts, ProvisioningErrorCode } from '../core/errors.ts'
+import { scrub } from '../core/scrub.ts'
+import { showUrl } from '../metadata/fields/redact.ts'
+import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import { shellWord } from '../support/text/text.ts'
+import type { ArmFailure, ArmFailureKind } from './arm-failure.ts'
+import { certificateRemedy } from './certificate-fault.ts'
+import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from './emulator-fix.ts'
+
+/** The kind of a failure. It decides about another attempt and about the remedy. */
+export type Verdict =
+  /** Retryable: a conflict, throttling, a fault of the service or the network. */
+  'passing' | 'handshake' | 'credentials' | 'permission' | 'provider' | 'scope' | 'rejected'
+
+const scopeCodes: ReadonlySet<string> = new Set([
+  'parentresourcenotfound',
+  'resourcegroupnotfound',
+  'subscriptionnotfound',
+  'invalidsubscriptionid',
+  'invalidresourcetype',
+  'invalidresourcenamespace',
+  'noregisteredproviderfound',
+  'missingapiversionparameter',
+])
+
+const passingKinds: ReadonlySet<ArmFailureKind> = new Set([
+  ...(['network', 'answerUnread', 'missing', 'token', 'canceled', 'lost', 'deadline'] as const),
+])
+
+/** Codes of a 409 that does not pass. */
+const lastingConflicts: ReadonlySet<string> = new Set([
+  'scopelocked',
+  'readonlydisabledsubscription',
+  'subscriptionnotregistered',
+  'requestdisallowedbypolicy',
+  'quotaexceeded',
+  'quotalimitreached',
+  'limitexceeded',
+])
+
+/** Codes and messages of an operation's failure that may pass: a fault of the service, or a source that is being changed. */
+const passingOperations = [
+  /^internal/i,
+  /internal server error/i,
+  /^conflict/i,
+  /publisher (notification|provider) error/i,
+  /^(service|server)(unavailable|busy|timeout)/i,
+]
+
+/** Judges a failure by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
+export function judgeFailure(failure: ArmFailure): Verdict {
+  const { kind, status, message, targets = [] } = failure
+  const code = failure.code?.toLowerCase() ?? ''
+  if (kind === 'manual') return 'handshake'
+  if (passingKinds.has(kind)) return 'passing'
+  if (kind === 'unexpected') return 'rejected'
+  if (
+    /^url\s*validation/.test(code) ||
+    /validation handshake failed|attempt to validate the provided endpoint/i.test(message)
+  ) {
+    return 'handshake'
+  }
+  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'provider'
+  if (code === 'authorizationfailed' || code === 'linkedauthorizationfailed') return 'permission'
+  if (scopeCodes.has(code)) return 'scope'
+  if (kind === 'operation') {
+    const passes = passingOperations.some((pattern) => pattern.test(code) || pattern.test(message))
+    return code === '' || passes ? 'passing' : 'rejected'
+  }
+  if (isExpiredToken(failure)) return 'passing'
+  if (status === 401) return 'credentials'
+  if (status === 403) return code === 'requestdisallowedbypolicy' ? 'rejected' : 'permission'
+  // Without a code it is not ARM that says so, but a gateway or a proxy.
+  if (status === 404) return code === '' ? 'passing' : 'scope'
+  if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'rejected' : 'passing'
+  if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'passing'
+  return 'rejected'
+}
+
+/** The token expired on its way, or by ARM's clock. A new one helps. */
+export function isExpiredToken({ status, code }: ArmFailure): boolean {
+  return status === 401 && code?.toLowerCase() === 'expiredauthenticationtoken'
+}
+
+function isUnregistered(message: string, targets: readonly string[]): boolean {
+  return (
+    /registration is in '(un|not)registered' state|is not registered (to use namespace|in subscription)/i.test(
+      message,
+    ) ||
+    (targets.some((target) => target.toLowerCase() === 'microsoft.eventgrid') && /regist/i.test(message))
+  )
+}
 
 type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint' | 'handshakePort'
 
@@ -16,9 +98,11 @@ type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscrib
 export interface FailureContext extends Pick<InputMetadata, Named> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
-  readonly pathKind: SubscriptionPath['kind'] | 'namespaceTopic'
+  readonly pathKind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
   /** The scope is a namespace, of which only the host name is read. @default false */
   readonly isHostRead?: boolean
+  /** Nothing is written: `provisioning` is `check`. @default false */
+  readonly isReadOnly?: boolean
   readonly resourceManager: string
   /** Texts that must not be shown, should Azure repeat them. */
   readonly secrets: readonly string[]
@@ -29,9 +113,11 @@ export interface Explanation extends BindingErrorParts<ProvisioningErrorCode> {
   readonly code: ProvisioningErrorCode
 }
 
-/** The smallest built-in role that may write event subscriptions. That of the extension path has no rights below a system topic. */
-const roleOf = (pathKind: FailureContext['pathKind']) =>
-  pathKind === 'extension' ? 'EventGrid EventSubscription Contributor' : 'EventGrid Contributor'
+/** The smallest built-in role that may write event subscriptions, or read them. That of the extension path has no rights below a system topic. */
+function roleOf({ pathKind, isReadOnly }: FailureContext): string {
+  if (isReadOnly) return pathKind === 'extension' ? 'EventGrid EventSubscription Reader' : 'Reader'
+  return pathKind === 'extension' ? 'EventGrid EventSubscription Contributor' : 'EventGrid Contributor'
+}
 
 /** Explains a failed ARM call. A retryable failure has the code TIMEOUT, because that is what it ends in. */
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
@@ -63,8 +149,9 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
       }
     case 'permission': {
       const client = context.clientId ?? clientNamedBy(failure.message)
-      const role = roleFix(context.resourceManager, roleOf(context.pathKind), client, shellWord(scopeId))
-      const denied = context.isHostRead ? 'read the host name of' : 'create event subscriptions at'
+      const role = roleFix(context.resourceManager, roleOf(context), client, shellWord(scopeId))
+      const verb = context.isReadOnly ? 'read' : 'create'
+      const denied = context.isHostRead ? 'read the host name of' : `${verb} event subscriptions at`
       return {
         code: 'PERMISSION_DENIED',
         what: `the client may not ${denied} ${scopeId} ${said}`,
@@ -171,6 +258,13 @@ function explainPassing(
     return { what: `Azure accepted the change of the event subscription, but its result is not known ${said}` }
   if (failure.kind === 'operation') return { what: `the change of the event subscription failed ${said}` }
   if (failure.kind === 'token') return { what: scrub(failure.message, secrets), fix: failure.fix ?? checkNetwork }
+  if (failure.kind === 'missing') return { what: scrub(failure.message, secrets), fix: failure.fix }
+  if (failure.kind === 'answerUnread') {
+    return {
+      what: `an answer of ${resourceManager} cannot be read: ${scrub(failure.message, secrets)}`,
+      fix: checkNetwork,
+    }
+  }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,

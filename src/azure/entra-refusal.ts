@@ -1,4 +1,4 @@
-// Why Entra gave no token: AADSTS codes, retry or CREDENTIALS_REJECTED, the advice.
+// What it means where Entra or an identity endpoint gives no token: AADSTS codes, retry or CREDENTIALS_REJECTED, the advice.
 import { isRestError } from '@azure/core-rest-pipeline'
 import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -10,15 +10,17 @@ import { certificateRemedy } from './certificate-fault.ts'
 import { emulatorFixes, fixFor, silentEmulatorFix } from './emulator-fix.ts'
 import { NoTokenError } from './no-token.ts'
 
-/** How a request to Entra went. */
+/** How a request for a token went. */
 export interface Exchange {
+  /** Whom it asked. */
+  readonly host: string
   /** Absent where it was not answered. */
-  readonly status?: number
+  status?: number
   /** The body of an error. */
-  readonly body?: string | undefined
-  readonly retryAfterMs?: number | undefined
-  /** Why it was not answered. */
-  readonly code?: string | undefined
+  body?: string | undefined
+  retryAfterMs?: number | undefined
+  /** Why it was not answered; absent while it is under way. */
+  code?: string | undefined
 }
 
 export interface TokenFailureContext {
@@ -33,15 +35,16 @@ export interface TokenFailureContext {
 const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
- * Judges why no token came, from what was thrown and how the last exchange with Entra went: refused for good (a
+ * Judges why no token came, from what was thrown and how the requests for it went: refused for good (a
  * BindingError), or not able to tell.
  */
 export function judgeTokenFailure(
   error: unknown,
-  exchange: Exchange | undefined,
+  exchanges: readonly Exchange[],
   context: TokenFailureContext,
 ): BindingError | NoTokenError {
   if (error instanceof BindingError) return error
+  const exchange = tellingExchange(exchanges, context.metadata.kind)
   const { metadata, authorityHost, hasEmulatorIds, show } = context
   const hint = hasEmulatorIds ? `; ${emulatorRemedy}` : ''
   const message = error instanceof Error ? error.message : 'an unknown error'
@@ -53,10 +56,13 @@ export function judgeTokenFailure(
       exchange?.status === undefined
         ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
-    const from = metadata.kind === 'host' ? "the host's credential" : authorityHost
+    const from = metadata.kind === 'host' ? "the host's credential" : whereFrom(exchange, authorityHost)
     // Not as the fix: with one there is no other attempt.
     const silent = silentEmulatorFix(why, authorityHost)
-    return new NoTokenError(`no token from ${from}: ${show(why)}${silent === undefined ? '' : `; ${silent}`}${hint}`, {
+    const nowhere =
+      metadata.kind === 'managedIdentity' && exchange?.status === undefined ? remedy(metadata, aadsts) : undefined
+    const advice = [silent, nowhere].map((text) => (text === undefined ? '' : `; ${text}`)).join('')
+    return new NoTokenError(`no token from ${from}: ${show(why)}${advice}${hint}`, {
       fix: certificateRemedy(why, authorityHost),
       retryAfterMs: exchange?.retryAfterMs,
     })
@@ -73,21 +79,42 @@ export function judgeTokenFailure(
   })
 }
 
+/** The request that says why there is no token. */
+function tellingExchange(exchanges: readonly Exchange[], kind: CredentialMetadata['kind']): Exchange | undefined {
+  if (kind !== 'default') return exchanges.at(-1)
+  // The chain asks many places, most of which are expected not to answer; one that broke off, or has trouble, would have.
+  return exchanges.findLast(({ status, code }) =>
+    status === undefined
+      ? code === undefined || code === 'ECONNRESET' || code === 'ETIMEDOUT'
+      : isTrouble(status) || isStarting({ status }),
+  )
+}
+
+const isIdentityEndpoint = (kind: CredentialMetadata['kind']) => kind === 'managedIdentity' || kind === 'default'
+
+/** The identity endpoint of a machine answers so while it starts. */
+const isStarting = ({ status }: Pick<Exchange, 'status'>) => status === 404 || status === 410
+
+const isTrouble = (status: number) => status === 408 || status === 429 || status >= 500
+
+function whereFrom(exchange: Exchange | undefined, authorityHost: string): string {
+  return exchange === undefined || new URL(authorityHost).host === exchange.host ? authorityHost : exchange.host
+}
+
 function isUnavailable(
   error: unknown,
   exchange: Exchange | undefined,
   aadsts: string | undefined,
   kind: CredentialMetadata['kind'],
 ): boolean {
-  // The chain asks many places, most of which are expected not to answer: the last of them says nothing about the others.
-  if (kind === 'default' && !(isRestError(error) && error.code === 'ETIMEDOUT')) return false
   if (aadsts !== undefined && passingCodes.has(aadsts)) return true
   // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.
   if (exchange === undefined && error instanceof Error && /^network_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true
+  if (isIdentityEndpoint(kind) && isStarting(exchange)) return true
   // An answer of 200 without a token comes from something between us and Entra.
-  return exchange.status < 400 || exchange.status === 408 || exchange.status === 429 || exchange.status >= 500
+  return exchange.status < 400 || isTrouble(exchange.status)
 }
 
 function describeBody(body: string): string | undefined {

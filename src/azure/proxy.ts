@@ -1,0 +1,37 @@
+// Which proxy of the environment a request goes through: NO_PROXY as `*`, `*.x`, `.x`, `x`; a proxy of another kind than http is refused.
+import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The names of the variables, in the order in which the Azure SDKs look. */
+const variables = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+
+/**
+ * Throws where a request to the URL would go through a proxy that the Azure SDKs cannot use: its value is no http or https URL.
+ *
+ * @throws BindingError METADATA_INVALID
+ */
+export function refuseUnusableProxy(url: string, environment: Environment = process.env): void {
+  const field = variables.find((name) => environment[name])
+  if (!field || /^https?:$/.test(URL.parse(environment[field] ?? '')?.protocol ?? '')) return
+  if (isBypassed(url, environment)) return
+  const fix = 'write it with its scheme, like http://proxy.example.com:8080, or name the host in NO_PROXY'
+  throw metadataInvalid('the environment', [{ field, rule: 'must be an http or https URL', fix }])
+}
+
+/**
+ * Does a request to the URL go past the proxy? The SDKs know `x` and `.x` in NO_PROXY only, and `x` for that host alone. The identity
+ * endpoint of a machine is no address that a proxy could reach.
+ */
+export function isBypassed(url: string, environment: Environment = process.env): boolean {
+  const { hostname, port, protocol } = new URL(url)
+  if (hostname.startsWith('169.254.')) return true
+  const list = environment.NO_PROXY ?? environment.no_proxy ?? ''
+  const usualPort = protocol === 'http:' ? '80' : '443'
+  return list.split(',').some((entry) => {
+    const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? []
+    if (name === '' || (wantedPort !== undefined && wantedPort !== (port || usualPort))) return false
+    const domain = name.replace(/^\*?\./, '')
+    return name === '*' || hostname === domain || hostname.endsWith(`.${domain}`)
+  })
+}

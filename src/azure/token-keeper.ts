@@ -1,0 +1,102 @@
+// One token for all who ask: requests for it are shared, a good one is kept until the new one is there, a refused one is renewed.
+import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
+
+export interface RenewableCredential extends TokenCredential {
+  /**
+   * A service refused this token. Tells whether the next one is another: a refused token is renewed at once, then at most once a minute,
+   * because the cause may be one that lasts.
+   */
+  renew(refused?: string): boolean
+}
+
+/** A token that expires sooner is renewed. Azure's libraries leave the same time. */
+const renewalMs = 2 * 60_000
+
+/** Shortest time between two renewals of refused tokens. */
+const refusalPauseMs = 60_000
+
+/** Shortest time between two failed attempts to renew a token that is still good. */
+const attemptPauseMs = 5_000
+
+interface Kept {
+  token?: AccessToken
+  /** The request for a token that is under way, and who waits for it. */
+  request?: { readonly answer: Promise<AccessToken>; readonly abandon: AbortController; waiting: number }
+  lastFailure: number
+}
+
+/** @param fetchToken gets a new token; its signal aborts when nobody waits for it any more */
+export function createTokenKeeper(
+  fetchToken: (scopes: string | string[], options: GetTokenOptions) => Promise<AccessToken>,
+): RenewableCredential {
+  let kept = new Map<string, Kept>()
+  let renewedAt = Number.NEGATIVE_INFINITY
+
+  /** Starts a request for a token, or joins the one that is under way. */
+  function request(entry: Kept, scopes: string | string[], options: GetTokenOptions) {
+    if (entry.request) return entry.request
+    const abandon = new AbortController()
+    const fetching = async () => {
+      try {
+        entry.token = await fetchToken(scopes, { ...options, abortSignal: abandon.signal })
+        return entry.token
+      } catch (error) {
+        entry.lastFailure = performance.now()
+        throw error
+      } finally {
+        delete entry.request
+      }
+    }
+    const started = { answer: fetching(), abandon, waiting: 0 }
+    // Who renews a good token in advance does not wait for the answer.
+    started.answer.catch(() => {})
+    entry.request = started
+    return started
+  }
+
+  return {
+    async getToken(scopes, options = {}) {
+      const { claims, tenantId = '', abortSignal } = options
+      const key = [scopes, tenantId].flat().join(' ')
+      const entry: Kept = claims ? { lastFailure: 0 } : (kept.get(key) ?? { lastFailure: Number.NEGATIVE_INFINITY })
+      kept.set(key, entry)
+      const leftMs = (entry.token?.expiresOnTimestamp ?? 0) - Date.now()
+      let token = leftMs > 0 ? entry.token : undefined
+      if (token === undefined) token = await waitFor(request(entry, scopes, options), abortSignal)
+      else if (leftMs <= renewalMs && performance.now() - entry.lastFailure > attemptPauseMs) {
+        request(entry, scopes, options).waiting++
+      }
+      // For the SDKs' clients it is good for this request, by its date. They keep a token with a later date themselves, and renew it in the
+      // background, where a failure is an unhandled rejection, which ends the process.
+      return { ...token, expiresOnTimestamp: 0 }
+    },
+    renew(refused) {
+      const isKept = [...kept.values()].some(({ token }) => token !== undefined && token.token === refused)
+      // Somebody else had it renewed meanwhile.
+      if (refused !== undefined && !isKept) return true
+      if (performance.now() - renewedAt < refusalPauseMs) return false
+      renewedAt = performance.now()
+      // A new map: a request under way still writes into the old one.
+      kept = new Map()
+      return true
+    },
+  }
+}
+
+/** Waits until the answer comes or the signal aborts. The last who goes away abandons the request. */
+async function waitFor(
+  request: NonNullable<Kept['request']>,
+  signal: GetTokenOptions['abortSignal'],
+): Promise<AccessToken> {
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(new DOMException('getting a token was aborted', 'AbortError'))
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted) abort()
+  request.waiting++
+  try {
+    return await Promise.race([request.answer, over])
+  } finally {
+    signal?.removeEventListener('abort', abort)
+    if (--request.waiting === 0) request.abandon.abort()
+  }
+}

@@ -1,0 +1,140 @@
+// Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees.
+import { ArmFailureError, readFailure } from '../../azure/arm-failure.ts'
+import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import {
+  type DeliveryAttribute,
+  isChanging,
+  readAttributes,
+  readProperties,
+  type SubscriptionProperties,
+  webHookOf,
+} from '../decide/subscription-properties.ts'
+import type { CallOptions, SubscriptionCalls } from './subscription-calls.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
+
+export type LookedUp =
+  | { readonly kind: 'found'; readonly properties: SubscriptionProperties }
+  /** `certain` where the list of the source does not have it either; the list could not be read otherwise. */
+  | { readonly kind: 'missing'; readonly certain: boolean }
+
+/** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes two more requests. */
+export type Detail = 'whole' | 'plain'
+
+/**
+ * Looks once. Rejects where ARM does not answer, and where a 404 cannot be believed: a write by mistake would wipe what the operator
+ * set.
+ *
+ * @param callOptions of one call; a later call has less time left
+ */
+export async function lookUp(
+  calls: SubscriptionCalls,
+  place: SubscriptionPlace,
+  callOptions: () => CallOptions,
+  detail: Detail,
+): Promise<LookedUp> {
+  try {
+    const properties = propertiesOf(await calls.get(callOptions()))
+    if (detail === 'plain' || isChanging(properties)) return { kind: 'found', properties }
+    return { kind: 'found', properties: await withHidden(properties, calls, callOptions) }
+  } catch (error) {
+    if (!isMissingInWords(error)) throw error
+    return { kind: 'missing', certain: await isAbsentFromList(calls, place, callOptions) }
+  }
+}
+
+function propertiesOf(answer: unknown): SubscriptionProperties {
+  const read = readProperties(answer)
+  if ('properties' in read) return read.properties
+  throw unreadable(`it is not an event subscription (${read.fault}); a proxy may have answered instead of ARM`)
+}
+
+/** A passing failure: another answer may be right. */
+const unreadable = (message: string) => new ArmFailureError({ kind: 'answerUnread', message })
+
+/** ARM itself says that there is no event subscription. That of a missing scope has another code. */
+function isMissingInWords(error: unknown): boolean {
+  const failure = readFailure(error, 0)
+  const { kind, status, code } = failure
+  return (
+    kind === 'answer' &&
+    status === 404 &&
+    code !== undefined &&
+    judgeFailure({ ...failure, status: undefined }) !== 'scope'
+  )
+}
+
+/** Pages of a list that are read. Azure allows 500 event subscriptions of one source. */
+const maxPages = 100
+
+/**
+ * Whether the list of the source does not have it either; false where the list may not be read.
+ *
+ * @throws ArmFailureError of a passing kind where the list has it
+ */
+async function isAbsentFromList(
+  calls: SubscriptionCalls,
+  place: SubscriptionPlace,
+  callOptions: () => CallOptions,
+): Promise<boolean> {
+  let nextLink: string | undefined
+  try {
+    for (let page = 0; page < maxPages; page++) {
+      const answer = await calls.list(callOptions(), nextLink)
+      if (!isRecord(answer) || !Array.isArray(answer.value)) throw unreadable('it is not a list of event subscriptions')
+      if (answer.value.some((item) => isListedAs(item, place))) {
+        throw unreadable('the event subscription is listed, and said not to exist')
+      }
+      if (typeof answer.nextLink !== 'string' || answer.nextLink === '') return true
+      nextLink = answer.nextLink
+    }
+    throw unreadable(`the list of event subscriptions has more than ${maxPages} pages`)
+  } catch (error) {
+    const { kind, status } = readFailure(error, 0)
+    if (kind === 'answer' && status === 403) return false
+    // The source seems to be missing too. A namespace topic has to be there; that of a domain comes with its first event subscription.
+    if (place.kind !== 'namespaceTopic' && isMissingInWords(error)) return false
+    throw error
+  }
+}
+
+function isListedAs(item: unknown, place: SubscriptionPlace): boolean {
+  if (!isRecord(item)) return false
+  const same = (value: unknown, wanted: string) =>
+    typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase()
+  return place.listsOthers ? same(item.id, subscriptionIdOf(place)) : same(item.name, place.name)
+}
+
+async function withHidden(
+  properties: SubscriptionProperties,
+  calls: SubscriptionCalls,
+  callOptions: () => CallOptions,
+): Promise<SubscriptionProperties> {
+  const webHook = webHookOf(properties)
+  if (!webHook) return properties
+  const attributes = webHook.deliveryAttributeMappings ?? []
+  const hasSecret = attributes.some((attribute) => attribute.properties?.isSecret === true)
+  const [full, revealed] = await Promise.all([
+    calls.getFullUrl(callOptions()),
+    hasSecret ? calls.getDeliveryAttributes(callOptions()) : undefined,
+  ])
+  const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook.endpointUrl
+  const whole = {
+    ...webHook,
+    ...(url && { endpointUrl: url }),
+    deliveryAttributeMappings: joinValues(attributes, readAttributes(revealed)),
+  }
+  return { ...properties, destination: { ...properties.destination, properties: whole } }
+}
+
+/** The attributes, with the values of the secret ones from their own call. */
+function joinValues(
+  attributes: readonly DeliveryAttribute[],
+  revealed: readonly DeliveryAttribute[],
+): DeliveryAttribute[] {
+  return attributes.map((attribute) => {
+    if (attribute.properties?.isSecret !== true) return attribute
+    const value = revealed.find(({ name }) => name?.toLowerCase() === attribute.name?.toLowerCase())?.properties?.value
+    return value ? { ...attribute, properties: { ...attribute.properties, value } } : attribute
+  })
+}

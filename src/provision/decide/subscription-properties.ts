@@ -1,0 +1,154 @@
+// The properties of an event subscription as Resource Manager spells them: types of what we read, nulls left out.
+import { z } from 'zod'
+import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+
+const text = z.string().optional()
+const texts = z.array(z.string()).optional()
+const count = z.number().optional()
+const flag = z.boolean().optional()
+const filters = z.array(z.looseObject({ operatorType: text, key: text })).optional()
+const identity = z.looseObject({ type: text, userAssignedIdentity: text }).optional()
+
+const attribute = z.looseObject({
+  name: text,
+  type: text,
+  properties: z.looseObject({ value: text, isSecret: flag, sourceField: text }).optional(),
+})
+
+const destination = z.looseObject({
+  endpointType: text,
+  properties: z
+    .looseObject({
+      endpointUrl: text,
+      endpointBaseUrl: text,
+      resourceId: text,
+      maxEventsPerBatch: count,
+      preferredBatchSizeInKilobytes: count,
+      azureActiveDirectoryTenantId: text,
+      azureActiveDirectoryApplicationIdOrUri: text,
+      deliveryAttributeMappings: z.array(attribute).optional(),
+    })
+    .optional(),
+})
+
+const blob = z.looseObject({
+  endpointType: text,
+  properties: z.looseObject({ resourceId: text, blobContainerName: text }).optional(),
+})
+const blobByIdentity = z.looseObject({ identity, deadLetterDestination: blob.optional() }).optional()
+
+/** Only what we look at is named. What else stands there is kept as it is, through each write. */
+const schema = z.looseObject({
+  provisioningState: text,
+  eventDeliverySchema: text,
+  expirationTimeUtc: text,
+  // Of a source outside of namespaces.
+  destination: destination.optional(),
+  deliveryWithResourceIdentity: z.looseObject({ identity, destination: destination.optional() }).optional(),
+  filter: z
+    .looseObject({
+      subjectBeginsWith: text,
+      subjectEndsWith: text,
+      includedEventTypes: texts,
+      isSubjectCaseSensitive: flag,
+      enableAdvancedFilteringOnArrays: flag,
+      advancedFilters: filters,
+    })
+    .optional(),
+  labels: texts,
+  retryPolicy: z.looseObject({ maxDeliveryAttempts: count, eventTimeToLiveInMinutes: count }).optional(),
+  deadLetterDestination: blob.optional(),
+  deadLetterWithResourceIdentity: blobByIdentity,
+  // Of a namespace topic.
+  deliveryConfiguration: z
+    .looseObject({
+      deliveryMode: text,
+      queue: z
+        .looseObject({
+          receiveLockDurationInSeconds: count,
+          maxDeliveryCount: count,
+          eventTimeToLive: text,
+          deadLetterDestinationWithResourceIdentity: blobByIdentity,
+        })
+        .optional(),
+    })
+    .optional(),
+  filtersConfiguration: z.looseObject({ includedEventTypes: texts, filters }).optional(),
+})
+
+/** The `properties` of an event subscription, of any kind, with what ARM hides joined in. Holds secrets. */
+export type SubscriptionProperties = z.infer<typeof schema>
+export type WebHookProperties = NonNullable<NonNullable<SubscriptionProperties['destination']>['properties']>
+export type DeliveryAttribute = z.infer<typeof attribute>
+
+/** What an answer of ARM holds, or which part of it has a form that no event subscription has. */
+export type ReadProperties =
+  | { readonly properties: SubscriptionProperties }
+  /** As a clause, without a value. */
+  | { readonly fault: string }
+
+/** Reads the `properties` of the JSON of a resource. */
+export function readProperties(resource: unknown): ReadProperties {
+  const given = isRecord(resource) ? resource.properties : undefined
+  if (!isRecord(given)) return { fault: 'it has no properties' }
+  const parsed = schema.safeParse(withoutNulls(given))
+  if (parsed.success) return { properties: parsed.data }
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: '' }
+  return { fault: `properties.${path.join('.')}: ${message}` }
+}
+
+/** The attributes in the answer of `getDeliveryAttributes`. */
+export function readAttributes(answer: unknown): readonly DeliveryAttribute[] {
+  const parsed = z.looseObject({ value: z.array(attribute) }).safeParse(withoutNulls(answer))
+  return parsed.success ? parsed.data.value : []
+}
+
+/** ARM sends null where nothing is set. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (!isRecord(value)) return value
+  const set = Object.entries(value).filter(([name, member]) => member !== null && name !== '__proto__')
+  return Object.fromEntries(set.map(([name, member]) => [name, withoutNulls(member)]))
+}
+
+type Destined = Pick<SubscriptionProperties, 'destination' | 'deliveryWithResourceIdentity'>
+
+/** The properties of a web hook that Event Grid delivers to; `undefined` with any other destination. */
+export function webHookOf({ destination }: Destined): WebHookProperties | undefined {
+  return destination?.endpointType === 'WebHook' ? (destination.properties ?? {}) : undefined
+}
+
+/** Where it delivers to, in words. */
+export function destinationName({ destination, deliveryWithResourceIdentity: wrapped }: Destined): string {
+  const kind = (wrapped ? wrapped.destination : destination)?.endpointType ?? 'another destination'
+  return wrapped ? `${kind} by a managed identity` : kind
+}
+
+const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating', 'Deleting'])
+
+/** Is a change of it under way? */
+export const isChanging = ({ provisioningState }: SubscriptionProperties): boolean => changing.has(provisioningState)
+
+/** Does Event Grid deliver by it now? During a change it delivers by the settings from before. */
+export const isActive = ({ provisioningState: state }: SubscriptionProperties): boolean =>
+  state === undefined || state === 'Succeeded' || state === 'Updating'
+
+/** Does a member of JSON say no more than if it were missing? */
+export function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
+}
+
+/** The properties that can be written: without those that ARM fills in, and without members that say nothing. */
+export function writable(properties: UnknownRecord): UnknownRecord {
+  const { provisioningState: _state, topic: _topic, systemData: _data, ...rest } = properties
+  return withoutNothing(rest)
+}
+
+/** Without members that say nothing, at any depth of objects. */
+export function withoutNothing(json: UnknownRecord): UnknownRecord {
+  const members = Object.entries(json).map(
+    ([name, member]) => [name, isRecord(member) ? withoutNothing(member) : member] as const,
+  )
+  return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
+}

@@ -1,0 +1,63 @@
+// What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it.
+import { resetToDefault, type Setting } from '../../metadata/fields/setting.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import type { SubscriptionPlace } from '../arm/subscription-place.ts'
+import type { SubscriptionProperties } from './subscription-properties.ts'
+
+export interface Refusal {
+  readonly because: string
+  readonly fix: string
+}
+
+/** The description of an event subscription that the metadata asks for. All its functions are pure. */
+export interface WantedSubscription {
+  readonly place: SubscriptionPlace
+  /** Why what exists must not be written; `undefined` where it may. */
+  refusalOf(existing: SubscriptionProperties): Refusal | undefined
+  /**
+   * The whole event subscription to write: the settings of the metadata over the existing ones. What the operator set elsewhere stays.
+   * With `resets: 'ignore'` a setting that goes back to its default is left as it stands: after our own write the service shows its
+   * default there, perhaps in words.
+   */
+  merge(existing: SubscriptionProperties, options: { readonly resets: 'apply' | 'ignore' }): UnknownRecord
+  /** What a write takes from somebody, a sentence each. */
+  warningsOf(existing: SubscriptionProperties): readonly string[]
+  /** Why it does not deliver to us, as far as a plain read shows; `undefined` where it does. */
+  awayFrom(existing: SubscriptionProperties): string | undefined
+  /** A plain answer of ARM, with what that hides as we want it. */
+  assumeHidden(existing: SubscriptionProperties): SubscriptionProperties
+  /** Our credential is not in it, though deliveries need it. */
+  lacksCredential(existing: SubscriptionProperties): boolean
+}
+
+/** Settings of the metadata by ARM's names; a value of `resetToDefault` takes a member out, `undefined` keeps what exists. */
+type Settings = Readonly<Record<string, unknown>>
+
+/** What exists, with settings of the metadata over it. */
+export function withSettings(
+  existing: unknown,
+  settings: Settings,
+  resets: 'apply' | 'ignore',
+): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...(isRecord(existing) && existing) }
+  for (const [name, setting] of Object.entries(settings)) {
+    if (setting === undefined || (setting === resetToDefault && resets === 'ignore')) continue
+    if (setting === resetToDefault) delete merged[name]
+    else merged[name] = setting
+  }
+  return merged
+}
+
+/** A setting in ARM's form. */
+export function mapSetting<Value>(setting: Setting<Value> | undefined, toArm: (value: Value) => unknown): unknown {
+  return setting === undefined || setting === resetToDefault ? setting : toArm(setting)
+}
+
+/** A destination for dead letters, in ARM's form. */
+export const blobDestination = (given: {
+  readonly storageAccountId: string
+  readonly container: string
+}): UnknownRecord => ({
+  endpointType: 'StorageBlob',
+  properties: { resourceId: given.storageAccountId, blobContainerName: given.container },
+})

@@ -1,0 +1,171 @@
+// Push: the event subscription that delivers to the web hook, from the input metadata and over what exists.
+import type { Secret } from '../../core/secret.ts'
+import { resetToDefault } from '../../metadata/fields/setting.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { UnknownRecord } from '../../support/text/is-record.ts'
+import { placeAt } from '../arm/subscription-place.ts'
+import { areAllEventTypes } from './canonical-subscription.ts'
+import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './delivery-attribute.ts'
+import {
+  destinationName,
+  type SubscriptionProperties,
+  type WebHookProperties,
+  webHookOf,
+  withoutNothing,
+  writable,
+} from './subscription-properties.ts'
+import { blobDestination, mapSetting, type WantedSubscription, withSettings } from './wanted-subscription.ts'
+
+export type WebHookInput = Pick<
+  InputMetadata,
+  | 'scope'
+  | 'eventSubscriptionName'
+  | 'subscriberEndpoint'
+  | 'deliveryAuthentication'
+  | 'settings'
+  | 'replaceDestination'
+>
+
+/**
+ * What the event subscription of push shall be. Only `deliveryAuthentication: secret` uses the credential.
+ *
+ * @throws TypeError without the credential that `deliveryAuthentication: secret` needs: the write would remove the attribute
+ */
+export function wantedWebHook(input: WebHookInput, credential: Secret | undefined): WantedSubscription {
+  const { subscriberEndpoint, deliveryAuthentication, replaceDestination } = input
+  const needsCredential = deliveryAuthentication.kind === 'secret'
+  if (needsCredential && !credential) throw new TypeError('deliveryAuthentication secret needs a credential')
+  const ours = needsCredential ? credential?.reveal() : undefined
+
+  return {
+    place: placeAt(input.scope, input.eventSubscriptionName),
+    refusalOf(existing) {
+      if (replaceDestination || webHookOf(existing)) return undefined
+      return {
+        because: `an event subscription of that name exists, and delivers to ${destinationName(existing)}`,
+        fix: 'choose another eventSubscriptionName, or set replaceDestination to "true" to have it deliver here instead',
+      }
+    },
+    merge: (existing, { resets }) => merge(existing, input, ours, resets),
+    warningsOf(existing) {
+      const webHook = webHookOf(existing)
+      if (!webHook) {
+        const elsewhere = destinationName(existing)
+        return [
+          `replacing an event subscription that delivered to ${elsewhere}; that destination and its delivery attributes are gone`,
+        ]
+      }
+      const isFull = ours !== undefined && mergeCredentials(credentialsOf(webHook), ours).removed > 0
+      return [...movedHost(webHook, subscriberEndpoint), ...(isFull ? [tooManyCredentials] : [])]
+    },
+    awayFrom(existing) {
+      const webHook = webHookOf(existing)
+      if (!webHook) return `it delivers to ${destinationName(existing)}`
+      const url = webHook.endpointBaseUrl ?? webHook.endpointUrl
+      if (url === undefined || withoutQuery(url) === withoutQuery(subscriberEndpoint)) return undefined
+      return `it delivers to ${withoutQuery(url)}, not to ${withoutQuery(subscriberEndpoint)}`
+    },
+    assumeHidden(existing) {
+      const webHook = webHookOf(existing)
+      if (!webHook) return existing
+      const { endpointBaseUrl: shown } = webHook
+      const isOurs = shown !== undefined && withoutQuery(shown) === withoutQuery(subscriberEndpoint)
+      const attributes = (webHook.deliveryAttributeMappings ?? []).map((attribute) =>
+        ours !== undefined && isOurAttribute(attribute) ? ourAttribute(ours) : attribute,
+      )
+      const properties = { ...webHook, ...(isOurs && { endpointUrl: subscriberEndpoint }) }
+      return {
+        ...existing,
+        destination: { ...existing.destination, properties: { ...properties, deliveryAttributeMappings: attributes } },
+      }
+    },
+    lacksCredential: (existing) =>
+      ours !== undefined && mergeCredentials(credentialsOf(webHookOf(existing)), ours).added,
+  }
+}
+
+function merge(
+  existing: SubscriptionProperties,
+  { subscriberEndpoint, deliveryAuthentication, settings }: WebHookInput,
+  ours: string | undefined,
+  resets: 'apply' | 'ignore',
+): UnknownRecord {
+  const {
+    deliveryWithResourceIdentity: _wrapped,
+    deadLetterDestination,
+    deadLetterWithResourceIdentity,
+    ...others
+  } = writable(existing)
+  const webHook = webHookOf(existing)
+  const { endpointBaseUrl: _shown, ...known } = webHook ?? {}
+  const { azureActiveDirectoryTenantId: _tenant, azureActiveDirectoryApplicationIdOrUri: _application, ...kept } = known
+  const attributes = (webHook?.deliveryAttributeMappings ?? []).filter((attribute) => !isOurAttribute(attribute))
+  if (ours !== undefined) attributes.push(ourAttribute(mergeCredentials(credentialsOf(webHook), ours).value))
+  const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
+  const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, labels } = settings
+  const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }
+  const filter = withSettings(others.filter, filters, resets)
+  if (areAllEventTypes(filter.includedEventTypes)) delete filter.includedEventTypes
+  return withoutNothing({
+    ...withSettings(others, { labels }, resets),
+    destination: {
+      ...(webHook && existing.destination),
+      endpointType: 'WebHook',
+      properties: {
+        ...withSettings(kept, { maxEventsPerBatch, preferredBatchSizeInKilobytes }, resets),
+        endpointUrl: subscriberEndpoint,
+        deliveryAttributeMappings: attributes,
+        // Entra-secured delivery is switched off where deliveries prove themselves otherwise.
+        ...(deliveryAuthentication.kind === 'entra' && {
+          azureActiveDirectoryTenantId: deliveryAuthentication.tenantId,
+          azureActiveDirectoryApplicationIdOrUri: deliveryAuthentication.clientId,
+        }),
+      },
+    },
+    eventDeliverySchema: settings.eventDeliverySchema,
+    filter,
+    retryPolicy: withSettings(
+      others.retryPolicy,
+      {
+        maxDeliveryAttempts: settings.maxDeliveryAttempts,
+        eventTimeToLiveInMinutes: settings.eventTimeToLiveMinutes,
+      },
+      resets,
+    ),
+    ...mergeDeadLetter(existing, settings.deadLetter, resets),
+  })
+}
+
+/** Metadata changes the dead-letter destination; a managed identity for it stays, because it is the operator's. */
+function mergeDeadLetter(
+  { deadLetterDestination, deadLetterWithResourceIdentity: wrapped }: SubscriptionProperties,
+  setting: InputMetadata['settings']['deadLetter'],
+  resets: 'apply' | 'ignore',
+) {
+  if (setting === undefined || (setting === resetToDefault && resets === 'ignore')) {
+    return { deadLetterDestination, deadLetterWithResourceIdentity: wrapped }
+  }
+  const destination = mapSetting(setting, blobDestination)
+  if (destination === resetToDefault) return {}
+  return wrapped
+    ? { deadLetterWithResourceIdentity: { ...wrapped, deadLetterDestination: destination } }
+    : { deadLetterDestination: destination }
+}
+
+const tooManyCredentials =
+  `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
+  `removed; replicas with more secrets than that use the same event subscription`
+
+function movedHost({ endpointUrl, endpointBaseUrl }: WebHookProperties, subscriberEndpoint: string): string[] {
+  const existing = endpointUrl ?? endpointBaseUrl
+  if (!existing || !URL.canParse(existing)) return []
+  const from = new URL(existing).host
+  const to = new URL(subscriberEndpoint).host
+  return from === to ? [] : [`moving the event subscription from ${from} to ${to}: ${from} gets no more events of it`]
+}
+
+function withoutQuery(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}

@@ -1,0 +1,97 @@
+// What one side needs in Azure, and how an attempt at it is repeated: which resource was asked about, which secrets were seen, whose right is missing.
+import { readFailure } from '../../azure/arm-failure.ts'
+import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import type { Logger } from '../../core/logger.ts'
+import type { EitherInput } from '../../metadata/typed/metadata.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
+import type { CallLimits } from '../arm/call-limits.ts'
+import type { SubscriptionApi } from '../arm/subscription-api.ts'
+import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
+import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import { withSecretsOf } from './failure-context.ts'
+import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
+
+/** What one side needs in Azure. */
+export interface ProvisionTarget {
+  readonly api: SubscriptionApi
+  readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
+  /** In the order in which they are brought about. */
+  readonly wanted: readonly WantedSubscription[]
+  /** What explanations name, by the resource that was asked about. */
+  readonly context: (sourceId: string) => FailureContext
+  /** Events are received without any right at Azure Resource Manager, too. */
+  readonly worksWithout: boolean
+  /** The namespace whose host name is wanted, and who takes it. Asked last. */
+  readonly host?: { readonly namespaceId: string; readonly take: (hostname: string) => void } | undefined
+}
+
+export interface ProvisionHow extends Persistence {
+  /** Called after each read: whether the event subscription delivers to this endpoint already, with any credential. */
+  readonly onLook?: ((delivering: boolean) => void) | undefined
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+}
+
+/** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
+export interface Asked {
+  readonly limits: CallLimits
+  read(wanted: WantedSubscription, detail?: 'plain'): Promise<SubscriptionProperties | undefined>
+}
+
+/**
+ * Repeats an attempt until it succeeds. After it the host name of the namespace is asked for.
+ *
+ * @param without the outcome where events are received without the right that is missing
+ */
+export function attemptUntilDone<Outcome>(
+  target: ProvisionTarget,
+  how: ProvisionHow,
+  attemptOnce: (asked: Asked, attempt: number) => Promise<Outcome>,
+  without?: () => Outcome,
+): Promise<Outcome> {
+  const { api, input, wanted, worksWithout, host } = target
+  const { signal, logger, clock } = how
+  const seen = new Map<WantedSubscription, SubscriptionProperties>()
+  let askedId = wanted[0]?.place.sourceId ?? ''
+  const context = () => withSecretsOf(target.context(askedId), [...seen.values()])
+
+  async function attempt(deadline: number, count: number): Promise<Outcome> {
+    const limits = { signal, deadline }
+    const asked: Asked = {
+      limits,
+      async read(one, detail) {
+        askedId = one.place.sourceId
+        const existing = await api.read(one.place, limits, detail)
+        if (existing) seen.set(one, existing)
+        return existing
+      },
+    }
+    const outcome = await attemptOnce(asked, count)
+    if (host) {
+      askedId = host.namespaceId
+      host.take(await api.readHostname(host.namespaceId, limits))
+    }
+    return outcome
+  }
+
+  return repeatAttempts({
+    ...how,
+    ...{ input, context },
+    async attemptOnce(deadline, count) {
+      try {
+        return await attempt(deadline, count)
+      } catch (error) {
+        const failure = readFailure(error, clock.now())
+        if (!worksWithout || !without || judgeFailure(failure) !== 'permission') throw error
+        const { what, fix } = explainFailure(failure, context())
+        const name = input.eventSubscriptionName
+        logger.warn(
+          `events are received from the event subscription ${name} as it is: ${what}; to have it brought about, ${fix}`,
+        )
+        return without()
+      }
+    },
+  })
+}

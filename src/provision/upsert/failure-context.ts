@@ -1,0 +1,67 @@
+// Names shown and secrets hidden in messages about a failure of the event subscription.
+import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
+import { splitDeliveryCredentials } from '../../core/delivery-credential.ts'
+import { querySecrets } from '../../core/scrub.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
+import { placeAt } from '../arm/subscription-place.ts'
+import { type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
+
+/** What the explanation of a failure of push names, and what it must not show. */
+export function failureContext(
+  input: InputMetadata,
+  {
+    resourceManager,
+    deliveryCredential,
+  }: { readonly resourceManager: string; readonly deliveryCredential?: Secret | undefined },
+): FailureContext {
+  const { deliveryAuthentication: delivery, subscriberEndpoint, scope, eventSubscriptionName } = input
+  return {
+    ...common(input, resourceManager),
+    scopeId: scope.id,
+    pathKind: placeAt(scope, eventSubscriptionName).kind,
+    subscriptionId: input.subscriptionId,
+    subscriberEndpoint,
+    handshakePort: input.handshakePort,
+    secrets: [
+      deliveryCredential?.reveal(),
+      ...ownSecrets(input),
+      ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
+      ...querySecrets(subscriberEndpoint),
+    ].filter((text) => text !== undefined),
+  }
+}
+
+/** The same for pull, at the namespace topic, its namespace or the scope that is forwarded. */
+export function pullFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
+  const { namespaceTopic } = pull
+  return {
+    ...common(pull, resourceManager),
+    scopeId,
+    pathKind: 'namespaceTopic',
+    isHostRead: scopeId === namespaceTopic.namespaceId,
+    subscriptionId: namespaceTopic.subscriptionId,
+    // No handshake belongs to a Queue event subscription.
+    subscriberEndpoint: '',
+    handshakePort: 0,
+    secrets: ownSecrets(pull),
+  }
+}
+
+const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, resourceManager: string) => ({
+  ...{ eventSubscriptionName, clientId, resourceManager },
+  isReadOnly: provisioning === 'check',
+})
+
+const ownSecrets = ({ credential }: EitherInput) =>
+  credential?.kind === 'clientSecret' ? [credential.clientSecret.reveal()] : []
+
+/** The same, for messages about event subscriptions that exist: their secret attributes are not shown either. */
+export function withSecretsOf(context: FailureContext, existing: readonly SubscriptionProperties[]): FailureContext {
+  const values = existing
+    .flatMap((properties) => webHookOf(properties)?.deliveryAttributeMappings ?? [])
+    .flatMap(({ properties: { isSecret, value } = {} }) =>
+      isSecret && value ? [value, ...splitDeliveryCredentials(value)] : [],
+    )
+  return { ...context, secrets: [...context.secrets, ...values] }
+}

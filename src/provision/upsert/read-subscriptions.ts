@@ -1,0 +1,116 @@
+// Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
+import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { subscriptionIdOf } from '../arm/subscription-place.ts'
+import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
+import { isActive, isChanging, type SubscriptionProperties } from '../decide/subscription-properties.ts'
+import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './attempts.ts'
+
+/** How a check ended. */
+export interface CheckOutcome {
+  /** `notPermitted`: it may not be read here, and is used as it is. */
+  readonly action: 'found' | 'notPermitted'
+  /** What differs from the metadata, as a clause. */
+  readonly problem?: string
+}
+
+/**
+ * Reads the event subscriptions until all exist, and tells what differs from the metadata. Sends no request but GET: what ARM tells by
+ * other calls alone (the query of the URL, secret attributes) is not compared.
+ *
+ * @throws BindingError as {@link upsertSubscriptions}; TIMEOUT where one does not exist in time
+ */
+export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<CheckOutcome> {
+  const { wanted, input } = target
+  const attemptOnce = async (asked: Asked): Promise<CheckOutcome> => {
+    const problems: string[] = []
+    for (const one of wanted) {
+      const existing = await asked.read(one, 'plain')
+      how.onLook?.(existing !== undefined && isDelivering(existing, one))
+      if (!existing) throw notThere(one)
+      const problem = differenceOf(existing, one)
+      if (problem !== undefined) problems.push(problem)
+    }
+    how.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
+      scope: wanted.at(-1)?.place.sourceId,
+    })
+    return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
+  }
+  return attemptUntilDone<CheckOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+}
+
+/** A decision about one event subscription, and its resource id. */
+export interface Plan {
+  readonly id: string
+  readonly upsert: Upsert
+}
+
+/** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
+export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
+  const { wanted } = target
+  return attemptUntilDone({ ...target, host: undefined }, how, async (asked) => {
+    const plans: Plan[] = []
+    for (const one of wanted) {
+      const existing = await asked.read(one)
+      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one) })
+    }
+    return plans
+  })
+}
+
+/** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */
+export type Finding =
+  | { readonly kind: 'intact' }
+  /** Not `certain` where the client may not read the list that would confirm it. */
+  | { readonly kind: 'missing'; readonly certain: boolean }
+  | { readonly kind: 'changed'; readonly problem: string }
+
+/**
+ * Reads the event subscriptions once, by GET alone. Rejects where ARM does not answer.
+ *
+ * @param compare `delivery`: only whether events come here; `all`: everything that a plain read shows
+ */
+export async function inspectSubscriptions(
+  { api, wanted }: ProvisionTarget,
+  signal: AbortSignal,
+  compare: 'delivery' | 'all',
+): Promise<Finding> {
+  const limits = { signal, deadline: Number.POSITIVE_INFINITY }
+  const looks = await Promise.allSettled(
+    wanted.map(async (one) => ({ one, look: await api.lookUp(one.place, limits, 'plain') })),
+  )
+  const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
+  for (const { look } of found) if (look.kind === 'missing') return look
+  // The client may have rights at one of two places only.
+  for (const look of looks) if (look.status === 'rejected') throw look.reason
+  for (const { one, look } of found) {
+    if (look.kind === 'missing') continue
+    const problem = compare === 'all' ? differenceOf(look.properties, one) : awayFrom(look.properties, one)
+    if (problem !== undefined) return { kind: 'changed', problem }
+  }
+  return { kind: 'intact' }
+}
+
+function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
+  if (isChanging(existing)) return undefined
+  const { provisioningState: state = 'Succeeded' } = existing
+  return state === 'Succeeded' ? wanted.awayFrom(existing) : `its provisioning state is ${state}`
+}
+
+function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
+  const away = awayFrom(existing, wanted)
+  if (away !== undefined) return away
+  // A setting that goes back to its default may be shown in words.
+  const upsert = decideUpsert(wanted.assumeHidden(existing), wanted, 'ignore')
+  return 'because' in upsert ? upsert.because : undefined
+}
+
+const isDelivering = (existing: SubscriptionProperties, wanted: WantedSubscription) =>
+  isActive(existing) && wanted.awayFrom(existing) === undefined
+
+const notThere = ({ place }: WantedSubscription) =>
+  new ArmFailureError({
+    kind: 'missing',
+    message: `the event subscription ${place.name} of ${place.sourceId} does not exist, and provisioning is check`,
+    fix: 'create it, by eventgrid-binding provision for instance, or set provisioning to manage',
+  })

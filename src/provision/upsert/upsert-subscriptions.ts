@@ -1,0 +1,123 @@
+// Brings about the event subscriptions of one side: read, decide, write at most twice, read again; log lines.
+import { ArmFailureError, readFailure } from '../../azure/arm-failure.ts'
+import { BindingError } from '../../core/errors.ts'
+import { backOff } from '../../support/time/back-off.ts'
+import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
+import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
+import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
+import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './attempts.ts'
+import type { UpsertOutcome, WriteAction } from './repeat-attempts.ts'
+
+/**
+ * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
+ * until it is provisioned, and reads again to check the result.
+ *
+ * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
+ * SUBSCRIPTION_REJECTED, HANDSHAKE_FAILED (also at the end of the time, if the last failure was a handshake), TIMEOUT
+ * (its cause is the last failure) or ABORTED
+ */
+export async function upsertSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<UpsertOutcome> {
+  const { wanted, input } = target
+  const writers = wanted.map((one) => createUpserter(target, one, how))
+  const attemptOnce = async (asked: Asked, attempt: number) => {
+    let outcome: UpsertOutcome = { action: 'kept' }
+    for (const writer of writers) {
+      const own = await writer(asked)
+      if (outcome.action === 'kept') outcome = own
+    }
+    const scope = wanted.at(-1)?.place.sourceId
+    how.logger.info(`the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`, {
+      scope,
+      attempt,
+    })
+    return outcome
+  }
+  return attemptUntilDone<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+}
+
+/** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
+const changingPause = { baseMs: 500, maxMs: 4_000 }
+
+/** Writes in one attempt: one, and one more if a replica that started at the same time wrote in between. */
+const maxWrites = 2
+
+const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
+
+/** Makes a function that reads one event subscription, decides, writes if necessary, and reads again. It remembers what it wrote. */
+function createUpserter(
+  { api, input }: ProvisionTarget,
+  wanted: WantedSubscription,
+  { logger, clock, random, onLook }: ProvisionHow,
+): (asked: Asked) => Promise<UpsertOutcome> {
+  const { eventSubscriptionName: name } = input
+  const { place } = wanted
+  /** The write that took effect, or may have; the creation where there were more. */
+  let wrote: WriteAction | undefined
+  let isProvisioned = false
+  const outcome = (): UpsertOutcome => (wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' })
+
+  return async ({ limits, read }) => {
+    for (let writes = 0, reads = 1; ; reads++) {
+      const existing = await read(wanted)
+      onLook?.(existing !== undefined && isActive(existing) && wanted.awayFrom(existing) === undefined)
+      const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
+      if (upsert.action === 'keep') {
+        logger.debug(`the event subscription ${name} is as the metadata asks; nothing is written`)
+        return outcome()
+      }
+      if (upsert.action === 'refuse') {
+        const what = `the event subscription ${name} of ${place.sourceId} was left unchanged: ${upsert.because}`
+        throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
+      }
+      if (upsert.action === 'wait') {
+        logger.debug(`the event subscription ${name} is ${upsert.state}; it is read again when that may be over`)
+        const ms = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
+        const message = `the event subscription ${name} is still ${upsert.state}, by our own change or somebody else's`
+        await pauseWithin(limits, { clock, ms, message })
+      } else if (writes === maxWrites) {
+        return overwritten(existing, upsert)
+      } else {
+        writes++
+        await write(upsert, limits)
+      }
+    }
+  }
+
+  /** Somebody else writes the same event subscription. A third write would only prolong that. */
+  function overwritten(existing: SubscriptionProperties | undefined, { because }: Write): UpsertOutcome {
+    if (existing?.provisioningState !== 'Succeeded') {
+      const message = `somebody else changes the event subscription ${name} at the same time: ${because}`
+      throw new ArmFailureError({ kind: 'canceled', message })
+    }
+    logger.warn(`the event subscription ${name} differs from what was written; somebody else writes it too: ${because}`)
+    return { ...outcome(), wroteAt: clock.now() }
+  }
+
+  /** Resolves when the event subscription is provisioned. */
+  async function write({ action, properties, because, warnings }: Write, limits: CallLimits): Promise<void> {
+    for (const warning of warnings) logger.warn(warning, { eventSubscription: name })
+    const doing =
+      action === 'create'
+        ? `creating the event subscription ${name}`
+        : `updating the event subscription ${name}: ${because}`
+    logger.info(doing, { scope: place.sourceId })
+    const remember = () => {
+      if (wrote !== 'created') wrote = written[action]
+    }
+    try {
+      await api.write(place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
+      remember()
+      isProvisioned = true
+    } catch (error) {
+      const { kind, status } = readFailure(error, clock.now())
+      // A lost answer does not undo a write.
+      if (kind !== 'answer' && kind !== 'unexpected') remember()
+      // The scope existed when the event subscription was read, so it is the event subscription that is missing.
+      if (action === 'patch' && kind === 'answer' && status === 404) {
+        throw new ArmFailureError({ kind: 'canceled', message: `the event subscription ${name} was deleted meanwhile` })
+      }
+      throw error
+    }
+  }
+}
