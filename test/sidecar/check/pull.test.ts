@@ -107,7 +107,7 @@ it('warns of settings that differ, and of rights that the client lacks but does 
   world.pullAsClient({ includedEventTypes: 'order.placed' })
   const other = await world.check('--only', 'azure/subscription')
   expect(other.said('azure/subscription')).toContain(
-    'differs from the metadata: other filtersConfiguration.includedEventTypes',
+    'differs from the metadata: other filtersConfiguration (includedEventTypes)',
   )
   world.emulator.removeRole(world.emulator.clientId, 'EventGrid Contributor')
   const { code, idsThat, said } = await world.check()
