@@ -13,7 +13,7 @@ export interface Prometheus {
   labelValues(label: string, metric: string): Promise<readonly string[]>
   /** Names of the rules that it has evaluated without an error. */
   healthyRules(): Promise<readonly string[]>
-  /** Alerts that fire, as name and component. */
+  /** Alerts that fire, as name and component, where they have one. */
   firing(): Promise<readonly string[]>
 }
 
@@ -28,7 +28,7 @@ const rules = answerOf(
 const alerts = answerOf(
   z.object({
     alerts: z.array(
-      z.object({ state: z.string(), labels: z.object({ alertname: z.string(), component: z.string() }) }),
+      z.object({ state: z.string(), labels: z.object({ alertname: z.string(), component: z.string().optional() }) }),
     ),
   }),
 )
@@ -75,7 +75,9 @@ export async function startPrometheus(
       const { data } = await ask(alerts, 'alerts')
       return data.alerts
         .filter(({ state }) => state === 'firing')
-        .map(({ labels }) => `${labels.alertname} ${labels.component}`)
+        .map(({ labels: { alertname, component } }) =>
+          component === undefined ? alertname : `${alertname} ${component}`,
+        )
     },
   }
 }

@@ -55,13 +55,18 @@ async function openWorld() {
   await host.takesEvents('orders')
 
   const sockets = makeSocketFolder()
-  const serving = startCommand(['serve', '--sockets-folder', sockets, '--metrics-port', '0'], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: join(world.folder.path, 'ca.pem'),
-  })
-  const [, serveMetrics] = await serving.line(/health and metrics.* port=(\d+)/)
-  await serving.line(/\bready\b/)
+  // A port of its own choice would change with a restart, and Prometheus reads one address.
+  const serveMetrics = await freePort()
+  async function serve() {
+    const serving = startCommand(['serve', '--sockets-folder', sockets, '--metrics-port', String(serveMetrics)], {
+      AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+      AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+      NODE_EXTRA_CA_CERTS: join(world.folder.path, 'ca.pem'),
+    })
+    await serving.line(/\bready\b/)
+    return serving
+  }
+  const serving = await serve()
   const daprd = connectHost(join(sockets, 'azure.eventgrid.sock'))
   onTestFinished(() => daprd.close())
   const port = await freePort()
@@ -75,13 +80,18 @@ async function openWorld() {
   const reading = await daprd.read('sidecar')
   await serving.line(/the event subscription .* is provisioned/)
   const targets = [hostMetrics, serveMetrics].map((metricsPort) => `127.0.0.1:${metricsPort}`)
-  return { ...world, app, host, reading, topic, targets }
+  async function restartServe() {
+    serving.process.kill()
+    await serving.ended
+    await serve()
+  }
+  return { ...world, app, host, reading, topic, targets, restartServe }
 }
 
 test.skipIf(program === undefined)(
   'each query of the dashboard has data, and each alert fires after the fault that it is for, not before',
   async () => {
-    const { emulator, app, host, reading, topic, targets, write } = await openWorld()
+    const { emulator, app, host, reading, topic, targets, write, restartServe } = await openWorld()
     const prometheus = await startPrometheus(program ?? '', { targets, ruleText: inSeconds(docs('alerts.yaml')) })
     const event = { specversion: '1.0', source: '/load', type: 'load', data: {} }
     let sent = 0
@@ -124,19 +134,19 @@ test.skipIf(program === undefined)(
       'EventGridDeliveriesPutOff sidecar',
       'EventGridHandlerFails orders',
       'EventGridNoReader sidecar',
+      'EventGridNotInitialised',
       'EventGridInputNotHealthy parcels',
       'EventGridPublishFails orders',
     ]
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual(alerts)
     const seen = new Set<string>()
-    await expect
-      .poll(
-        async () => {
-          for (const alert of await prometheus.firing()) seen.add(alert)
-          return faults.filter((fault) => !seen.has(fault))
-        },
-        { timeout: 90_000 },
-      )
-      .toEqual([])
+    const missing = async () => {
+      for (const alert of await prometheus.firing()) seen.add(alert)
+      return faults.filter((fault) => !seen.has(fault))
+    }
+    await expect.poll(missing, { timeout: 90_000 }).toEqual(['EventGridNotInitialised'])
+    // serve is restarted alone: its component has no series any more.
+    await restartServe()
+    await expect.poll(missing, { timeout: 30_000 }).toEqual([])
   },
 )

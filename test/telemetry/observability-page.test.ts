@@ -24,8 +24,11 @@ async function metricsOfComponent() {
   counters.init('input', 'OK')
   const figures = { inFlight: 0, waiting: 0, readers: 1, answered: { 200: 1 } }
   metrics.watch(() => [{ name: 'orders', ...figures, input: 'healthy', output: 'healthy' }])
+  metrics.watchInit(() => true)
   const labels = new Map<string, Set<string>>()
-  for (const [, name = '', given = ''] of (await metrics.text()).matchAll(/^(eventgrid_binding_\w+)\{([^}]*)\}/gm)) {
+  for (const [, name = '', given = ''] of (await metrics.text()).matchAll(
+    /^(eventgrid_binding_\w+)(?:\{([^}]*)\})? /gm,
+  )) {
     labels.set(name, new Set([...given.matchAll(/(\w+)=/g)].map(([, label = '']) => label)))
   }
   return labels

@@ -25,6 +25,7 @@ export function createInstances(options: InstancesOptions) {
   const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
   const instances = new Map<string, Instance>()
   let closing = false
+  let wasInitialized = false
   /** One for all components: a caller may make up names. */
   const quiet = createQuietLog({ logger: loggerOf(), now: () => performance.now() })
 
@@ -89,12 +90,17 @@ export function createInstances(options: InstancesOptions) {
      * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
      */
     async init(name: string, side: SideName, properties: Texts): Promise<void> {
+      wasInitialized = true
       const instance = obtain(name)
       if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
         const what = `${maxInitialized} components are initialised`
         throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
       }
       await instance[side].init(properties)
+    },
+    /** The runtime has called Init at least once, whatever came of it. */
+    get wasInitialized() {
+      return wasInitialized
     },
     find: (name: string) => instances.get(name),
     all: () => instances.values(),

@@ -17,6 +17,8 @@ export interface PluggableOptions
   readonly folder: string
   /** Permissions of the sockets. @default 0o660 */
   readonly socketMode?: number
+  /** The log says so when the runtime has initialised nothing after this time. @default 60_000 */
+  readonly initWarningMs?: number
 }
 
 /** File names of the sockets: the runtime takes the component types from them. */
@@ -35,7 +37,8 @@ export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
  * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
  */
 export async function createPluggable(options: PluggableOptions) {
-  const { socketMode: mode = 0o660, loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
+  const { socketMode: mode = 0o660, initWarningMs = 60_000 } = options
+  const { loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
   const logger = loggerOf()
   const metrics = createMetrics()
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
@@ -45,6 +48,7 @@ export async function createPluggable(options: PluggableOptions) {
       return figuresOf(instance.name, instance.health(), { inFlight, waiting, readers: count })
     }),
   )
+  metrics.watchInit(() => instances.wasInitialized)
 
   const contract = loadContract()
   const server = new Server({
@@ -74,9 +78,17 @@ export async function createPluggable(options: PluggableOptions) {
       'replaced the sockets of a killed process. Restart a daprd that has run since then: it does not initialise its components again',
     )
   }
+  const initWarning = setTimeout(() => {
+    if (instances.wasInitialized) return
+    logger.warn(
+      'daprd has not initialised a component in this process: no event is received and none is published. daprd does so only when it ' +
+        'starts. If it has started before this process, restart daprd (on Kubernetes the pod); if it has not started yet, start it',
+    )
+  }, initWarningMs).unref()
 
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
+    clearTimeout(initWarning)
     files.remove()
     await instances.close()
     // A Read has no end by itself.

@@ -44,6 +44,17 @@ export function createMetrics() {
     watch(source: () => Iterable<ComponentFigures>): void {
       components = source
     },
+    /** Shows from the first reading on whether the runtime has initialised anything: no other series exists before it has. */
+    watchInit(wasInitialized: () => boolean): void {
+      new Gauge({
+        name: 'eventgrid_binding_uninitialised',
+        help: '1 until daprd calls Init for the first time, then 0',
+        registers: [registry],
+        collect() {
+          this.set(wasInitialized() ? 0 : 1)
+        },
+      })
+    },
     contentType: registry.contentType,
     text(): Promise<string> {
       // The metrics of the process need a timer, so they start with the first read.

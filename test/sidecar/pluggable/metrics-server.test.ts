@@ -1,14 +1,16 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import type { PluggableOptions } from '../../../src/sidecar/pluggable/server.ts'
 import { openMetricsServer } from '../../../src/sidecar/shared/metrics-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { failToAccept, listeningServers } from '../../support/listening-servers.ts'
 import { openConnection } from '../../support/open-connection.ts'
+import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { beginReading, openComponent } from './open-component.ts'
 
-async function openServed() {
-  const open = await openComponent()
+async function openServed(pluggable: Partial<PluggableOptions> = {}) {
+  const open = await openComponent({ pluggable })
   const server = await openMetricsServer(open.pluggable, { host: '127.0.0.1', port: 0 })
   onTestFinished(() => server.close())
   const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
@@ -40,6 +42,28 @@ it('is alive but not ready until the host has initialised a component: one that 
 
   await host.init('output', 'orders', fields)
   expect((await get('/readyz')).status).toBe(200)
+})
+
+it('shows from the first reading that it was restarted alone, and says once in the log what to do', async () => {
+  const folder = makeSocketFolder()
+  const first = await openServed({ folder })
+  const metricsOf = async ({ get }: typeof first) => (await get('/metrics')).text()
+  expect(await metricsOf(first)).toMatch(/^eventgrid_binding_uninitialised 1$/m)
+  await first.host.init('output', 'orders', first.fields)
+  expect(await metricsOf(first)).toMatch(/^eventgrid_binding_uninitialised 0$/m)
+  await first.pluggable.close()
+
+  const second = await openServed({ folder, initWarningMs: 1 })
+  expect(await metricsOf(second)).toMatch(/^eventgrid_binding_uninitialised 1$/m)
+  // The host that runs on calls the new process by the same socket, and it is no Init.
+  const create = first.host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
+  await expect(create).rejects.toThrow('NOT_INITIALIZED')
+  expect(await metricsOf(second)).toMatch(/^eventgrid_binding_uninitialised 1$/m)
+  const warnings = () => second.log.lines.filter(({ message }) => message.startsWith('daprd has not initialised'))
+  await expect.poll(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining('restart daprd') })])
+
+  await second.host.init('output', 'orders', second.fields)
+  expect(await metricsOf(second)).toMatch(/^eventgrid_binding_uninitialised 0$/m)
 })
 
 it('is alive but not ready while it is not known whether the event subscription has its credential', async () => {
