@@ -117,11 +117,15 @@ function resourceOf(scope: Scope): string | undefined {
   return 'path' in scope ? scope.path.at(-1)?.name : undefined
 }
 
+/** Connections and bytes of unfinished bodies that there is room for, however small the metadata's own limits are. */
+const roomForConnections = 1_024
+const roomForUnfinishedBytes = 67_108_864
+
 function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
   return {
     ...serverDefaults,
-    maxConnections: Math.max(1_024, 4 * input.maxConcurrency),
-    maxUnfinishedBytes: Math.max(67_108_864, 4 * input.maxRequestBytes),
+    maxConnections: Math.max(roomForConnections, 4 * input.maxConcurrency),
+    maxUnfinishedBytes: Math.max(roomForUnfinishedBytes, 4 * input.maxRequestBytes),
     ...limits,
   }
 }

@@ -1,46 +1,82 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { Project, SyntaxKind } from 'ts-morph'
 import { expect, it } from 'vitest'
 import { serverDefaults } from '../../src/listener/http/server.ts'
+import { metadataFields } from '../../src/metadata/fields/fields.ts'
 import { publisherDefaults } from '../../src/publisher/limits.ts'
+import { readPage, rowsOf, section, tables } from '../documents/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const page = readFileSync(resolve(root, 'docs/security.md'), 'utf8')
+const page = readPage('docs/security.md')
+const rows = tables(section(page, 'Bounds')).flatMap((table) => rowsOf(page, table))
+const sources = new Project()
 
-const rowsUnder = (title: string) =>
-  (page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '')
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .slice(1)
-    .map((line) => line.split('|').map((cell) => cell.trim()))
+/** The number of a constant that is private to a file of src: a product of literals. */
+function constant(path: string, name: string): number {
+  const declared = sources.addSourceFileAtPath(`${root}/src/${path}`).getVariableDeclarationOrThrow(name)
+  const factors = [declared, ...declared.getDescendants()].filter((node) => node.isKind(SyntaxKind.NumericLiteral))
+  return factors.reduce((product, factor) => product * factor.getLiteralValue(), 1)
+}
+
+/** The number in a field's default. */
+function field(name: string): number {
+  return Number.parseInt(metadataFields.find((one) => one.name === name)?.default ?? '', 10)
+}
+
+const count = (value: number) => value.toLocaleString('en-US')
+const seconds = (milliseconds: number) => `${milliseconds / 1_000} s`
+const bytes = (value: number) => (value < 1_048_576 ? `${value / 1_024} KiB` : `${value / 1_048_576} MiB`)
+
+const bounds = {
+  'handler calls at once': count(field('maxConcurrency')),
+  'time of a handler, from the arrival of the request': `${field('handlerTimeout')} s`,
+  'a body': bytes(field('maxRequestBytes')),
+  'events of a body': count(constant('dispatch/read-delivery.ts', 'maxEvents')),
+  'bodies that wait for a handler call': count(constant('dispatch/free-calls.ts', 'maxWaiting')),
+  'bytes of those': bytes(constant('dispatch/free-calls.ts', 'maxWaitingBytes')),
+  'time they wait': seconds(constant('dispatch/dispatcher.ts', 'maxWaitMs')),
+  'all unfinished bodies of deliveries with a credential': bytes(
+    constant('listener/listener.ts', 'roomForUnfinishedBytes'),
+  ),
+  'all unfinished bodies without one': bytes(serverDefaults.maxUnprovenBytes),
+  'body of a validation request': bytes(constant('listener/admit/handshake.ts', 'maxValidationBytes')),
+  'head of a request': bytes(serverDefaults.maxHeaderBytes),
+  'time until the head is there': seconds(serverDefaults.headersTimeoutMs),
+  'time until the request is there': seconds(serverDefaults.requestTimeoutMs),
+  'time in which nothing moves on a connection': seconds(serverDefaults.connectionTimeoutMs),
+  connections: `${count(constant('listener/listener.ts', 'roomForConnections'))}, or 4 for each of \`maxConcurrency\``,
+  'credentials of a delivery that are read': count(constant('core/delivery-credential.ts', 'maxCredentials')),
+  'a key set of Entra': bytes(constant('listener/admit/key-set.ts', 'maxBytes')),
+  'pause between two fetches of it': seconds(constant('listener/admit/key-set.ts', 'cooldownMs')),
+  'time in which a redelivery joins its handling, in `handlerTimeout`': count(
+    constant('dispatch/dispatcher.ts', 'joinTimeouts'),
+  ),
+  'pause between two log lines of one kind': seconds(constant('core/quiet-log.ts', 'intervalMs')),
+  'an event that is published': bytes(publisherDefaults.maxEventBytes),
+  'events of a request to the topic': count(publisherDefaults.maxRequestEvents),
+  'events in the publish queue': count(publisherDefaults.maxQueuedEvents),
+  'bytes in the publish queue': bytes(publisherDefaults.maxQueuedBytes),
+  'time of a `create`': seconds(publisherDefaults.publishTimeoutMs),
+  "time of a `create` while the topic's host name does not exist": seconds(publisherDefaults.noSuchHostTimeoutMs),
+  'time of one request to the topic': seconds(publisherDefaults.attemptTimeoutMs),
+  'time `close` goes on publishing': seconds(publisherDefaults.closeTimeoutMs),
+  'nesting of a payload, in levels': count(constant('publisher/payload/exact-json.ts', 'maxDepth')),
+  'names in the metadata of a `create`': count(constant('publisher/limits.ts', 'maxMetadataNames')),
+  'an answer of the topic': bytes(constant('publisher/topic/topic-client.ts', 'maxAnswerBytes')),
+  'an answer of ARM or Entra': bytes(constant('azure/answer-limit.ts', 'maxAnswerBytes')),
+  'a message of daprd to `serve`': bytes(constant('sidecar/pluggable/server.ts', 'maxMessageBytes')),
+  'component names that `serve` knows from calls alone': count(
+    constant('sidecar/pluggable/instances.ts', 'maxUninitialized'),
+  ),
+  'a request to the HTTP API of `run`': bytes(constant('sidecar/host/api/bindings-api.ts', 'bodyLimit')),
+  'a message to the gRPC API of `run`': bytes(constant('sidecar/host/api/grpc-api.ts', 'maxMessageBytes')),
+}
 
 it('says of each bound what the code says', () => {
-  const value = (bound: string) => rowsUnder('Bounds').find(([, name]) => name === bound)?.[2]
-  const seconds = (milliseconds: number) => `${milliseconds / 1_000} s`
-  const number = (count: number) => count.toLocaleString('en-US')
-  expect({
-    head: value('head of a request'),
-    headers: value('time until the head is there'),
-    request: value('time until the request is there'),
-    still: value('time in which nothing moves on a connection, also between two requests'),
-    event: value('an event that is published'),
-    events: value('events of a request to the topic'),
-    queued: value('events in the publish queue'),
-    bytes: value('bytes in the publish queue'),
-    create: value('time of a `create`'),
-    attempt: value('time of one request to the topic'),
-    close: value('time `close` goes on publishing'),
-  }).toEqual({
-    head: `${number(serverDefaults.maxHeaderBytes)} bytes`,
-    headers: seconds(serverDefaults.headersTimeoutMs),
-    request: seconds(serverDefaults.requestTimeoutMs),
-    still: seconds(serverDefaults.connectionTimeoutMs),
-    event: `${number(publisherDefaults.maxEventBytes)} bytes`,
-    events: number(publisherDefaults.maxRequestEvents),
-    queued: number(publisherDefaults.maxQueuedEvents),
-    bytes: number(publisherDefaults.maxQueuedBytes),
-    create: seconds(publisherDefaults.publishTimeoutMs),
-    attempt: seconds(publisherDefaults.attemptTimeoutMs),
-    close: seconds(publisherDefaults.closeTimeoutMs),
-  })
+  expect(Object.fromEntries(rows.map(([what = '', bound = '']) => [what, bound]))).toEqual(bounds)
+})
+
+it('names the field or option that sets a bound', () => {
+  const named = rows.flatMap(([, , setter = '']) => (setter === '' ? [] : [setter]))
+  expect(named).toEqual(['`maxConcurrency`', '`handlerTimeout`', '`maxRequestBytes`', '`publishTimeout`'])
 })
