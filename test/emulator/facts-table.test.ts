@@ -69,12 +69,9 @@ describe('the table of facts', () => {
 })
 
 describe('what test authors read', () => {
-  it.each(['handler.test.ts', 'emulator-with-vitest.test.ts', 'emulator-with-node-test.ts'])(
-    'shows %s as it is',
-    (file) => {
-      expect(guide).toContain(`\`\`\`ts\n${read(`examples/unit-test/${file}`).trimEnd()}\n\`\`\`\n`)
-    },
-  )
+  it('shows an example as it is', () => {
+    expect(guide).toContain(`\`\`\`ts\n${read('examples/unit-test/handler.test.ts').trimEnd()}\n\`\`\`\n`)
+  })
 
   const source = read('src/emulator/event-grid-emulator.ts').split('\n')
   const members = source.flatMap((line, at) => {
