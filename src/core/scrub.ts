@@ -94,7 +94,8 @@ function decodings(value: string): string[] {
 
 /** A secret and how it looks within base64, where it may begin at each of three places of a group. */
 function spellings(secret: string): string[] {
-  const plain = [secret, secret.replaceAll(' ', '+')]
+  // Who splits a form at each `=` gives the padding of a base64 key away.
+  const plain = [secret, secret.replaceAll(' ', '+'), secret.replace(/=+$/, '')]
   if (secret.length < minWithinWords) return plain
   const within = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])

@@ -1,14 +1,21 @@
-// Which results of a handler are no end of its work: functions, generators, streams, observables, promises in an array.
+// Which results of a handler are no end of its work: functions, generators, streams, observables, timers, promises in an array.
+import { types } from 'node:util'
 
 /**
  * What a handler returned in place of the end of its work, in words; `undefined` where its work may be done. Nothing of a generator,
- * function or observable has run, and of a stream or of promises in an array nobody knows the end.
+ * function or observable has run, and of a stream, a timer or promises in an array nobody knows the end.
  */
 export function unfinishedWork(result: unknown): string | undefined {
-  if (!Array.isArray(result)) return unfinishedItem(result)
-  return result.some((item) => unfinishedItem(item) ?? isThenable(item))
-    ? 'an array of work that nobody awaits'
+  const items = itemsOf(result)
+  if (!items) return unfinishedItem(result)
+  return items.some((item) => unfinishedItem(item) ?? isThenable(item))
+    ? `${Array.isArray(result) ? 'an array' : 'a collection'} of work that nobody awaits`
     : undefined
+}
+
+function itemsOf(result: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(result)) return result
+  return types.isMap(result) || types.isSet(result) ? [...result.values()] : undefined
 }
 
 function unfinishedItem(value: unknown): string | undefined {
@@ -18,6 +25,9 @@ function unfinishedItem(value: unknown): string | undefined {
   if (has(value, 'next')) return 'an iterator, which nobody reads'
   if (has(value, 'subscribe') || '@@observable' in value || observable in value)
     return 'an observable, which nobody subscribes to'
+  if (has(value, 'unsubscribe')) return 'a subscription, whose end nobody awaits'
+  // Of Node: what keeps the process alive until it has ended.
+  if (has(value, 'unref')) return 'a timer, process, thread or connection, whose end nobody awaits'
   return has(value, 'pipe') ? 'a stream, whose end nobody awaits' : undefined
 }
 

@@ -22,6 +22,7 @@ const spellings: readonly { readonly name: string; readonly write: (text: string
   { name: 'URL-encoded in lower case', write: lowered },
   { name: 'URL-encoded, each byte', write: (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&') },
   { name: 'form-encoded', write: inForm },
+  { name: 'without its padding', write: (text) => text.replace(/=+$/, '') },
   { name: 'URL-encoded twice', write: (text) => inUrl(inUrl(text)) },
   { name: 'URL-encoded three times', write: (text) => inUrl(inUrl(inUrl(text))) },
   { name: 'in JSON', write: inJson },

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
@@ -56,6 +57,12 @@ describe('a handler that returns before its work has ended', () => {
     { name: 'an observable', result: () => ({ subscribe: () => ({}) }), said: 'an observable' },
     { name: 'an old observable', result: () => ({ '@@observable': () => ({}) }), said: 'an observable' },
     { name: 'an array of promises', result: () => [Promise.resolve()], said: 'an array of work' },
+    { name: 'a Set of promises', result: () => new Set([Promise.resolve()]), said: 'a collection of work' },
+    { name: 'a Map of promises', result: () => new Map([['a', Promise.resolve()]]), said: 'a collection of work' },
+    { name: 'a subscription', result: () => ({ unsubscribe: () => {} }), said: 'a subscription' },
+    { name: 'a timer', result: () => setTimeout(() => {}), said: 'a timer, process' },
+    { name: 'an immediate', result: () => setImmediate(() => {}), said: 'a timer, process' },
+    { name: 'a process', result: () => execFile(process.execPath, ['--version']), said: 'a timer, process' },
     { name: 'an array of functions', result: () => [1, () => {}], said: 'an array of work' },
   ])('with $name is not acknowledged, and the log says why', async ({ result, said }) => {
     let wrap: (value: unknown) => unknown = (value) => value
@@ -77,6 +84,7 @@ describe('a handler', () => {
     { name: 'returns what throws when it is looked at', handler: () => hostile({}), status: 500 },
     { name: 'returns an object without prototype', handler: () => Object.create(null), status: 200 },
     { name: 'resolves with an array of values', handler: async () => [1, {}, [Promise.resolve()]], status: 200 },
+    { name: 'resolves with a Set of values', handler: async () => new Set([1, {}]), status: 200 },
     { name: 'resolves with a Response', handler: async () => new Response('fine'), status: 200 },
     { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
     { name: 'throws undefined', handler: () => raise(undefined), status: 500 },

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { Readable, Stream, Writable } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { toEvents } from '../../src/publisher/payload/to-events.ts'
@@ -21,6 +21,10 @@ function revokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
   return proxy
+}
+
+class NamedSet extends Set<number> {
+  readonly title = 'a'
 }
 
 const without = (event: object, name: string) =>
@@ -103,6 +107,17 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a File', make: () => new File(['x'], 'a'), says: 'File', fix: 'arrayBuffer' },
     { name: 'a Response', make: () => new Response('x'), says: 'Response', fix: 'arrayBuffer' },
     { name: 'a Request', make: () => new Request('http://a/'), says: 'Request', fix: 'arrayBuffer' },
+    {
+      name: 'a Blob with a name',
+      make: () => Object.assign(new Blob(['x']), { filename: 'a' }),
+      says: 'Blob',
+      fix: 'arrayBuffer',
+    },
+    { name: 'a Response with a field', make: () => Object.assign(new Response('x'), { a: 1 }), says: 'Response' },
+    { name: 'a Map with a field', make: () => Object.assign(new Map([[1, 2]]), { a: 1 }), says: 'Map' },
+    { name: 'a class of Set with a field', make: () => new NamedSet([1]), says: 'Set' },
+    { name: 'a stream of old Node', make: () => Object.assign(new Stream(), { a: 1 }), says: 'a stream' },
+    { name: 'a stream that is written', make: () => new Writable(), says: 'a stream' },
     { name: 'Headers', make: () => new Headers({ a: 'b' }), says: 'Headers' },
     { name: 'FormData', make: () => new FormData(), says: 'FormData' },
     { name: 'URLSearchParams', make: () => new URLSearchParams('a=b'), says: 'URLSearchParams' },

@@ -89,13 +89,19 @@ function lossOf(value: unknown): Loss | undefined {
     return { what: 'a promise', fix: 'await the promise, and give the value that it resolves to' }
   }
   if (types.isNativeError(value)) return { what: 'an Error', fix: 'give its message, or what else of it matters' }
-  if (Symbol.asyncIterator in value) return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
-  return isPlain(value) || Object.keys(value).length > 0 ? undefined : emptied(value)
+  if (Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')) {
+    return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
+  }
+  return isPlain(value) ? undefined : hiddenContent(value)
 }
 
-/** An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields. */
-function emptied(value: object): Loss {
+/**
+ * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields. One of
+ * a kind of its own does so whatever fields it was given beside.
+ */
+function hiddenContent(value: object): Loss | undefined {
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  if (kind === 'Object' && Object.keys(value).length > 0) return undefined
   const what = kind === 'Object' ? 'an object of a class, without fields' : `an object of the kind ${kind}`
   const hasBytes = 'arrayBuffer' in value && typeof value.arrayBuffer === 'function'
   return { what, fix: hasBytes ? 'give its bytes: new Uint8Array(await it.arrayBuffer())' : plainData }
