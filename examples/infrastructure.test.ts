@@ -1,0 +1,185 @@
+// Bicep files parse; the ARM template beside main.bicep makes an event subscription that the components of these examples work with.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { Binding, parseComponents } from 'eventgrid-binding'
+import { expect, it, onTestFinished } from 'vitest'
+import { Language, Parser } from 'web-tree-sitter'
+import { sendArm } from '../test/support/azure-clients.ts'
+import { startEmulator } from '../test/support/start-emulator.ts'
+
+const here = import.meta.dirname
+const main = join(here, '../dist/sidecar/cli/main.js')
+const text = (file: string) => readFileSync(join(here, file), 'utf8')
+const bicepFiles = globSync('**/*.bicep', { cwd: here })
+
+it.each(bicepFiles)('%s is Bicep without an error of syntax', async (file) => {
+  await Parser.init()
+  const grammar = join(
+    dirname(createRequire(import.meta.url).resolve('tree-sitter-bicep/package.json')),
+    'tree-sitter-bicep.wasm',
+  )
+  const parser = new Parser()
+  parser.setLanguage(await Language.load(grammar))
+  const tree = parser.parse(text(file))
+  const fault = tree?.rootNode.descendantsOfType('ERROR')[0]?.startPosition
+  expect({ fault, broken: tree?.rootNode.hasError }).toEqual({ fault: undefined, broken: false })
+})
+
+interface Resource {
+  readonly type: string
+  readonly apiVersion: string
+  readonly name: string
+  readonly scope?: string
+  readonly condition?: string
+  readonly properties?: object
+  readonly [field: string]: unknown
+}
+
+const template: {
+  readonly parameters: Readonly<Record<string, { readonly type: string; readonly defaultValue?: string }>>
+  readonly variables: Readonly<Record<string, string>>
+  readonly resources: readonly Resource[]
+} = JSON.parse(text('bicep/main.json'))
+
+it('main.json has the parameters and the resources of main.bicep', () => {
+  const bicep = text('bicep/main.bicep')
+  const names = [...bicep.matchAll(/^param (\w+)/gm)].map(([, name]) => name)
+  expect(Object.keys(template.parameters)).toEqual(names)
+  const made = [
+    ...bicep.matchAll(/^resource \w+ '([^@]+)@([^']+)' = (?!\{\n {2}(?:parent: \w+\n {2})?name: \w+\n\}\n)/gm),
+  ]
+  const types = made
+    .map(([, type, version]) => `${type} ${version}`)
+    .filter((one) => !/storageAccounts( |\/blobServices )/.test(one))
+  expect(template.resources.map(({ type, apiVersion }) => `${type} ${apiVersion}`)).toEqual(types)
+})
+
+/** What Resource Manager does with the expressions of a template, as far as this one has them. */
+function evaluator(group: string, parameters: Readonly<Record<string, string>>) {
+  const subscription = group.split('/resourceGroups')[0]
+  const resourceId = (from: string, type: string, ...names: readonly string[]) => {
+    const [provider, ...kinds] = type.split('/')
+    return `${from}/providers/${provider}/${kinds.map((kind, at) => `${kind}/${names[at]}`).join('/')}`
+  }
+  const functions: Readonly<Record<string, (...given: readonly string[]) => string>> = {
+    parameters: (name = '') => parameters[name] ?? value(template.parameters[name]?.defaultValue ?? ''),
+    variables: (name = '') => value(template.variables[name] ?? ''),
+    resourceId: (type = '', ...names) => resourceId(group, type, ...names),
+    subscriptionResourceId: (type = '', ...names) => resourceId(`${subscription}`, type, ...names),
+    format: (shape = '', ...parts) => shape.replace(/\{(\d+)\}/g, (_, at) => parts[Number(at)] ?? ''),
+    guid: (...parts) =>
+      createHash('sha256')
+        .update(parts.join())
+        .digest('hex')
+        .replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-4$3-8$4-$5'),
+    empty: (one) => String(one === ''),
+    not: (one) => String(one !== 'true'),
+  }
+  function value(expression: string): string {
+    return expression.startsWith('[') ? call(expression.slice(1, -1)) : expression
+  }
+  function call(source: string): string {
+    const literal = /^'(.*)'$/.exec(source)
+    if (literal) return literal[1] ?? ''
+    const [, name = '', inside = ''] = /^(\w+)\((.*)\)$/.exec(source) ?? []
+    const given = inside.match(/(?:'[^']*'|\w+\((?:[^()]|\([^()]*\))*\))/g) ?? []
+    const found = functions[name]
+    if (!found) throw new Error(`no function ${name}: ${source}`)
+    return found(...given.map(call))
+  }
+  const all = (part: unknown): unknown => {
+    if (typeof part === 'string') return value(part)
+    if (Array.isArray(part)) return part.map(all)
+    if (typeof part === 'object' && part !== null)
+      return Object.fromEntries(Object.entries(part).map(([key, one]) => [key, all(one)]))
+    return part
+  }
+  return { value, all }
+}
+
+/** What `provision --show-token` prints as the value of the delivery attribute. */
+async function showToken(file: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets))
+  const args = ['provision', '--show-token', '--component', 'orders', '--components', join(here, file)]
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    main,
+    ...args,
+    '--secrets',
+    join(folder, 'secrets.json'),
+  ])
+  return stdout.trim().split('\n')[1] ?? ''
+}
+
+const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
+const secrets = { 'event-grid': { deliveryToken: 'a long random text', accessKey: 'Zmlyc3Qta2V5LW9mLW9yZGVycw==' } }
+
+it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
+  '%s receives and publishes with what main.json makes, and asks Azure for nothing',
+  async (file) => {
+    const emulator = await startEmulator({
+      clients: [{ roles: [{ role: 'Owner' }] }],
+      // main.json updates it, and keeps its keys.
+      topics: [{ name: 'orders', keys: [secrets['event-grid'].accessKey, 'c2Vjb25kLWtleS1vZi1vcmRlcnM='] }],
+      subscriptions: [{ id: '33333333-3333-4333-8333-333333333333', resourceGroups: ['rg'] }],
+    })
+    const [component] = parseComponents(text(file), { secrets })
+    if (!component) throw new Error('no component')
+    const received = Promise.withResolvers<unknown>()
+    const binding = new Binding({
+      endpoints: emulator.endpoints,
+      onEvent: ({ cloudEvent }) => received.resolve(cloudEvent.type),
+    })
+    onTestFinished(() => binding.close())
+    emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)
+    // The port of the file may be taken on this machine.
+    const given = { ...component, properties: { ...component.properties, handshakePort: '0' } }
+    await binding.init(given)
+    expect(emulator.records.requests.length).toBe(0)
+
+    const deliveryCredential = await showToken(file)
+    const { value, all } = evaluator(group, {
+      ...{ subscriberEndpoint: 'https://orders.example.com/api/events', deliveryCredential },
+      ...{ storageAccountName: 'ordersdead', location: 'westeurope' },
+    })
+    for (const { type, apiVersion, name, scope, condition, properties, location } of template.resources) {
+      // The emulator has no storage accounts.
+      if (type.startsWith('Microsoft.Storage/') || (condition && value(condition) !== 'true')) continue
+      const path = `${scope ? value(scope) : group}/providers/${type}/${value(name)}?api-version=${apiVersion}`
+      const answer = await sendArm(emulator, path, {
+        method: 'PUT',
+        body: JSON.stringify(all({ location, properties })),
+      })
+      expect([200, 201], path).toContain(answer.status)
+    }
+    await expect
+      .poll(
+        () =>
+          emulator.eventSubscription(`${group}/providers/Microsoft.EventGrid/topics/orders`, 'orders')
+            ?.provisioningState,
+      )
+      .toBe('Succeeded')
+
+    const before = emulator.records.requests.length
+    await binding.invoke('create', { order: 1 }, { metadata: { type: 'order.placed' } })
+    expect(await received.promise).toBe('order.placed')
+    await emulator.idle()
+    const faces = [...emulator.records.requests].slice(before).map(({ face }) => face)
+    expect(faces).toEqual(['topic'])
+  },
+)
+
+it('the unit of systemd starts run with options that it has', async () => {
+  const unit = text('systemd/eventgrid-binding.service')
+  const [, command = ''] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit) ?? []
+  const { stdout: help } = await promisify(execFile)(process.execPath, [main, 'run', '--help'])
+  const options = command.slice(command.indexOf(' run ')).match(/--[\w-]+/g) ?? []
+  expect(options.length).toBeGreaterThan(3)
+  for (const option of options) expect(help).toContain(option)
+})
