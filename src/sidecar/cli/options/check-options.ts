@@ -8,8 +8,6 @@ import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text } from './parse-options.ts'
 
-type CheckOptions = ReturnType<typeof readCheckOptions>
-
 const texts = { ...text, multiple: true } as const
 const known = {
   ...componentOptions,
