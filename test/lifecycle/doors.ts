@@ -20,6 +20,8 @@ export interface DoorWorld {
   readonly handle: Handler
   /** Receive from the namespace topic `orders`, with its key, in place of listening. */
   readonly pull?: boolean
+  /** @default manage */
+  readonly provisioning?: 'manage' | 'check' | 'none'
 }
 
 /** A component that runs, whatever it runs in. */
@@ -38,14 +40,14 @@ export interface Door {
   open(world: DoorWorld): Promise<Opened>
 }
 
-function fieldsOf({ emulator, handshakePort, pull }: DoorWorld): Record<string, string> {
+function fieldsOf({ emulator, handshakePort, pull, provisioning }: DoorWorld): Record<string, string> {
   if (pull) return pullFieldsOf(emulator)
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic('orders')
   return {
     ...{ tenantId, subscriptionId, clientId, clientSecret, handshakePort, scope: topic.id },
     ...{ subscriberEndpoint: 'https://orders.example.com/api/events', eventSubscriptionName: 'orders' },
-    ...{ topicEndpoint: topic.endpoint, accessKey: topic.key },
+    ...{ topicEndpoint: topic.endpoint, accessKey: topic.key, ...(provisioning && { provisioning }) },
   }
 }
 
@@ -126,9 +128,11 @@ async function acknowledgeAll(reading: ReadSession, handle: Handler): Promise<vo
 }
 
 async function openRun(world: DoorWorld): Promise<Opened> {
-  const { emulator, handshakePort, handle, pull } = world
+  const { emulator, handshakePort, handle, pull, provisioning } = world
   const folder = makeComponentFolder()
-  const fields = pull ? { ...noPushFields, ...pullFieldsOf(emulator) } : { eventSubscriptionName: 'orders' }
+  const fields = pull
+    ? { ...noPushFields, ...pullFieldsOf(emulator) }
+    : { eventSubscriptionName: 'orders', ...(provisioning && { provisioning }) }
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields }))
   writeSecretStore(folder, emulator, ['orders'])
   const app = await openDaprApp()

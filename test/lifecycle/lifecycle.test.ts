@@ -115,6 +115,29 @@ describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
     expect(writesOf(world)).toHaveLength(written)
     expect(world.emulator.eventSubscription(source, 'orders')?.provisioningState).toBe('Succeeded')
   })
+
+  it('takes events with provisioning check, where it only reads, and none, where it asks neither Resource Manager nor Entra', async () => {
+    const handled: unknown[] = []
+    const world = await openLifecycle((data) => void handled.push(data))
+    const first = await open(world)
+    await subscribed(world)
+    await first.close()
+    const { requests } = world.emulator.records
+    for (const { provisioning, methods } of [
+      { provisioning: 'check', methods: ['GET'] },
+      { provisioning: 'none', methods: [] },
+    ] as const) {
+      const before = requests.all().length
+      const opened = await open({ ...world, provisioning })
+      await opened.create({ provisioning })
+      await world.emulator.settled()
+      await opened.close()
+      const asked = requests.all().slice(before)
+      expect(new Set(asked.filter(({ face }) => face === 'arm').map(({ method }) => method))).toEqual(new Set(methods))
+      expect(asked.some(({ face }) => face === 'entra')).toBe(provisioning === 'check')
+    }
+    expect(handled).toEqual([{ provisioning: 'check' }, { provisioning: 'none' }])
+  })
 })
 
 describe.each(doors)('through $name, by pull delivery', ({ open }) => {
