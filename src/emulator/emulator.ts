@@ -126,7 +126,7 @@ function createParts(
 ) {
   const { clock } = options
   const figures = createFigures(() => clock.now())
-  const watcher = createEventTrail({ now: () => clock.now(), figures })
+  const watcher = createEventTrail({ now: () => clock.now(), figures, limit: options.pageEvents })
   const shared = {
     clock,
     store,
@@ -146,6 +146,7 @@ function createParts(
     store: namespaces,
     bound,
     figures,
+    watcher,
     deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore },
   })
   const engine = createDeliveryEngine({

@@ -213,6 +213,10 @@ export const configSchema = z.strictObject({
     'The most bytes of undelivered events. Publishing more is answered 429. Default: 268435456 (256 MiB).',
     count,
   ),
+  pageEvents: field(
+    'The most events that the page shows, the newest: 5000 at most. Default: 300.',
+    count.max(5000, 'must be 5000 at most'),
+  ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(
     'Retry-After of the answers 201 and 202 to a long-running operation, in seconds; clients wait so long, and Azure sends 10. ' +

@@ -113,6 +113,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,
+    pageEvents: options.pageEvents ?? 300,
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,
   }
 }

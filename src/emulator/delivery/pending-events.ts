@@ -94,6 +94,22 @@ export function createPendingEvents(options: PendingEventsOptions) {
       if (taken) pump.soon()
       return taken
     },
+    /**
+     * Tries the waiting events of a subscription at once, or that one alone, though its endpoint is held back. False if nothing
+     * waits.
+     */
+    tryNow(subscriptionId: string, event?: AcceptedEvent): boolean {
+      const found = closed ? undefined : queues.find(subscriptionId)
+      if (!found) return false
+      const { queue, subscription } = found
+      const wasHeld = queue.heldUntil !== undefined
+      const hastened = queue.hasten(event)
+      for (const one of hastened) watcher?.queued(subscription, one)
+      pump.soon()
+      return wasHeld || hastened.length > 0
+    },
+    /** The queue of a subscription; undefined if none is delivered to. */
+    queue: (subscriptionId: string) => queues.find(subscriptionId)?.queue,
     /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
     restore(): void {
       intake.restore()

@@ -1,5 +1,6 @@
 // Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
 
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
@@ -8,6 +9,7 @@ import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
+import type { EventWatcher, PullChange } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import {
   createPullQueue,
@@ -31,6 +33,7 @@ export interface NamespaceQueuesOptions {
   /** Counts what became of events. */
   readonly figures: { add(name: 'delivered' | 'deadLettered' | 'dropped'): void }
   readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store'>
+  readonly watcher?: Pick<EventWatcher, 'pulled' | 'forgotten'>
 }
 
 interface Entry {
@@ -41,7 +44,7 @@ interface Entry {
 
 /** The queues of all Queue event subscriptions. */
 export function createNamespaceQueues(options: NamespaceQueuesOptions) {
-  const { clock, store, journal, bound, figures } = options
+  const { clock, store, journal, bound, figures, watcher } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -51,11 +54,17 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   const waiters = createSettledWaiters(() => closed || pending() === 0)
 
   function makeEntry(subscription: QueueSubscription): Entry {
-    const { id } = subscription
+    const { id, name, topicId: scope } = subscription
+    const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: Omit<PullChange, 'tries'>) =>
+      watcher?.pulled({ id, name, scope }, acceptedForm(event), { tries, ...change })
     const queue = createPullQueue({
       clock,
       settings: settingsOf(subscription, store),
-      received: ({ row, deliveryCount }) => journal.tried(id, row, { attempts: deliveryCount }),
+      changed(event) {
+        const { state, row, deliveryCount, until } = event
+        if (state === 'locked') journal.tried(id, row, { attempts: deliveryCount })
+        tell(event, { state: state === 'available' ? 'queued' : state, nextTryAt: until })
+      },
       removed(event, reason) {
         const end = (fate: 'delivered' | 'deadLettered' | 'dropped') => {
           figures.add(fate)
@@ -63,8 +72,15 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
           bound.release(event.hold)
           waiters.check()
         }
+        tell(event, reason ? { state: 'given up', reason } : { state: 'delivered' })
         if (!reason) return end('delivered')
-        const done = (blobPath: string | undefined) => end(blobPath === undefined ? 'dropped' : 'deadLettered')
+        const done = (blobPath: string | undefined) => {
+          tell(event, {
+            reason,
+            ...(blobPath === undefined ? { state: 'dropped' } : { state: 'dead-lettered', blobPath }),
+          })
+          end(blobPath === undefined ? 'dropped' : 'deadLettered')
+        }
         const { subscription: current } = entry
         const { queue: settings } = current.properties.deliveryConfiguration
         const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
@@ -88,7 +104,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
       const rows = journal.accepted(
         wanted.map(({ event, takers: entriesOf }) => ({
-          event: { schema: 'CloudEventSchemaV1_0' as const, body: event },
+          event: acceptedForm(event),
           subscriptionIds: entriesOf.map(({ subscription }) => subscription.id),
         })),
         acceptedAt,
@@ -118,6 +134,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const key = subscriptionId.toLowerCase()
       for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
       entries.delete(key)
+      watcher?.forgotten({ id: subscriptionId })
       journal.forget(subscriptionId)
       waiters.check()
     },
@@ -147,6 +164,8 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   }
 }
 
+const acceptedForm = (body: EventText): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body })
+
 const sizeOf = (event: EventText) => Buffer.byteLength(textOf(event))
 
 function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
@@ -167,7 +186,7 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
     ...(includedEventTypes && { includedEventTypes }),
     ...(filters && { advancedFilters: filters }),
   })
-  return (body) => wants({ schema: 'CloudEventSchemaV1_0', body })
+  return (body) => wants(acceptedForm(body))
 }
 
 function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): EventText {

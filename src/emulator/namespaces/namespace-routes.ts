@@ -6,6 +6,7 @@ import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
 import { eventList } from '../records/create-records.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
@@ -27,8 +28,7 @@ import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  /** Counts published events. */
-  readonly figures: { add(name: 'published' | 'refused', count?: number): void }
+  readonly watcher: Pick<EventWatcher, 'accepted'>
 }
 
 interface Params {
@@ -42,7 +42,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, figures, clock } = options
+  const { queues, watcher, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -71,7 +71,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       events: eventList(events, nameOfEvent),
       ...(unwanted.length > 0 && { unwanted: eventList(unwanted, nameOfEvent) }),
     }
-    figures.add('published', events.length)
+    watcher.accepted(
+      topic.id,
+      events.map((body) => ({ schema: 'CloudEventSchemaV1_0', body })),
+    )
     return sendPlainJson(reply, {})
   })
 

@@ -49,19 +49,27 @@ export interface QueuedEvent {
 export interface PullQueueOptions {
   readonly clock: Clock
   readonly settings: QueueSettings
-  /** Called with each event that is received. */
-  readonly received: (event: QueuedEvent) => void
+  /** Called with each event that is new, or whose state has changed. */
+  readonly changed: (event: HeldEvent) => void
   /** Called with each event that leaves the queue: acknowledged, or given up for a reason. */
   readonly removed: (event: QueuedEvent, reason?: DeadLetterReason) => void
 }
 
 export type PullQueue = ReturnType<typeof createPullQueue>
 
-interface Item extends QueuedEvent {
+/** An event of the queue, and its state. */
+export interface HeldEvent extends QueuedEvent {
+  readonly state: keyof QueueFigures
+  /** The end of the lock or of the delay; undefined in state `available`. */
+  readonly until: number | undefined
+}
+
+interface Item extends HeldEvent {
   deliveryCount: number
   lockToken: string | undefined
-  state: 'available' | 'locked' | 'delayed'
-  /** The end of the lock or of the delay. */
+  state: keyof QueueFigures
+  until: number | undefined
+  /** Ends the lock or the delay. */
   timer: CancelTimer | undefined
   /** The end of the event's time to live. */
   expiry: CancelTimer | undefined
@@ -75,7 +83,7 @@ function reasonToGiveUp(event: QueuedEvent, settings: QueueSettings, now: number
 const tokenShape = /^[\w-]{32}$/
 
 /** The events of one Queue event subscription: each is available, locked, or released with a delay. */
-export function createPullQueue({ clock, received, removed, ...options }: PullQueueOptions) {
+export function createPullQueue({ clock, changed, removed, ...options }: PullQueueOptions) {
   let { settings } = options
   // In the order of their publishing.
   const items = new Set<Item>()
@@ -98,20 +106,32 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
   function makeAvailable(item: Item): void {
     unlock(item)
     item.timer = undefined
+    item.until = undefined
     item.state = 'available'
     const reason = reasonToGiveUp(item, settings, clock.now())
-    if (reason) remove(item, reason)
-    else waiting.offer(() => item.state === 'available')
+    if (reason) {
+      remove(item, reason)
+      return
+    }
+    changed(item)
+    waiting.offer(() => item.state === 'available')
+  }
+
+  /** Holds an event back for a while. */
+  function hold(item: Item, state: 'locked' | 'delayed', ms: number): void {
+    item.timer?.()
+    item.state = state
+    item.until = clock.now() + ms
+    item.timer = clock.setTimer(ms, () => makeAvailable(item))
+    changed(item)
   }
 
   function lock(item: Item): ReceivedEvent {
     const lockToken = randomBytes(24).toString('base64url')
-    item.state = 'locked'
     item.deliveryCount++
     item.lockToken = lockToken
-    item.timer = clock.setTimer(settings.lockDurationMs, () => makeAvailable(item))
     locked.set(lockToken, item)
-    received(item)
+    hold(item, 'locked', settings.lockDurationMs)
     return { event: item.event, lockToken, deliveryCount: item.deliveryCount }
   }
 
@@ -143,7 +163,14 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
 
   return {
     add(event: QueuedEvent): void {
-      const item: Item = { ...event, state: 'available', lockToken: undefined, timer: undefined, expiry: undefined }
+      const item: Item = {
+        ...event,
+        state: 'available',
+        until: undefined,
+        lockToken: undefined,
+        timer: undefined,
+        expiry: undefined,
+      }
       items.add(item)
       watchExpiry(item)
       makeAvailable(item)
@@ -159,16 +186,11 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       settle(lockToken, (item) => {
         if (delayMs === 0) return makeAvailable(item)
         unlock(item)
-        item.state = 'delayed'
-        item.timer = clock.setTimer(delayMs, () => makeAvailable(item))
+        hold(item, 'delayed', delayMs)
       }),
     reject: (lockToken: string) => settle(lockToken, (item) => remove(item, 'Rejected')),
     /** Has the lock last `lockDurationMs` from now. */
-    renewLock: (lockToken: string) =>
-      settle(lockToken, (item) => {
-        item.timer?.()
-        item.timer = clock.setTimer(settings.lockDurationMs, () => makeAvailable(item))
-      }),
+    renewLock: (lockToken: string) => settle(lockToken, (item) => hold(item, 'locked', settings.lockDurationMs)),
     use(changedSettings: QueueSettings): void {
       settings = changedSettings
       for (const item of items) watchExpiry(item)
@@ -177,6 +199,15 @@ export function createPullQueue({ clock, received, removed, ...options }: PullQu
       const counts = { available: 0, locked: 0, delayed: 0 }
       for (const { state } of items) counts[state]++
       return counts
+    },
+    /** The oldest events, which stay as they are. */
+    peek(count: number): readonly HeldEvent[] {
+      const oldest: HeldEvent[] = []
+      for (const item of items) {
+        if (oldest.length === count) break
+        oldest.push(item)
+      }
+      return oldest
     },
     /** Events that are not settled. */
     get size() {

@@ -1,23 +1,24 @@
-// Events remembered for the page: 300 events, 10 attempts, 16 KiB body, their states.
-import { type AcceptedEvent, eventId, eventSubject, eventType } from '../model/events/accepted-event.ts'
-import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
-import { textOf } from '../model/events/event-text.ts'
+// Events remembered for the page: the newest (300 of them), 10 attempts, 16 KiB body, their states.
+import { type AcceptedEvent, eventId, eventSource, eventSubject, eventType } from '../model/events/accepted-event.ts'
+import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { EventSubscription, InputSchema } from '../model/resources/model.ts'
-import type { EventWatcher } from '../records/event-watcher.ts'
+import type { EventWatcher, PullChange } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'
 
 /** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
-export type FateState = 'queued' | 'waiting' | 'delivered' | 'given up' | 'dead-lettered' | 'dropped' | 'forgotten'
+export type FateState = PullChange['state'] | 'waiting' | 'forgotten'
 
 export interface Fate {
   readonly subscriptionId: string
   readonly subscriptionName: string
+  /** Whether a receiver pulls it: it is not pushed. */
+  readonly pull: boolean
   state: FateState
-  /** Time of the next attempt, in state `waiting`. */
+  /** Time of the next attempt, in state `waiting`; the end of a lock or of a delay. */
   nextTryAt?: number
   /** Why it was given up. */
-  reason?: GiveUpReason
+  reason?: string
   /** Where it was put, in state `dead-lettered`. */
   blobPath?: string
   /** Number of attempts. */
@@ -31,7 +32,9 @@ export interface TrailedEvent {
   readonly key: number
   /** When it was first seen, by the emulator's clock. */
   readonly at: number
-  /** Resource id. */
+  /** Resource id of the topic, or of what raised the event. */
+  readonly topic: string
+  /** As the event has it. */
   readonly source: string
   readonly id: string
   readonly type: string
@@ -53,7 +56,7 @@ export type EventTrail = ReturnType<typeof createEventTrail>
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
-  /** The maximum number of events in memory. The oldest finished event is evicted first, else the oldest. @default 300 */
+  /** The maximum number of events in memory: the newest, whatever became of them. @default 300 */
   readonly limit?: number
 }
 
@@ -68,23 +71,23 @@ export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-l
 /** The latest events, bounded in number and size. */
 function createTrailMemory(now: () => number, limit: number) {
   const entries = new Map<number, TrailedEvent>()
-  /** Keys of the finished events, in the order in which they finished: they are evicted first. */
-  const finished = new Set<number>()
-  const known = new WeakMap<AcceptedEvent, TrailedEvent>()
-  const skipped = new WeakSet<AcceptedEvent>()
+  /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
+  const known = new WeakMap<EventText, TrailedEvent>()
+  const skipped = new WeakSet<EventText>()
   const listeners: ((event: TrailedEvent) => void)[] = []
   let lastKey = 0
   let evicted = 0
   return {
     entries,
-    add(source: string, event: AcceptedEvent): TrailedEvent {
+    add(topic: string, event: AcceptedEvent): TrailedEvent {
       const text = textOf(event.body)
       const bytes = Buffer.from(text)
       const truncated = bytes.length > trailedBodyLimit
       const entry: TrailedEvent = {
         key: ++lastKey,
         at: now(),
-        source,
+        topic,
+        source: eventSource(event),
         id: eventId(event),
         type: eventType(event),
         subject: eventSubject(event),
@@ -96,31 +99,27 @@ function createTrailMemory(now: () => number, limit: number) {
         fates: new Map(),
         furtherFates: 0,
       }
-      known.set(event, entry)
+      known.set(event.body, entry)
       entries.set(entry.key, entry)
       if (entries.size > limit) {
-        const [oldest = entry.key] = finished.size > 0 ? finished : entries.keys()
-        finished.delete(oldest)
+        const [oldest = entry.key] = entries.keys()
         entries.delete(oldest)
         evicted++
       }
       return entry
     },
-    find: (event: AcceptedEvent) => known.get(event),
+    find: (event: AcceptedEvent) => known.get(event.body),
     /** Number of events that were evicted from memory. */
     evicted: () => evicted,
     /** Counts an event as evicted without storing it. */
     skip(event: AcceptedEvent): void {
-      skipped.add(event)
+      skipped.add(event.body)
       evicted++
     },
-    isSkipped: (event: AcceptedEvent) => skipped.has(event),
+    isSkipped: (event: AcceptedEvent) => skipped.has(event.body),
     /** To be called after an event was added or changed. */
     changed(entry: TrailedEvent): void {
       if (!entries.has(entry.key)) return
-      // An event without subscriptions is finished too: a subscription would have taken it in the same tick.
-      if ([...entry.fates.values()].every(({ state }) => endedStates.has(state))) finished.add(entry.key)
-      else finished.delete(entry.key)
       for (const listener of listeners) listener(entry)
     },
     /** Calls back with each event that is new or changed, perhaps several times in a tick. */
@@ -133,14 +132,26 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   const { entries, changed } = memory
 
   /** Changes the state of an event for a subscription; false if the subscription is not followed. */
-  function change({ id, name, scope }: EventSubscription, event: AcceptedEvent, apply: (fate: Fate) => void): boolean {
+  function change(
+    { id, name, scope }: Pick<EventSubscription, 'id' | 'name' | 'scope'>,
+    event: AcceptedEvent,
+    apply: (fate: Fate) => void,
+    way: 'push' | 'pull' = 'push',
+  ): boolean {
     if (memory.isSkipped(event)) return false
     // An event of an earlier run of the emulator is not known yet.
     const entry = memory.find(event) ?? memory.add(scope, event)
     let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
       if (entry.fates.size >= fateLimit) return false
-      fate = { subscriptionId: id, subscriptionName: name, state: 'queued', tries: 0, attempts: [] }
+      fate = {
+        subscriptionId: id,
+        subscriptionName: name,
+        pull: way === 'pull',
+        state: 'queued',
+        tries: 0,
+        attempts: [],
+      }
       entry.fates.set(id.toLowerCase(), fate)
     }
     apply(fate)
@@ -152,12 +163,14 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     accepted(source, events) {
       figures.add('published', events.length)
       // Only the last events of a large request fit.
-      for (const event of events.slice(0, -limit)) memory.skip(event)
-      for (const event of events.slice(-limit)) changed(memory.add(source, event))
+      const fresh = events.filter((event) => !memory.find(event))
+      for (const event of fresh.slice(0, -limit)) memory.skip(event)
+      for (const event of fresh.slice(-limit)) changed(memory.add(source, event))
     },
     queued(subscription, event) {
       const isFollowed = change(subscription, event, (fate) => {
         fate.state = 'queued'
+        delete fate.nextTryAt
         delete fate.reason
         delete fate.blobPath
       })
@@ -198,6 +211,17 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         })
       }
     },
+    pulled(subscription, event, { nextTryAt, ...pulled }) {
+      change(
+        subscription,
+        event,
+        (fate) => {
+          delete fate.nextTryAt
+          Object.assign(fate, pulled, nextTryAt !== undefined && { nextTryAt })
+        },
+        'pull',
+      )
+    },
     forgotten({ id }) {
       for (const entry of entries.values()) {
         const fate = entry.fates.get(id.toLowerCase())
@@ -213,6 +237,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     /** Newest first. */
     events: () => [...entries.values()].reverse(),
     find: (key: number) => entries.get(key),
+    limit,
     evicted: memory.evicted,
     listen: memory.listen,
   }

@@ -1,4 +1,4 @@
-// Page's publish form and "deliver again": added id and time, refusal texts.
+// Page's publish form, "deliver again" and "try now": added id and time, refusal texts.
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
@@ -6,10 +6,12 @@ import { type EventText, eventSlices, eventText, textOf, withMembers } from '../
 import { ownField } from '../model/events/json-object.ts'
 import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
+import { dataPlaneVersions } from '../namespaces/settle-lock-tokens.ts'
 import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import { endedStates } from './event-trail.ts'
 import type { PageSources } from './page-model.ts'
+import { namespaceTopicName } from './page-view.ts'
 
 const refusal = (status: number, message: string) => ({ refusal: { status, message } })
 
@@ -25,6 +27,17 @@ export function redeliver({ trail, engine }: PageSources, form: unknown) {
   return refusal(409, 'The event subscription does not accept events.')
 }
 
+/** Tries an event that waits for a subscription at once; without an event, all that wait. Returns why nothing is tried. */
+export function tryNow({ trail, engine }: PageSources, form: unknown) {
+  const [key, subscriptionId] = [ownField(form, 'key'), ownField(form, 'subscriptionId')]
+  const trailed = key === undefined ? undefined : trail.find(Number(key))
+  if (typeof subscriptionId !== 'string' || (key !== undefined && !trailed)) {
+    return refusal(404, 'The event is no longer stored.')
+  }
+  if (trailed && !trailed.event) return refusal(409, 'The event is too long to be tried by itself.')
+  return engine.tryNow(subscriptionId, trailed?.event) ? undefined : refusal(409, 'No event waits for a try.')
+}
+
 /**
  * Makes the request that publishes the form's event, or array of events, in the topic's schema, as a client of the topic would
  * send it. A missing id or time is added, so that a sample can be published twice. The topic checks everything else.
@@ -32,11 +45,11 @@ export function redeliver({ trail, engine }: PageSources, form: unknown) {
 export async function publishRequest(options: PageSources, form: unknown) {
   const name = ownField(form, 'topic')
   const text = ownField(form, 'event')
-  const topic = typeof name === 'string' ? options.store.published(name) : undefined
+  const topic = typeof name === 'string' ? await addressed(options, name) : undefined
   if (!topic) return refusal(404, 'There is no such topic.')
   const events = typeof text === 'string' ? readJson(text) : undefined
   if (events === undefined) return refusal(400, 'The event is not valid JSON.')
-  const schema = topic.inputSchema
+  const { schema, url, headers } = topic
   const time = new Date(options.clock.now()).toISOString()
   const bytes = Buffer.from(String(text))
   const isList = Array.isArray(events)
@@ -51,10 +64,30 @@ export async function publishRequest(options: PageSources, form: unknown) {
   return {
     request: {
       method: 'POST' as const,
-      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
-      headers: { 'content-type': contentType, ...(await credential(options, topic)) },
+      url,
+      headers: { 'content-type': contentType, ...headers },
       payload: isCloudEvents && !isList ? completed.join() : `[${completed.join(',')}]`,
     },
+  }
+}
+
+/** Where and with what credential a client publishes to a topic, a domain or a namespace topic. */
+async function addressed(options: PageSources, name: string) {
+  const topic = options.store.published(name)
+  if (topic) {
+    return {
+      schema: topic.inputSchema,
+      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
+      headers: await credential(options, topic),
+    }
+  }
+  const ofNamespace = options.namespaces.topics.all().find(({ id }) => namespaceTopicName(id) === name)
+  if (!ofNamespace) return undefined
+  const path = `/namespaces/${name.replace('/', '/topics/')}:publish`
+  return {
+    schema: 'CloudEventSchemaV1_0' as const,
+    url: `${path}?api-version=${dataPlaneVersions.at(-1)}`,
+    headers: { authorization: `SharedAccessKey ${ofNamespace.keys[0]}` },
   }
 }
 

@@ -1,4 +1,4 @@
-// Data the page shows: at most 200 topics and subscriptions, last handshakes, queues.
+// Data the page shows: at most 200 topics and subscriptions, last handshakes, queues, 20 refused publishes.
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
@@ -9,19 +9,19 @@ import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
 import type { EventTrail } from './event-trail.ts'
 import { type Figures, secondsRemembered } from './figures.ts'
-import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewSubscription } from './page-view.ts'
+import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewRefused, viewSubscription } from './page-view.ts'
 
 /** What the page shows and acts on. */
 export interface PageSources {
   readonly clock: Clock
   readonly store: Store
   readonly namespaces: NamespaceStore
-  readonly queues: Pick<NamespaceQueues, 'figures'>
-  readonly records: Pick<Records, 'handshakes' | 'deadLetters'>
+  readonly queues: Pick<NamespaceQueues, 'figures' | 'queue'>
+  readonly records: Pick<Records, 'handshakes' | 'deadLetters' | 'requests'>
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
-  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered'>
+  readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered' | 'tryNow' | 'queue'>
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
@@ -35,6 +35,8 @@ export interface PageSources {
 
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
 const shownResources = 200
+/** The maximum number of refused publishes: the latest. */
+const shownRefusals = 20
 /** The maximum number of handshakes in memory, one per subscription. */
 const rememberedHandshakes = 1000
 
@@ -62,6 +64,11 @@ export function createPageModel(sources: PageSources) {
     deadLettered.set(subscriptionId, (deadLettered.get(subscriptionId) ?? 0) + events.length)
   })
 
+  let refused: readonly object[] = []
+  records.requests.listen((request) => {
+    if (request.status >= 400 && request.publish) refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
+  })
+
   return {
     /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
     resources(): object {
@@ -77,7 +84,11 @@ export function createPageModel(sources: PageSources) {
         systemTopics: shown(systemTopics).map(({ id, name, source }) => ({ id, name, source })),
         namespaceTopics: shown(namespaceTopics).map((topic) => viewNamespaceTopic(topic, addresses.https)),
         subscriptions: shown(subscriptions).map((one) =>
-          viewSubscription(one, handshakes.get(one.id.toLowerCase()), sources.engine.undelivered(one)),
+          viewSubscription(one, {
+            handshake: handshakes.get(one.id.toLowerCase()),
+            warning: sources.engine.undelivered(one),
+            queue: sources.engine.queue(one.id),
+          }),
         ),
         queues: shown(queues).map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
         more: {
@@ -98,8 +109,10 @@ export function createPageModel(sources: PageSources) {
         series: figures.series(seconds),
       }
     },
-    /** The number of events that were shown and are evicted. */
-    evicted: trail.evicted,
+    /** The latest refused publishes, newest first. */
+    refused: () => refused,
+    /** The maximum number of events. */
+    limit: trail.limit,
     /** The latest events, newest first. */
     events: (): object[] => trail.events().map(viewEvent),
   }

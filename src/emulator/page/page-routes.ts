@@ -8,10 +8,10 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { ownField } from '../model/events/json-object.ts'
 import { publishLimits } from '../topics/parse-published.ts'
-import { publishRequest, redeliver } from './page-actions.ts'
+import { publishRequest, redeliver, tryNow } from './page-actions.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
 import { createPageStream } from './page-stream.ts'
-import { viewEventDetail } from './page-view.ts'
+import { viewEventDetail, viewExported, viewHeld } from './page-view.ts'
 
 /** The page loads only its own files, has no inline script or style, and never parses text as markup. */
 const contentSecurityPolicy = [
@@ -47,6 +47,9 @@ const assetTypes: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
 }
+
+/** Most events of a queue that are shown: the oldest. */
+const peekedEvents = 50
 
 /** The topic's own limit, and room for JSON escapes. */
 const maxBodyBytes = 2 * publishLimits.requestBytes
@@ -122,9 +125,25 @@ export function registerPageRoutes(app: FastifyInstance, options: PageSources): 
     return found.map(({ key }) => key)
   })
 
-  app.post('/page/redeliver', async (request, reply) => {
-    const refused = redeliver(options, parsed(request.body))
-    return refused ? refuse(reply, refused.refusal.status, refused.refusal.message) : { status: 200 }
+  app.get<{ Querystring: { id?: string } }>('/page/queue', { onRequest: ownOnly }, async (request, reply) => {
+    const queue = options.queues.queue(String(request.query.id))
+    return queue ? queue.peek(peekedEvents).map(viewHeld) : refuse(reply, 404, 'There is no such event subscription.')
+  })
+
+  for (const [path, act] of [
+    ['/page/redeliver', redeliver],
+    ['/page/try', tryNow],
+  ] as const) {
+    app.post(path, async (request, reply) => {
+      const refused = act(options, parsed(request.body))
+      return refused ? refuse(reply, refused.refusal.status, refused.refusal.message) : { status: 200 }
+    })
+  }
+
+  app.post('/page/export', async (request) => {
+    const keys = ownField(parsed(request.body), 'keys')
+    const wanted = new Set(Array.isArray(keys) ? keys : [])
+    return trail.events().flatMap((event) => (wanted.has(event.key) ? [viewExported(event)] : []))
   })
 
   app.post('/page/publish', async (request, reply) => {

@@ -19,7 +19,7 @@ export interface PageStreamOptions {
 
 /** The maximum number of browsers at the same time. */
 const maxClients = 16
-/** The maximum number of events in one message: the newest. If more change, the next figures come with the full state. */
+/** The maximum number of events in one message: the newest. If more change, the full state comes with the next figures. */
 const eventsPerMessage = 100
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
@@ -35,17 +35,25 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   let beats = 0
   /** The emulator's time of the last figures sent: a manual clock may have advanced far since. */
   let lastFiguresAt: number | undefined
-  let resources = ''
   /** Number of messages not sent to slow clients. */
   let missed = 0
   /** More events changed than fit into a message. */
   let incomplete = false
-  /** Number of evicted events when the full state was sent last: a browser still shows those evicted since. */
-  let evicted = 0
+  /** What was sent last of the parts that are sent only when they change. */
+  let shown = shownParts()
 
+  function shownParts() {
+    return { resources: JSON.stringify(model.resources()), refused: JSON.stringify(model.refused()) }
+  }
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
   const figures = (since?: number) => ({ ...model.figures(since), stream: { clients: clients.size, missed } })
-  const state = () => ({ ...model.resources(), ...figures(), events: model.events() })
+  const state = () => ({
+    ...model.resources(),
+    ...figures(),
+    refused: model.refused(),
+    events: model.events(),
+    limit: model.limit,
+  })
 
   function send(text: string): void {
     for (const client of clients) {
@@ -81,17 +89,16 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   function beat(): void {
     catchUp()
     sendEvents()
-    const shown = JSON.stringify(model.resources())
-    if (shown !== resources) {
-      resources = shown
-      send(message('resources', model.resources()))
+    const parts = shownParts()
+    for (const name of ['resources', 'refused'] as const) {
+      if (parts[name] !== shown[name]) send(`event: ${name}\ndata: ${parts[name]}\n\n`)
     }
+    shown = parts
     if (++beats % messagesPerTick !== 0) return
     const latest = figures(lastFiguresAt)
     lastFiguresAt = latest.now
-    if (incomplete || evicted !== model.evicted()) {
+    if (incomplete) {
       incomplete = false
-      evicted = model.evicted()
       send(message('state', state()))
     } else {
       send(message('figures', latest))
@@ -116,10 +123,7 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
     /** Adds a browser and sends it the full state; false if there are too many already. */
     join(client: StreamClient): boolean {
       if (clients.size >= maxClients) return false
-      if (clients.size === 0) {
-        resources = JSON.stringify(model.resources())
-        evicted = model.evicted()
-      }
+      if (clients.size === 0) shown = shownParts()
       clients.add(client)
       client.once('close', () => leave(client))
       timer ??= setInterval(beat, pauseMs).unref()

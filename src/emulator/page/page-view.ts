@@ -1,4 +1,5 @@
 // What the page shows of topics, subscriptions and events; filters in words, hidden secrets.
+import { readJson } from '../../support/text/json-text.ts'
 import { cut } from '../../support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
@@ -10,8 +11,9 @@ import {
 } from '../model/resources/model.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
 import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
-import type { QueueFigures } from '../namespaces/pull-queue.ts'
-import type { DeliveryRecord, HandshakeRecord } from '../records/record-types.ts'
+import type { HeldEvent, QueueFigures } from '../namespaces/pull-queue.ts'
+import type { DeliveryRecord, HandshakeRecord, RequestRecord } from '../records/record-types.ts'
+import { recordedBodyLimit } from '../records/records.ts'
 import type { Fate, TrailedEvent } from './event-trail.ts'
 
 // The data of the page: texts and numbers, which the page makes into elements. It contains no secret. JSON leaves out what is
@@ -47,10 +49,16 @@ function namesOf(topicId: string) {
   return { namespace, topic }
 }
 
+/** The name by which the page publishes to a namespace topic. */
+export function namespaceTopicName(topicId: string): string {
+  const { namespace, topic } = namesOf(topicId)
+  return `${namespace}/${topic}`
+}
+
 /** A namespace topic as the page shows it. */
 export function viewNamespaceTopic({ id }: NamespaceTopic, https: string) {
   const { namespace, topic } = namesOf(id)
-  return { id, name: `${namespace}/${topic}`, endpoint: `${https}/namespaces/${namespace}/topics/${topic}:publish` }
+  return { id, name: namespaceTopicName(id), endpoint: `${https}/namespaces/${namespace}/topics/${topic}:publish` }
 }
 
 /** A Queue event subscription as the page shows it, with the number of its events in each state. */
@@ -59,16 +67,19 @@ export function viewQueue(
   figures: QueueFigures | undefined,
   deadLettered = 0,
 ) {
-  const { namespace, topic } = namesOf(topicId)
-  return { id, name, topic: `${namespace}/${topic}`, ...figures, deadLettered }
+  return { id, name, topic: namespaceTopicName(topicId), ...figures, deadLettered }
 }
 
 /** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
 export function viewSubscription(
   subscription: EventSubscription,
-  handshake: HandshakeRecord | undefined,
-  warning: string | undefined,
+  state: {
+    readonly handshake: HandshakeRecord | undefined
+    readonly warning: string | undefined
+    readonly queue: { readonly heldUntil: number | undefined; readonly waits: boolean } | undefined
+  },
 ) {
+  const { handshake, warning, queue } = state
   const { properties } = subscription
   const webhook = webhookOf(subscription)
   const batching = webhook && batchingOf(webhook)
@@ -89,7 +100,20 @@ export function viewSubscription(
     attributes: (webhook?.deliveryAttributeMappings ?? []).map(viewAttribute),
     handshake: handshake && viewHandshake(handshake),
     warning,
+    heldUntil: queue?.heldUntil,
+    waits: queue?.waits ?? false,
   }
+}
+
+/** A refused request to publish, without its URL and headers: they may hold a key. */
+export function viewRefused({ at, status, code, message, publish }: RequestRecord) {
+  return { at, status, code, topic: shortened(publish?.topic ?? ''), message: message && shortened(message) }
+}
+
+/** An event of a Queue event subscription, which stays there. */
+export function viewHeld({ event: { value }, deliveryCount, state, until }: HeldEvent) {
+  const text = (name: string) => shortened(String(value[name] ?? ''))
+  return { id: text('id'), type: text('type'), subject: text('subject'), deliveryCount, state, until }
 }
 
 function viewHandshake({ at, method, outcome, status, message }: HandshakeRecord) {
@@ -120,7 +144,8 @@ export function viewEvent(event: TrailedEvent) {
   return {
     key: event.key,
     at: event.at,
-    source: event.source,
+    topic: event.topic,
+    source: shortened(event.source),
     id: shortened(event.id),
     type: shortened(event.type),
     subject: shortened(event.subject),
@@ -130,10 +155,12 @@ export function viewEvent(event: TrailedEvent) {
 }
 
 function viewFate(fate: Fate) {
-  const { subscriptionName: name, state, tries, reason, nextTryAt, attempts } = fate
+  const { subscriptionId, subscriptionName: name, pull, state, tries, reason, nextTryAt, attempts } = fate
   const last = attempts.at(-1)
   return {
+    subscriptionId,
     name,
+    pull,
     state,
     tries,
     nextTryAt,
@@ -157,7 +184,6 @@ export function viewEventDetail(event: TrailedEvent) {
     truncated: event.truncated,
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
-      subscriptionId: fate.subscriptionId,
       blobPath: fate.blobPath,
       attempts: fate.attempts.map((attempt) => ({
         at: attempt.at,
@@ -169,9 +195,23 @@ export function viewEventDetail(event: TrailedEvent) {
         events: attempt.eventIds.length,
         headers: attempt.headers,
         body: attempt.body,
+        bodyCut: attempt.body.length >= recordedBodyLimit,
         responseHeaders: attempt.responseHeaders,
         responseBody: attempt.responseBody,
       })),
+    })),
+  }
+}
+
+/** An event and what became of it for a file: without the requests, whose body is the event's. */
+export function viewExported(event: TrailedEvent) {
+  const { fates, body, ...detail } = viewEventDetail(event)
+  return {
+    ...detail,
+    event: event.truncated ? body : (readJson(body) ?? body),
+    fates: fates.map(({ attempts, ...fate }) => ({
+      ...fate,
+      attempts: attempts.map(({ headers: _headers, body: _body, bodyCut: _cut, ...attempt }) => attempt),
     })),
   }
 }

@@ -526,7 +526,7 @@ it('refuses to publish what it cannot write down, with a status that makes the p
     request.outcome = {}
   })
   registerNamespaceRoutes(app, {
-    ...{ clock, store, queues, figures },
+    ...{ clock, store, queues, figures, watcher: { accepted: () => {} } },
     faults: createFaults(),
     records: { requests: new RecordRing() },
     tokens: { verifyToken: () => Promise.reject(new Error('not asked')) },

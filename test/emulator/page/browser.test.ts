@@ -125,7 +125,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(subscriber.deliveries().map(({ body }) => JSON.parse(body).id)).toEqual(['o-1', 'o-1'])
 
     await page.getByRole('button', { name: 'Copy as curl' }).first().click()
-    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    await page.getByText('Copied, but without its query, the header x-shop').waitFor()
     const curl = await page.evaluate<string>('navigator.clipboard.readText()')
     await promisify(exec)(curl)
     const [, sent, copied] = subscriber.deliveries()
@@ -150,6 +150,10 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.goto('about:blank')
     await page.goto(`${emulator.proxy}/${link}`)
     await page.locator('#detail dd', { hasText: 'a/1 & 2' }).waitFor()
+    // One that is gone.
+    await page.goto('about:blank')
+    await page.goto(`${emulator.proxy}/#event=long+ago`)
+    await page.locator('#detail', { hasText: 'No event with the id long ago is stored' }).waitFor()
   })
 
   it('finds events by their bodies, those too that come while it searches', async () => {
@@ -157,7 +161,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await showPage(page, emulator)
     await publish({ subject: 'one', data: { note: 'Purple' } }, { subject: 'two' })
     await page.locator('#events tr', { hasText: 'one' }).waitFor()
-    await page.locator('#find').fill('purple')
+    await page.locator('#filter-text').fill('purple')
     const rows = page.locator('#events tr:visible')
     await rows.filter({ hasText: 'one' }).waitFor()
     await publish({ subject: 'three', data: { note: 'purple too' } })
@@ -209,16 +213,27 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect((await send(endpoint, 'application/cloudevents-batch+json; charset=utf-8', events)).status).toBe(200)
     const queue = page.getByRole('region', { name: 'Queues of namespace topics' }).getByRole('listitem')
     await queue.filter({ hasText: /packing\s*shop\/parcels · 3 available, 0 locked/ }).waitFor()
+    // Looking into the queue takes nothing from it, and its events are among the others.
+    await queue.locator('summary').click()
+    await queue.getByRole('button', { name: 'Look inside' }).click()
+    await queue.locator('li', { hasText: 'parcel.packed 1 · available · received 0 ×' }).waitFor()
+    const row = page.locator('#events tr').last()
+    await row.filter({ hasText: /packing\s+available$/ }).waitFor()
     const queueUrl = `${namespaceEndpoint}/topics/parcels/eventsubscriptions/packing`
     const received = await send(`${queueUrl}:receive`, 'application/json', {})
     const [, lockToken = ''] = /"lockToken": ?"([^"]+)"/.exec(await received.text()) ?? []
     await queue.filter({ hasText: '2 available, 1 locked' }).waitFor()
+    await row.filter({ hasText: /locked for \d+ s · received 1 ×/ }).waitFor()
     await send(`${queueUrl}:reject`, 'application/json', { lockTokens: [lockToken] })
-    await queue.locator('summary').click()
+    await row.filter({ hasText: 'dropped: its receiver rejected it' }).waitFor()
     await queue.locator('dl', { hasText: /Locked\s*0[\s\S]*Dead-lettered\s*1/ }).waitFor()
     const topic = page.locator('#topics > li').filter({ hasText: /shop\/parcels\s*namespace topic/ })
     await topic.locator('summary').click()
     await topic.locator('dl', { hasText: endpoint }).waitFor()
+    await page.locator('#topic').selectOption('shop/parcels')
+    await page.locator('#publish button').click()
+    await page.locator('#published', { hasText: 'Accepted' }).waitFor()
+    await queue.filter({ hasText: '3 available' }).waitFor()
   })
 
   it('shows a domain with its topics, and a system topic with its source', async () => {
@@ -247,11 +262,11 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
       ['table', 'The latest events, newest first'],
       ['columnheader', 'Result'],
       ['searchbox', 'Find by type, subject, id or body'],
-      ['combobox', 'Show events'],
+      ['combobox', 'Status'],
       ['button', 'Shop.OrderPlaced'],
       ['region', 'Publish'],
       ['region', 'Event subscriptions'],
-      ['slider', /published and delivered/],
+      ['region', 'Counts since the start'],
     ] as const) {
       await page
         .getByRole(role, { ...(name !== undefined && { name }) })
@@ -294,7 +309,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     const { keyboard } = page
     await tabTo(page, '.skip')
     await keyboard.press('Enter')
-    await tabTo(page, '#find')
+    await tabTo(page, '#filter-text')
     await keyboard.type('nothing like it')
     await page.locator('#no-events', { hasText: 'No event matches' }).waitFor()
     await keyboard.press('Control+A')
@@ -315,7 +330,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await keyboard.press('Enter')
     await tabTo(page, '#detail [data-focus^=curl]')
     await keyboard.press('Enter')
-    await page.locator('#detail button:focus', { hasText: 'Copied' }).waitFor()
+    await page.locator('#detail output', { hasText: 'Copied' }).waitFor()
     expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl -i /)
     await keyboard.press('Escape')
     await page.locator('#events button:focus').waitFor()
@@ -327,11 +342,11 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await tabTo(page, '#subscriptions summary')
     await keyboard.press('Enter')
     await page.locator('#subscriptions details[open]').waitFor()
+    await page.keyboard.press('Control+Home')
     await tabTo(page, '.skip')
-    await tabTo(page, '#throughput svg')
-    await keyboard.press('Home')
-    const plot = page.getByRole('slider', { name: /published and delivered/ })
-    expect(await plot.getAttribute('aria-valuetext')).toBe('14:05:10: published 0, delivered 0, failed pushes 0')
+    await keyboard.press('Tab')
+    await keyboard.press('Enter')
+    await tabTo(page, '#topic')
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
   })
 
@@ -389,7 +404,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await publish(...five)
     await publish({ subject: 'the last one' })
     await page.locator('[data-total="delivered"]', { hasText: '10,001' }).waitFor()
-    await page.locator('#find').fill('the last')
+    await page.locator('#filter-text').fill('the last')
     await page.locator('#events tr:visible .fate[data-state="delivered"]').waitFor()
     expect(await page.locator('#events tr').count()).toBeLessThanOrEqual(400)
     expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(6000)
@@ -411,8 +426,191 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(await page.evaluate('typeof hacked')).toBe('undefined')
   })
 
-  it('holds still on request, and finds events by text and by what became of them', async () => {
+  it('lists refused publishes with their topic and reason, and counts them', async () => {
+    const { emulator } = await openShop()
+    await showPage(page, emulator)
+    const { httpEndpoint, key } = emulator.topic('orders')
+    const send = (url: string, sent: string, body: string) =>
+      fetch(url, { method: 'POST', headers: { 'aeg-sas-key': sent, 'content-type': 'application/json' }, body })
+    await send(httpEndpoint, 'c3dvcmRmaXNo', '[]')
+    await send(httpEndpoint, key, '{')
+    await send(httpEndpoint.replace('orders', 'nowhere'), key, '[]')
+    await send(httpEndpoint, key, 'x'.repeat(2 * 1024 * 1024)).catch(() => {})
+    await page.locator('[data-total="refused"]', { hasText: '4' }).waitFor()
+    const rows = page.getByRole('region', { name: 'Refused publishes' }).locator('tbody tr')
+    const told = await rows.allInnerTexts()
+    expect(
+      told.map((row) =>
+        row
+          .split(/\s+/)
+          .slice(1, 2)
+          .concat(/nowhere|orders/.exec(row) ?? []),
+      ),
+    ).toEqual([
+      ['413', 'orders'],
+      ['404', 'nowhere'],
+      ['400', 'orders'],
+      ['401', 'orders'],
+    ])
+    expect(told.join()).not.toContain('c3dvcmRmaXNo')
+  })
+
+  it('shows an event that no event subscription matches, its source, its topic, and keeps long texts in their column', async () => {
+    const { emulator, publish } = await openShop({}, { filter: { includedEventTypes: ['Shop.OrderPaid'] } })
+    await showPage(page, emulator)
+    await page.setViewportSize({ width: 1440, height: 800 })
+    await publish({ subject: 'x'.repeat(300), source: '/shop/web' })
+    const row = page.locator('#events tr', { hasText: 'no event subscription matches' })
+    expect(await row.locator('.source').innerText()).toBe('/shop/web')
+    expect(await row.locator('.topic').innerText()).toBe('orders')
+    expect(
+      await row.evaluate((one) =>
+        [...one.querySelectorAll('td')].every((cell) => cell.scrollWidth <= cell.clientWidth && cell.clientHeight < 80),
+      ),
+    ).toBe(true)
+    // A term without values does not take those of the next.
+    await page.locator('#subscriptions summary').click()
+    expect(await page.locator('#subscriptions dt').allInnerTexts()).toContain('Headers')
+    expect(await page.locator('#topics summary').first().innerText()).toMatch(/^orders CloudEvents/)
+  })
+
+  it('shows the newest events however many wait, as many as the option says', async () => {
+    const { emulator, subscriber, publish } = await openShop({ pageEvents: 20, retrySchedule: [3_600_000] })
+    await showPage(page, emulator)
+    subscriber.answer(...Array.from({ length: 20 }, () => ({ status: 503 })))
+    await publish(...Array.from({ length: 20 }, (_, index) => ({ subject: `waiting/${index}` })))
+    await page.locator('.fate[data-state="waiting"]').nth(19).waitFor()
+    for (const subject of ['fresh/1', 'fresh/2']) await publish({ subject })
+    await page.locator('.fate[data-state="delivered"]').nth(1).waitFor()
+    expect(await page.locator('#events tr').count()).toBe(20)
+  })
+
+  it('says of a held-back endpoint until when, and tries one event or all at once on request', async () => {
+    const { emulator, subscriber, publish } = await openShop({ probation: { afterFailures: 3 } })
+    await showPage(page, emulator)
+    subscriber.answer({ status: 404 }, { status: 404 }, { status: 404 })
+    await publish({ subject: 'one' }, { subject: 'two' }, { subject: 'three' })
+    await page.locator('#events .fate[data-state="waiting"]').nth(2).waitFor()
+    await publish({ subject: 'late' })
+    const held = page.locator('.fate', { hasText: 'held back until 14:12:09' })
+    await page.locator('#events .fate', { hasText: 'queued · held back until 14:12:09' }).waitFor()
+    await page.locator('#subscriptions li', { has: held }).locator('summary').click()
+    await expect.poll(() => page.locator('#events').locator(held).count()).toBe(4)
+    await page.locator('#events tr', { hasText: 'two' }).click()
+    await page.locator('#detail dd', { hasText: '14:12:09' }).waitFor()
+    await page.locator('#detail').getByRole('button', { name: 'Try now' }).click()
+    await page.locator('#detail .fate[data-state="delivered"]').waitFor()
+    await page.locator('#events tr', { hasText: 'late' }).locator('[data-state="delivered"]').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.locator('#subscriptions').getByRole('button', { name: 'Try now' }).click()
+    await page.locator('[data-total="delivered"]', { hasText: '4' }).waitFor()
+    await page.locator('#subscriptions').getByRole('button', { name: 'Try now' }).waitFor({ state: 'detached' })
+  })
+
+  it('filters by topic, event subscription, status and answer, keeps that in its address, and exports what matches', async () => {
+    const { emulator, subscriber, publish } = await openShop({ topics: [{ name: 'orders' }, { name: 'returns' }] })
+    await showPage(page, emulator)
+    subscriber.answer({ status: 503 }, { status: 400 })
+    await publish({ subject: 'busy' })
+    await page.locator('.fate[data-state="waiting"]').waitFor()
+    await publish({ subject: 'wrong' })
+    await page.locator('.fate[data-state="given up"]').waitFor()
+    await publish({ subject: 'fine', data: { amount: 1 } })
+    emulator.raise('returns', [
+      { specversion: '1.0', id: '1', source: '/shop', type: 'Shop.Returned', subject: 'returned' },
+    ])
+    const rows = page.locator('#events tr:visible .line:not(.source .line, .topic .line)')
+    for (const [field, label, left] of [
+      ['topic', 'returns', ['returned']],
+      ['subscription', 'billing', ['fine', 'wrong', 'busy']],
+      ['status', 'No event subscription', ['returned']],
+      ['answer', '400', ['wrong']],
+    ] as const) {
+      await page.locator(`#filter-${field} option`, { hasText: label }).waitFor({ state: 'attached' })
+      await page.locator(`#filter-${field}`).selectOption({ label })
+      await expect.poll(() => rows.allInnerTexts()).toEqual(left)
+      await page.locator('#matches', { hasText: `${left.length} of 4 match` }).waitFor()
+      if (field !== 'answer') await page.getByRole('button', { name: 'Clear' }).click()
+    }
+    const address = page.url()
+    await page.goto('about:blank')
+    await page.goto(address)
+    await expect.poll(() => rows.allInnerTexts()).toEqual(['wrong'])
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export JSON' }).click()
+    const file = await (await downloading).path()
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject([
+      { subject: 'wrong', event: { specversion: '1.0' }, fates: [{ name: 'billing', attempts: [{ answer: '400' }] }] },
+    ])
+    await page.getByRole('button', { name: 'Clear' }).click()
+    expect(await rows.count()).toBe(4)
+    expect(new URL(page.url()).hash).toBe('')
+  })
+
+  it('goes from event to event in the dialog, opens at what failed, and publishes again, edited or not', async () => {
     const { emulator, subscriber, publish } = await openShop()
+    await showPage(page, emulator)
+    subscriber.answer({ status: 200 }, { status: 400 })
+    await publish({ id: 'old', subject: 'old' })
+    await page.locator('.fate[data-state="delivered"]').waitFor()
+    await publish({ id: 'new', subject: 'new', data: Array.from({ length: 300 }, (_, index) => index) })
+    await page.locator('.fate[data-state="given up"]').waitFor()
+    await page.locator('#events tr', { hasText: 'old' }).click()
+    const dialog = page.locator('#detail')
+    const newer = dialog.getByRole('button', { name: 'Newer' })
+    await newer.focus()
+    await page.keyboard.press('ArrowUp')
+    await dialog.locator('dd', { hasText: /^new$/ }).first().waitFor()
+    await dialog.locator('.try[data-failed]').waitFor()
+    expect(await newer.getAttribute('aria-disabled')).toBe('true')
+    const place = await dialog.evaluate((one) => {
+      const [head, failed] = [one.querySelector('#detail-head'), one.querySelector('.try')].map((part) =>
+        part?.getBoundingClientRect(),
+      )
+      const { top, bottom } = one.getBoundingClientRect()
+      return head && failed && head.top >= top && failed.top >= head.bottom - 1 && failed.top < bottom
+    })
+    expect(place).toBe(true)
+    await page.keyboard.press('ArrowDown')
+    await dialog.locator('dd', { hasText: /^old$/ }).first().waitFor()
+    await dialog.getByRole('button', { name: 'Publish again' }).click()
+    await subscriber.received(3)
+    await dialog.getByRole('button', { name: 'Edit and publish' }).click()
+    const text = await page.locator('#event:focus').inputValue()
+    await page.locator('#event').fill(text.replaceAll('old', 'edited'))
+    await page.keyboard.press('Control+Enter')
+    await page.locator('#events tr', { hasText: 'edited' }).waitFor()
+    expect(subscriber.deliveries().map(({ body }) => JSON.parse(body).id)).toEqual(['old', 'new', 'old', 'edited'])
+  })
+
+  it('tells that all streams are taken, and that no answer comes', async () => {
+    const { emulator } = await openShop()
+    const streams = await Promise.all(Array.from({ length: 16 }, () => fetch(`${emulator.proxy}/page/stream`)))
+    await page.goto(emulator.proxy)
+    await page.locator('#connection', { hasText: 'Sixteen pages are open' }).waitFor()
+    await page.locator('#no-events', { hasText: 'Sixteen pages are open' }).waitFor()
+    await page.goto('about:blank')
+    for (const { body } of streams) await body?.cancel()
+    await page.route('**/page/stream', () => {})
+    await page.goto(emulator.proxy, { waitUntil: 'commit' })
+    await page.locator('#connection', { hasText: 'No answer yet' }).waitFor()
+    await page.goto('about:blank')
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  it('begins near the top on a phone, with the throughput folded below', async () => {
+    const { emulator, publish } = await openShop()
+    await publish({})
+    await showPage(page, emulator)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.locator('#events tr').first().waitFor()
+    expect(await page.evaluate('document.querySelector("#events").getBoundingClientRect().top')).toBeLessThan(422)
+    await page.locator('summary', { hasText: 'Throughput' }).click()
+    await page.getByRole('img', { name: /published and delivered/ }).waitFor()
+  })
+
+  it('holds still on request, and finds events by text and by what became of them', async () => {
+    const { emulator, clock, subscriber, publish } = await openShop()
     await showPage(page, emulator)
     const rows = page.locator('#events tr:visible')
     subscriber.answer({ status: 503 })
@@ -420,12 +618,15 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.locator('.fate[data-state="waiting"]').waitFor()
     await page.locator('#pause').click()
     await publish({ subject: 'accepted' })
+    // A change of an event that is there is not a new one.
+    await clock.advance(60_000)
+    await page.locator('[data-total="delivered"]', { hasText: '2' }).waitFor()
     await page.locator('#pause', { hasText: 'Resume (1 new)' }).click()
     await page.locator('#events tr', { hasText: 'accepted' }).waitFor()
-    await page.locator('#show').selectOption('waiting')
-    expect(await rows.allInnerTexts()).toEqual([expect.stringContaining('refused')])
-    await page.locator('#show').selectOption('all')
-    await page.locator('#find').fill('ACCEPTED')
+    await page.locator('#filter-status').selectOption('waiting')
+    await expect.poll(() => rows.count()).toBe(0)
+    await page.locator('#filter-status').selectOption('')
+    await page.locator('#filter-text').fill('ACCEPTED')
     expect(await rows.allInnerTexts()).toEqual([expect.stringContaining('accepted')])
   })
 
@@ -450,6 +651,8 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.locator('#events tr', { hasText: 'of the former emulator' }).waitFor()
     await emulator.close()
     await page.locator('#connection', { hasText: 'No connection to the emulator' }).waitFor()
+    // The counts are those of before.
+    await page.locator('[data-total="published"].old', { hasText: '1' }).waitFor()
     const next = await startEmulator({ clock, httpPort: Number(new URL(emulator.proxy).port) })
     next.raise(next.topic().id, [
       { specversion: '1.0', id: 'second', source: '/shop', type: 'Shop.OrderPaid', subject: 'of the next emulator' },

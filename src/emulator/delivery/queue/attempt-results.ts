@@ -96,7 +96,7 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
         retries.add(nextTryAt, event)
       }
       options.wakeAt(nextTryAt)
-      return { outcome: 'retry', nextTryAt }
+      return { outcome: 'retry', nextTryAt: Math.max(nextTryAt, health.probationUntil) }
     },
     /** Settles those events of a batch that wait for a retry; returns how many. */
     settleWaiting(batch: readonly PendingEvent[]): number {
@@ -107,6 +107,9 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
     /** Nothing is sent before this time: the endpoint is on probation. */
     get pausedUntil() {
       return health.probationUntil
+    },
+    endPause(): void {
+      health = { ...health, probationUntil: 0 }
     },
   }
 }

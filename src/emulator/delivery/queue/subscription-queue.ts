@@ -96,6 +96,21 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     },
     /** Sends what is due. */
     pump,
+    /** Ends the pause of the endpoint, and makes what waits due: every event, or the wanted one alone. Returns these. */
+    hasten(wanted?: AcceptedEvent): readonly AcceptedEvent[] {
+      results.endPause()
+      const early = retries.takeEarly(wanted)
+      for (const event of early) ready.push(event)
+      return early.map(({ event }) => event)
+    },
+    /** Until when the endpoint is held back after failures; undefined if it is not. */
+    get heldUntil() {
+      return results.pausedUntil > clock.now() ? results.pausedUntil : undefined
+    },
+    /** Whether any event waits for a later attempt. */
+    get waits() {
+      return retries.size > 0
+    },
     /** Drops waiting events, and ignores the answers of requests under way. */
     drop(): void {
       dropped = true

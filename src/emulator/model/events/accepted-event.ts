@@ -43,6 +43,10 @@ export const eventType = (event: AcceptedEvent): string =>
 /** The subject for filters; empty for a CloudEvent without one. */
 export const eventSubject = (event: AcceptedEvent): string => fieldOf(event, 'subject')
 
+/** The source of a CloudEvent, or the topic of the other schemas. */
+export const eventSource = (event: AcceptedEvent): string =>
+  fieldOf(event, event.schema === 'CloudEventSchemaV1_0' ? 'source' : 'topic')
+
 /** The `aeg-data-version` of its delivery; empty for CloudEvents. */
 export const eventDataVersion = (event: AcceptedEvent): string =>
   event.schema === 'CloudEventSchemaV1_0' ? '' : fieldOf(event, 'dataVersion')

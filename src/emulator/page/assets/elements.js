@@ -33,12 +33,23 @@ export async function postJson(path, value) {
   }
 }
 
-/** Rows of a description list; those without a value are left out. */
+/** A button that posts to the emulator, and what came of it. Made disabled, it stays where it is, so that it keeps the focus. */
+export function postButton(text, { focus, path, value, isPossible = true, done = '' }) {
+  const answer = element('output')
+  const button = element('button', { type: 'button', 'data-focus': focus }, text)
+  button.setAttribute('aria-disabled', String(!isPossible))
+  button.addEventListener('click', async () => {
+    if (isPossible) answer.textContent = (await postJson(path, value)) ?? done
+  })
+  return [button, answer]
+}
+
+/** Rows of a description list; those without a value, or with an empty list, are left out. */
 export function descriptionList(rows) {
   const list = element('dl', { class: 'facts' })
   for (const [term, value] of rows) {
-    if (value === undefined || value === '') continue
-    const texts = Array.isArray(value) ? value : [String(value)]
+    const texts = Array.isArray(value) ? value : [String(value ?? '')]
+    if (texts.join('') === '') continue
     list.append(element('dt', {}, term), ...texts.map((text) => element('dd', {}, text)))
   }
   return list

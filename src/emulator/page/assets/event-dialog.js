@@ -1,4 +1,5 @@
-// The dialog of one event: attempts, body, curl.
+// The dialog of one event: attempts, body, curl, what can be done with it, the next one.
+import { addressWith, writeAddress } from './address.js'
 import {
   byId,
   countOf,
@@ -6,22 +7,24 @@ import {
   descriptionList,
   durationOf,
   element,
-  postJson,
+  postButton,
   schemaNames,
   timeOf,
 } from './elements.js'
-import { fateElement, fateText } from './fates.js'
+import { fateElement, nextTryOf, tickFates } from './fates.js'
 
 /**
  * The dialog of one event: its body, and each try with its request and its answer. While it is open, the address of the page leads
- * to the event.
+ * to the event. `beside` finds the event above or below another, `topicOf` the topic that an event can be published to again, and
+ * `edit` puts an event into the form.
  */
-export function createEventDialog(now) {
+export function createEventDialog({ now, beside, topicOf, edit }) {
   const dialog = byId('detail')
   const title = byId('detail-title')
   const content = byId('detail-content')
   const link = byId('detail-link')
-  dialog.addEventListener('close', () => history.replaceState(null, '', location.pathname))
+  const steps = { up: byId('detail-up'), down: byId('detail-down') }
+  dialog.addEventListener('close', () => writeAddress({ event: '' }))
   let shown
   let shownText = ''
   let shownEvent
@@ -33,14 +36,16 @@ export function createEventDialog(now) {
     if (key !== shown) return
     if (!answer?.ok) {
       const text = answer ? 'The event is no longer stored.' : 'No connection to the emulator.'
-      if (shownText === '') content.replaceChildren(element('p', { class: 'quiet padded' }, text))
+      if (shownText === '') content.replaceChildren(element('p', { class: 'quiet' }, text))
       return
     }
     const text = await answer.text()
     if (key !== shown || text === shownText) return
+    const isFirst = shownText === ''
     shownText = text
     shownEvent = JSON.parse(text)
     render(shownEvent)
+    if (isFirst) content.querySelector('.try[data-failed]')?.scrollIntoView()
   }
 
   function render(event) {
@@ -53,23 +58,26 @@ export function createEventDialog(now) {
         ['Id', event.id],
         ['Subject', event.subject],
         ['Source', event.source],
+        ['Topic', event.topic],
         ['Arrived', dayAndTimeOf(event.at)],
         ['Schema', schemaNames[event.schema]],
       ]),
       element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
+      publishing(event),
       ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
-      ...(event.fates.length === 0 ? [element('p', { class: 'quiet padded' }, 'No event subscription matches.')] : []),
+      ...(event.fates.length === 0 ? [element('p', { class: 'quiet' }, 'No event subscription matches.')] : []),
     )
     if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }
 
   function fateSection(event, fate, open) {
     const heading = element('h3', {}, 'To ', fateElement(fate, now()))
+    const next = nextTryOf(fate)
     const facts = descriptionList([
       ['Reason', fate.reason],
       ['Blob', fate.blobPath],
-      ['Next try', fate.nextTryAt === undefined ? undefined : dayAndTimeOf(fate.nextTryAt)],
+      ['Next try', fate.state === 'waiting' && (next > now() ? dayAndTimeOf(next) : 'now')],
     ])
     const tries = fate.attempts.toReversed().map((attempt, index) => {
       const name = `${fate.name} ${attempt.at} ${attempt.deliveryCount}`
@@ -77,24 +85,85 @@ export function createEventDialog(now) {
       details.open = open.get(name) ?? index === 0
       return details
     })
-    return [heading, ...(facts.childElementCount > 0 ? [facts] : []), redelivery(event, fate), ...tries]
+    return [
+      heading,
+      ...(facts.childElementCount > 0 ? [facts] : []),
+      ...(fate.pull ? [] : [redelivery(event, fate)]),
+      ...tries,
+    ]
   }
 
+  /** Publishes the event once more as it was, or takes it to the form. */
+  function publishing({ topic, body, truncated }) {
+    const name = topicOf(topic)
+    const isPossible = name !== undefined && !truncated
+    const value = { topic: name, event: body }
+    const editing = element('button', { type: 'button', 'data-focus': 'edit' }, 'Edit and publish')
+    editing.setAttribute('aria-disabled', String(!isPossible))
+    editing.addEventListener('click', () => {
+      if (!isPossible) return
+      dialog.close()
+      edit(name, body)
+    })
+    const again = postButton('Publish again', {
+      focus: 'publish',
+      path: '/page/publish',
+      value,
+      isPossible,
+      done: 'Accepted',
+    })
+    return element('div', { class: 'submit' }, editing, ...again)
+  }
+
+  function show(event) {
+    shown = event.key
+    shownText = ''
+    shownEvent = undefined
+    title.textContent = event.type || '(no type)'
+    content.replaceChildren()
+    link.href = addressWith({ event: event.id })
+    writeAddress({ event: event.id })
+    useSteps()
+    if (!dialog.open) dialog.showModal()
+    return load(event.key)
+  }
+
+  function useSteps() {
+    for (const [direction, button] of Object.entries(steps))
+      button.setAttribute('aria-disabled', String(beside(shown, direction) === undefined))
+  }
+
+  function step(direction) {
+    const next = beside(shown, direction)
+    if (next) show(next)
+  }
+
+  for (const [direction, button] of Object.entries(steps)) button.addEventListener('click', () => step(direction))
+  // In the content the same keys scroll.
+  byId('detail-head').addEventListener('keydown', (pressed) => {
+    const direction = { ArrowUp: 'up', ArrowDown: 'down' }[pressed.key]
+    if (!direction) return
+    pressed.preventDefault()
+    step(direction)
+  })
+
   return {
-    show(event) {
-      shown = event.key
-      shownText = ''
-      shownEvent = undefined
-      title.textContent = event.type || '(no type)'
-      content.replaceChildren()
-      link.href = `#${new URLSearchParams({ event: event.id })}`
-      history.replaceState(null, '', link.href)
+    show,
+    /** The address names an event that is not here. */
+    showMissing(id) {
+      shown = undefined
+      shownText = shownEvent = undefined
+      title.textContent = 'The event is gone'
+      const text = `No event with the id ${id} is stored: only the newest are.`
+      content.replaceChildren(element('p', { class: 'quiet' }, text))
+      useSteps()
       if (!dialog.open) dialog.showModal()
-      return load(event.key)
     },
-    /** The event has changed, perhaps; at most one question is under way. */
+    /** The events beside it may have changed, too: at most one question is under way. */
     async refresh(key) {
-      if (!dialog.open || key !== shown) return
+      if (!dialog.open) return
+      useSteps()
+      if (key !== shown) return
       if (asking) {
         again = true
         return
@@ -112,10 +181,7 @@ export function createEventDialog(now) {
     /** Counts the time down that is left to the next tries. */
     tick() {
       if (!dialog.open || !shownEvent) return
-      const texts = content.querySelectorAll('h3 .fate-text')
-      shownEvent.fates.forEach((fate, index) => {
-        if (fate.state === 'waiting' && texts[index]) texts[index].textContent = fateText(fate, now())
-      })
+      tickFates(content.querySelectorAll('h3'), shownEvent.fates, now())
     },
   }
 }
@@ -123,22 +189,22 @@ export function createEventDialog(now) {
 /** States in which nothing is under way, so that the event can be delivered again. */
 const ended = new Set(['delivered', 'dead-lettered', 'dropped'])
 
-/** A button that delivers the event again. During a delivery it is disabled and not removed, so it keeps the focus. */
+/** Tries the event now while it waits, and delivers it again afterwards. */
 function redelivery({ key, redeliverable }, { name, state, subscriptionId }) {
-  const isPossible = redeliverable && ended.has(state)
-  const answer = element('output')
-  const button = actionButton('Redeliver', `redeliver ${name}`)
-  button.setAttribute('aria-disabled', String(!isPossible))
-  button.addEventListener('click', async () => {
-    if (!isPossible) return
-    const refused = await postJson('/page/redeliver', { key, subscriptionId })
-    answer.textContent = refused ?? ''
-  })
-  return element('div', { class: 'submit' }, button, answer)
+  const waits = state === 'waiting' || state === 'queued'
+  const value = { key, subscriptionId }
+  const isPossible = redeliverable && (waits || ended.has(state))
+  const [text, path] = waits ? ['Try now', '/page/try'] : ['Redeliver', '/page/redeliver']
+  return element(
+    'div',
+    { class: 'submit' },
+    ...postButton(text, { focus: `redeliver ${name}`, path, value, isPossible }),
+  )
 }
 
 function tryDetails(attempt, name) {
   const details = element('details', { class: 'try', 'data-try': name })
+  if (!/^2/.test(attempt.answer)) details.dataset.failed = ''
   const number = attempt.deliveryCount + 1
   const batch = attempt.events > 1 ? ` · ${countOf(attempt.events)} events together` : ''
   details.append(
@@ -153,7 +219,7 @@ function tryDetails(attempt, name) {
       ['Served at', attempt.target === attempt.url ? undefined : attempt.target],
     ]),
     headerTable('Headers', attempt.headers),
-    element('div', {}, curlButton(attempt, name)),
+    curlButton(attempt, name),
   )
   const { responseHeaders, responseBody } = attempt
   if (responseHeaders) details.append(headerTable(`Answer: ${attempt.answer}`, responseHeaders))
@@ -161,30 +227,46 @@ function tryDetails(attempt, name) {
   return details
 }
 
-/** Copies a command that repeats the request of a try. Secret headers are left out: the page does not have them. */
+/** Copies a command that repeats the request of a try, and says what the page does not have of it. */
 function curlButton(attempt, name) {
-  const button = actionButton('Copy as curl', `curl ${name}`)
+  const button = element('button', { type: 'button', 'data-focus': `curl ${name}` }, 'Copy as curl')
+  const said = element('output')
   button.addEventListener('click', async () => {
-    const done = await navigator.clipboard.writeText(curlOf(attempt)).then(
-      () => 'Copied',
+    const missing = missingOf(attempt)
+    said.textContent = await navigator.clipboard.writeText(curlOf(attempt)).then(
+      () => (missing.length > 0 ? `Copied, but without ${missing.join(', ')}` : 'Copied'),
       () => 'The browser did not copy it',
     )
-    button.textContent = done
   })
-  return button
+  return element('div', { class: 'submit' }, button, said)
 }
 
+const secret = '(redacted)'
+
+/** What is kept from the page because it may be secret, or is too long. */
+const missingOf = ({ target, headers, bodyCut }) => [
+  ...(target.endsWith(`?${secret}`) ? ['its query'] : []),
+  ...Object.entries(headers).flatMap(([header, value]) => (value === secret ? [`the header ${header}`] : [])),
+  ...(bodyCut ? ['the end of its body'] : []),
+]
+
 function curlOf({ url, target, headers, body }) {
-  const sent = Object.entries({ host: new URL(url).host, ...headers }).filter(([, value]) => value !== '(redacted)')
-  return ['curl', '-i', target, ...sent.flatMap(([header, value]) => ['-H', `${header}: ${value}`]), '--data-raw', body]
+  const sent = Object.entries({ host: new URL(url).host, ...headers }).filter(([, value]) => value !== secret)
+  const address = target.replace(`?${secret}`, '')
+  return [
+    'curl',
+    '-i',
+    address,
+    ...sent.flatMap(([header, value]) => ['-H', `${header}: ${value}`]),
+    '--data-raw',
+    body,
+  ]
     .map(shellWord)
     .join(' ')
 }
 
 /** A word for a POSIX shell. */
 const shellWord = (text) => (/^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
-
-const actionButton = (text, focus) => element('button', { type: 'button', 'data-focus': focus }, text)
 
 function headerTable(caption, headers) {
   const rows = Object.entries(headers).map(([name, value]) =>

@@ -1,41 +1,37 @@
-// The table of events, its search and filters.
+// The table of events: its rows, search, pause and export.
 import { byId, countOf, element, lastPart, timeOf } from './elements.js'
-import { fateElement, fateText } from './fates.js'
-
-/** Rows on the page, more than the emulator remembers events: it says itself which of them are gone. */
-const rowLimit = 400
-
-const groups = {
-  open: new Set(['queued', 'waiting', 'given up']),
-  waiting: new Set(['waiting']),
-  delivered: new Set(['delivered']),
-  lost: new Set(['given up', 'dead-lettered', 'dropped', 'forgotten']),
-}
+import { fateElement, tickFates } from './fates.js'
+import { createFilters } from './filters.js'
 
 /** The table of events. `now` is the emulator's time; `open` is called for the event whose row is chosen. */
 export function createEventTable({ now, open }) {
   const body = byId('events')
   const empty = byId('no-events')
-  const find = byId('find')
-  const show = byId('show')
+  const matches = byId('matches')
   const pause = byId('pause')
+  const exporting = byId('export')
   /** By key, in no order. */
   const rows = new Map()
   /** What came while the reader asked for quiet, by key. */
   const held = new Map()
   let paused = false
+  /** The most events, which the emulator says. */
+  let limit = 300
   /** Keys of the events whose bodies hold the text that is searched for. */
   let found = new Set()
   let asking = false
   let stale = false
 
-  function isShown({ key, type, subject, id, fates }) {
-    const text = find.value.trim().toLowerCase()
-    if (text !== '' && !found.has(key) && ![type, subject, id].some((one) => one.toLowerCase().includes(text)))
-      return false
-    const group = groups[show.value]
-    return group === undefined || fates.some(({ state }) => group.has(state))
+  function refilter() {
+    for (const { event, row } of rows.values()) row.hidden = !filters.matches(event, found)
+    tidy()
   }
+
+  const filters = createFilters(() => {
+    found = new Set()
+    refilter()
+    search()
+  })
 
   function makeRow(event) {
     const button = element('button', { type: 'button', class: 'link' }, event.type || '(no type)')
@@ -44,14 +40,9 @@ export function createEventTable({ now, open }) {
       'tr',
       { 'data-key': String(event.key) },
       element('td', { class: 'quiet time' }, timeOf(event.at)),
-      element(
-        'td',
-        { class: 'event' },
-        button,
-        ' ',
-        element('span', { class: 'quiet subject' }, event.subject || event.id),
-      ),
-      element('td', { class: 'quiet source' }, lastPart(event.source)),
+      element('td', {}, button, element('span', { class: 'quiet line' }, event.subject || event.id)),
+      element('td', { class: 'quiet source' }, element('span', { class: 'line' }, event.source)),
+      element('td', { class: 'quiet topic' }, element('span', { class: 'line' }, lastPart(event.topic))),
       element('td', { class: 'outcome' }, fates),
     )
     const entry = { event, row, fates, text: '' }
@@ -77,7 +68,7 @@ export function createEventTable({ now, open }) {
     entry.event = event
     entry.text = text
     entry.fates.replaceChildren(...fateElements(event))
-    entry.row.hidden = !isShown(event)
+    entry.row.hidden = !filters.matches(event, found)
     if (known) return
     rows.set(event.key, entry)
     let next = body.firstElementChild
@@ -86,7 +77,7 @@ export function createEventTable({ now, open }) {
   }
 
   function fateElements({ fates, further = 0 }) {
-    if (fates.length === 0) return [element('span', { class: 'quiet' }, 'no subscription matches')]
+    if (fates.length === 0) return [element('span', { class: 'quiet' }, 'no event subscription matches')]
     const more = further > 0 ? [element('span', { class: 'quiet' }, `and ${countOf(further)} more`)] : []
     return [...fates.map((fate) => fateElement(fate, now())), ...more]
   }
@@ -96,40 +87,38 @@ export function createEventTable({ now, open }) {
     rows.delete(key)
   }
 
-  function trim() {
-    while (rows.size > rowLimit && body.lastElementChild) drop(Number(body.lastElementChild.dataset.key))
-  }
+  const shown = () => [...rows.values()].filter(({ row }) => !row.hidden)
 
   function tidy() {
-    const shown = [...rows.values()].some(({ row }) => !row.hidden)
-    empty.hidden = shown
+    const count = shown().length
+    empty.hidden = count > 0
     empty.textContent =
       rows.size > 0 ? 'No event matches.' : 'No events yet. Publish one with the form, or to a topic’s endpoint.'
-    pause.textContent = !paused ? 'Pause' : held.size > 0 ? `Resume (${countOf(held.size)} new)` : 'Resume'
+    matches.textContent = filters.isActive() ? `${countOf(count)} of ${countOf(rows.size)} match` : ''
+    exporting.disabled = count === 0
+    // The first row is the newest, and no row comes while the table is held.
+    const newest = Number(body.firstElementChild?.dataset.key ?? 0)
+    const fresh = [...held.keys()].filter((key) => key > newest).length
+    pause.textContent = !paused ? 'Pause' : fresh > 0 ? `Resume (${countOf(fresh)} new)` : 'Resume'
     pause.setAttribute('aria-pressed', String(paused))
   }
 
   function update(events) {
+    filters.offer(events)
     // Oldest first, so that each new row finds its place at the top.
     for (const event of events.toReversed()) {
       if (paused) held.set(event.key, event)
       else put(event)
     }
-    for (const key of held.size > rowLimit ? [...held.keys()].sort((a, b) => a - b).slice(0, -rowLimit) : [])
-      held.delete(key)
-    trim()
+    for (const key of held.size > limit ? [...held.keys()].sort((a, b) => a - b).slice(0, -limit) : []) held.delete(key)
+    while (rows.size > limit && body.lastElementChild) drop(Number(body.lastElementChild.dataset.key))
     tidy()
     if (events.length > 0) search()
   }
 
-  function refilter() {
-    for (const { event, row } of rows.values()) row.hidden = !isShown(event)
-    tidy()
-  }
-
   /** Asks for the events whose bodies hold the text: the bodies are not on the page. At most one question is under way. */
   async function search() {
-    const text = find.value.trim()
+    const text = filters.text()
     stale = asking
     if (asking) return
     if (text === '') {
@@ -144,17 +133,21 @@ export function createEventTable({ now, open }) {
     if (stale) await search()
   }
 
-  find.addEventListener('input', () => {
-    found = new Set()
-    refilter()
-    search()
-  })
-  show.addEventListener('change', refilter)
   pause.addEventListener('click', () => {
     paused = !paused
     const waiting = [...held.values()].sort((one, other) => other.key - one.key)
     held.clear()
     update(paused ? [] : waiting)
+  })
+  exporting.addEventListener('click', async () => {
+    const keys = shown().map(({ event }) => event.key)
+    const headers = { 'content-type': 'application/json' }
+    const asked = { method: 'POST', headers, body: JSON.stringify({ keys }) }
+    const answer = await fetch('/page/export', asked).catch(() => undefined)
+    if (!answer?.ok) return
+    const href = URL.createObjectURL(await answer.blob())
+    element('a', { href, download: 'events.json' }).click()
+    URL.revokeObjectURL(href)
   })
 
   return {
@@ -166,23 +159,34 @@ export function createEventTable({ now, open }) {
         .reduce((newest, event) => {
           return event.id === id && !(newest?.key > event.key) ? event : newest
         }, undefined),
+    /** The event beside another among those that are shown: `up` or `down`. */
+    beside(key, direction) {
+      const keys = shown().map(({ event }) => event.key)
+      const next =
+        direction === 'up' ? Math.min(...keys.filter((one) => one > key)) : Math.max(...keys.filter((one) => one < key))
+      return rows.get(next)?.event
+    },
     /** Replaces all events. */
-    reset(events) {
+    reset(events, most) {
+      limit = most
       if (!paused) {
         const kept = new Set(events.map(({ key }) => key))
         for (const key of [...rows.keys()]) if (!kept.has(key)) drop(key)
       }
-      update(events.slice(0, rowLimit))
+      update(events)
     },
-    /** Counts the time down that is left to the next tries. */
+    /** The address has changed. */
+    followAddress() {
+      filters.take()
+      refilter()
+      search()
+    },
+    /** Says why there are no events. */
+    say(text) {
+      if (rows.size === 0) empty.textContent = text
+    },
     tick() {
-      for (const { event, fates } of rows.values()) {
-        event.fates.forEach((fate, index) => {
-          if (fate.state !== 'waiting') return
-          const text = fates.children[index]?.querySelector('.fate-text')
-          if (text) text.textContent = fateText(fate, now())
-        })
-      }
+      for (const { event, fates } of rows.values()) tickFates(fates.children, event.fates, now())
     },
   }
 }

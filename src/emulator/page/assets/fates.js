@@ -1,9 +1,10 @@
 // The state of an event in words, and its colour.
-import { durationOf, element } from './elements.js'
+import { durationOf, element, timeOf } from './elements.js'
 
 const reasons = {
   MaxDeliveryAttemptsExceeded: 'too many tries',
   TimeToLiveExceeded: 'its time to live has expired',
+  Rejected: 'its receiver rejected it',
 }
 
 /** Why an event was given up, for a reader. */
@@ -14,18 +15,35 @@ function reasonOf({ reason, answer }) {
     : `${reasons[reason] ?? reason ?? 'unknown reason'}${last}`
 }
 
+/** Until when the endpoints of event subscriptions are held back after failures, by the subscription's id. */
+export const heldUntil = new Map()
+
+/** When an event is tried next: never before its endpoint is no longer held back. */
+export function nextTryOf({ subscriptionId, nextTryAt = 0 }) {
+  return Math.max(nextTryAt, heldUntil.get(subscriptionId) ?? 0)
+}
+
 /** The state of an event for one subscription, in words. `now` is the emulator's time. */
 export function fateText(fate, now) {
-  const { state, tries, nextTryAt, answer, durationMs } = fate
+  const { state, tries, nextTryAt, answer, durationMs, pull } = fate
+  const left = (at) => durationOf(Math.max(at - now, 1000))
+  const held = heldUntil.get(fate.subscriptionId) ?? 0
+  const isHeld = held > now && held >= (nextTryAt ?? 0)
   switch (state) {
     case 'queued':
-      return 'queued'
+      if (pull) return tries > 0 ? `available again · received ${tries} ×` : 'available'
+      return isHeld ? `queued · held back until ${timeOf(held)}` : 'queued'
+    case 'locked':
+      return `locked${nextTryAt > now ? ` for ${left(nextTryAt)}` : ''} · received ${tries} ×`
+    case 'delayed':
+      return `released · available ${nextTryAt > now ? `in ${left(nextTryAt)}` : 'now'}`
     case 'waiting': {
-      const left = nextTryAt === undefined ? undefined : nextTryAt - now
-      const when = left === undefined ? 'later' : left <= 0 ? 'now' : `in ${durationOf(Math.max(left, 1000))}`
-      return `${answer} · try ${tries + 1} ${when}`
+      if (isHeld) return `${answer} · held back until ${timeOf(held)}`
+      const next = nextTryOf(fate)
+      return `${answer} · try ${tries + 1} ${next > now ? `in ${left(next)}` : 'now'}`
     }
     case 'delivered':
+      if (pull) return `acknowledged${tries > 1 ? ` · received ${tries} ×` : ''}`
       return `delivered · ${tries > 1 ? `try ${tries} · ` : ''}${durationOf(durationMs ?? 0)}`
     case 'given up':
       return `to be dead-lettered: ${reasonOf(fate)}`
@@ -41,6 +59,8 @@ export function fateText(fate, now) {
 const tones = {
   delivered: 'ok',
   waiting: 'wait',
+  locked: 'wait',
+  delayed: 'wait',
   'given up': 'wait',
   'dead-lettered': 'bad',
   dropped: 'bad',
@@ -65,4 +85,13 @@ export function fateElement(fate, now) {
     ' ',
     text,
   )
+}
+
+/** Counts the time down in the texts of fates. */
+export function tickFates(elements, fates, now) {
+  fates.forEach((fate, index) => {
+    const text = elements[index]?.querySelector('.fate-text')
+    const next = fateText(fate, now)
+    if (text && text.textContent !== next) text.textContent = next
+  })
 }

@@ -1,5 +1,6 @@
 // The start of the page: its parts, the live stream.
-import { byId, countOf } from './elements.js'
+import { readAddress } from './address.js'
+import { byId, countOf, element, timeOf } from './elements.js'
 import { createEventDialog } from './event-dialog.js'
 import { createEventTable } from './events.js'
 import { createPlot } from './plots.js'
@@ -11,6 +12,9 @@ import { createResourceLists } from './resources.js'
 /** Pause before a new stream is asked for where the browser doesn't do it by itself, in milliseconds. */
 const reconnectMs = 3000
 
+/** How long the first answer may take before the page says what may be wrong, in milliseconds. */
+const patienceMs = 5000
+
 /** The emulator's clock less ours: it may have been moved by hand. */
 let ahead = 0
 const now = () => Date.now() + ahead
@@ -19,16 +23,30 @@ const connection = byId('connection')
 const addresses = byId('addresses')
 const streamNote = byId('stream-note')
 const totals = [...document.querySelectorAll('[data-total]')]
-const dialog = createEventDialog(now)
-const table = createEventTable({ now, open: dialog.show })
+const table = createEventTable({ now, open: (event) => dialog.show(event) })
+/** What events can be published to. */
+let topics = []
+const dialog = createEventDialog({
+  now,
+  beside: table.beside,
+  // An event of a domain's topic goes to the domain.
+  topicOf: (topic) => topics.find(({ id }) => `${topic}/`.toLowerCase().startsWith(`${id}/`.toLowerCase()))?.name,
+  edit: (topic, text) => form.edit(topic, text),
+})
+
 /** Opens the event that the page's address names: `#event=id`. */
-function followAddress() {
-  const id = new URLSearchParams(location.hash.slice(1)).get('event')
-  const event = id && table.find(id)
+function openNamed() {
+  const { event: id } = readAddress()
+  if (!id) return
+  const event = table.find(id)
   if (event) dialog.show(event)
+  else dialog.showMissing(id)
 }
 
 const lists = createResourceLists()
+const impatience = setTimeout(() => {
+  showTrouble('No answer yet: a browser opens six connections to one address, so other windows may hold them all')
+}, patienceMs)
 const form = await createPublishForm()
 const throughput = createPlot('throughput', {
   title: 'Events published and delivered, and pushes that failed, per second of the last two minutes',
@@ -39,20 +57,19 @@ const throughput = createPlot('throughput', {
     { field: 'failed', label: 'failed pushes', tone: 'bad', dashed: true },
   ],
 })
-const latency = createPlot('latency', {
-  title: 'How long subscribers took to answer in the last two minutes, median and 95th percentile, in milliseconds',
-  least: 5,
-  lines: [
-    { field: 'median', label: 'median', tone: 'accent', area: true },
-    { field: 'p95', label: '95th percentile', tone: 'wait', dashed: true },
-  ],
-})
 let series = []
+
+/** Whatever the counts were, they are not those of now. */
+function showTrouble(text) {
+  showConnection(text, 'bad')
+  table.say(text)
+}
 
 function showConnection(text, tone) {
   // A screen reader announces a status whenever it is set.
   if (connection.textContent !== text) connection.textContent = text
   connection.dataset.tone = tone
+  for (const total of totals) total.classList.toggle('old', tone !== 'ok')
 }
 
 function useFigures(figures) {
@@ -65,7 +82,6 @@ function useFigures(figures) {
   const newest = figures.series
   series = [...series.filter(({ at }) => at < newest[0].at), ...newest].slice(-120)
   throughput.draw(series)
-  latency.draw(series)
   const { missed } = figures.stream
   streamNote.hidden = missed === 0
   streamNote.textContent = `${countOf(missed)} messages did not reach a page that was too slow; it was brought up to date later.`
@@ -73,14 +89,38 @@ function useFigures(figures) {
 
 function useResources(resources) {
   lists.update(resources)
-  form.useTopics(resources.topics)
+  topics = [
+    ...resources.topics,
+    ...resources.namespaceTopics.map((one) => ({ schema: 'CloudEventSchemaV1_0', ...one })),
+  ]
+  form.useTopics(topics)
   const [topic] = resources.topics
   if (topic) addresses.textContent = new URL(topic.endpoint).origin
 }
 
+/** Requests to publish that were refused, newest first. */
+function showRefused(refused) {
+  byId('refused-panel').hidden = refused.length === 0
+  byId('refused').replaceChildren(
+    ...refused.map(({ at, status, code = '', topic, message = '' }) =>
+      element(
+        'tr',
+        {},
+        element('td', { class: 'quiet time' }, timeOf(at)),
+        element('td', { class: 'fate', 'data-tone': 'bad' }, `${status} ${code}`),
+        element('td', { class: 'quiet' }, topic),
+        element('td', { class: 'quiet' }, message),
+      ),
+    ),
+  )
+}
+
 let stop = () => {}
 let isFirst = true
-addEventListener('hashchange', followAddress)
+addEventListener('hashchange', () => {
+  table.followAddress()
+  openNamed()
+})
 
 function connect() {
   const source = new EventSource('/page/stream')
@@ -95,13 +135,15 @@ function connect() {
     again = setTimeout(connect, reconnectMs)
   }
   listen('state', (state) => {
+    clearTimeout(impatience)
     showConnection('Live', 'ok')
     series = []
     useFigures(state)
     useResources(state)
-    table.reset(state.events)
+    showRefused(state.refused)
+    table.reset(state.events, state.limit)
     for (const { key } of state.events) dialog.refresh(key)
-    if (isFirst) followAddress()
+    if (isFirst) openNamed()
     isFirst = false
   })
   listen('events', (events) => {
@@ -109,13 +151,16 @@ function connect() {
     for (const { key } of events) dialog.refresh(key)
   })
   listen('resources', useResources)
+  listen('refused', showRefused)
   listen('figures', useFigures)
   listen('full', () => {
-    showConnection('Too many pages are open', 'bad')
+    clearTimeout(impatience)
+    showTrouble('Sixteen pages are open, and the emulator serves no more: close one of them')
     later()
   })
   source.addEventListener('error', () => {
-    showConnection('No connection to the emulator', 'bad')
+    clearTimeout(impatience)
+    showTrouble('No connection to the emulator')
     if (source.readyState === EventSource.CLOSED) later()
   })
 }

@@ -1,4 +1,4 @@
-// The plots of counts and times.
+// The plot of counts per second.
 import { byId, countOf, element, timeOf } from './elements.js'
 
 const namespace = 'http://www.w3.org/2000/svg'
@@ -19,14 +19,12 @@ export function niceCeiling(value) {
 }
 
 /**
- * A plot of the last two minutes: lines over a common axis, with a legend that shows the latest numbers, or those of the second that
- * the pointer is on, or that the arrow keys went to.
- * `lines` are `{ field, label, tone, area, dashed }`; a point may lack a field, then the line has a gap.
+ * A plot of the last two minutes: lines over a common axis, with a legend that shows the latest numbers. `lines` are
+ * `{ field, label, tone, area, dashed }`.
  */
 export function createPlot(id, { title, lines, least }) {
   const figure = byId(id)
-  // A slider along time, for those who can't see or don't point: each step reads its second out.
-  const svg = shape('svg', { role: 'slider', tabindex: 0, 'aria-label': title, 'aria-valuemin': 0, height })
+  const svg = shape('svg', { role: 'img', 'aria-label': title, height })
   const values = new Map()
   const legend = element('ul', { class: 'quiet legend' })
   for (const { field, label, tone } of lines) {
@@ -34,15 +32,11 @@ export function createPlot(id, { title, lines, least }) {
     values.set(field, value)
     legend.append(element('li', { 'data-tone': tone }, element('i'), `${label} `, value))
   }
-  figure.querySelector('figcaption')?.append(legend)
-  figure.append(svg)
+  figure.append(legend, svg)
   let series = []
-  let pointed
-
-  const widthOf = () => Math.max(figure.clientWidth - 24, 120)
 
   function draw() {
-    const width = widthOf()
+    const width = Math.max(figure.clientWidth, 120)
     const inner = { width: width - margin.left - margin.right, height: height - margin.top - margin.bottom }
     const largest = Math.max(least, ...series.flatMap((point) => lines.map(({ field }) => point[field] ?? 0)))
     const top = niceCeiling(largest)
@@ -64,14 +58,7 @@ export function createPlot(id, { title, lines, least }) {
     }
     const baseline = height - 4
     const middle = series[Math.floor(series.length / 2)]
-    const chosen = series[pointed]
-    if (chosen) {
-      const place = Math.min(Math.max(x(pointed), margin.left + 24), width - margin.right - 24)
-      parts.push(
-        shape('line', { class: 'pointer', x1: x(pointed), x2: x(pointed), y1: margin.top, y2: height - margin.bottom }),
-        shape('text', { class: 'axis', x: place, y: baseline, 'text-anchor': 'middle' }, timeOf(chosen.at)),
-      )
-    } else if (middle) {
+    if (middle) {
       parts.push(
         shape('text', { class: 'axis', x: margin.left, y: baseline }, timeOf(series[0].at)),
         shape(
@@ -83,61 +70,17 @@ export function createPlot(id, { title, lines, least }) {
       )
     }
     for (const { field, tone, area, dashed } of lines) {
-      for (const run of runs(series, field)) {
-        const points = run.map((index) => `${x(index).toFixed(1)},${y(series[index][field]).toFixed(1)}`)
-        if (area) {
-          const ends = [`${x(run.at(-1)).toFixed(1)},${y(0)}`, `${x(run[0]).toFixed(1)},${y(0)}`]
-          parts.push(shape('polygon', { class: 'area', 'data-tone': tone, points: [...points, ...ends].join(' ') }))
-        }
-        // A single second is a dot: a line of one point would not be seen.
-        if (run.length > 1)
-          parts.push(shape('polyline', { class: dashed ? 'dashed' : '', 'data-tone': tone, points: points.join(' ') }))
-        else parts.push(shape('circle', { 'data-tone': tone, r: 1.8, cx: x(run[0]), cy: y(series[run[0]][field]) }))
-      }
+      const points = series.map((point, index) => `${x(index).toFixed(1)},${y(point[field] ?? 0).toFixed(1)}`)
+      const ends = [`${x(series.length - 1).toFixed(1)},${y(0)}`, `${x(0).toFixed(1)},${y(0)}`]
+      if (area)
+        parts.push(shape('polygon', { class: 'area', 'data-tone': tone, points: [...points, ...ends].join(' ') }))
+      parts.push(shape('polyline', { class: dashed ? 'dashed' : '', 'data-tone': tone, points: points.join(' ') }))
     }
     svg.replaceChildren(...parts)
-    showValues()
+    const latest = series.at(-1)
+    for (const [field, value] of values) value.textContent = latest ? countOf(latest[field] ?? 0) : '–'
   }
 
-  function showValues() {
-    const point = series[pointed ?? series.length - 1]
-    for (const [field, value] of values) {
-      const number = point?.[field]
-      value.textContent = number === undefined ? '–' : countOf(number)
-    }
-    svg.setAttribute('aria-valuemax', String(Math.max(series.length - 1, 0)))
-    svg.setAttribute('aria-valuenow', String(pointed ?? Math.max(series.length - 1, 0)))
-    const numbers = lines.map(({ field, label }) => `${label} ${values.get(field).textContent}`)
-    svg.setAttribute('aria-valuetext', point ? `${timeOf(point.at)}: ${numbers.join(', ')}` : 'nothing yet')
-  }
-
-  function pointAt(index) {
-    pointed = index === undefined || series.length === 0 ? undefined : Math.min(Math.max(index, 0), series.length - 1)
-    draw()
-  }
-
-  svg.addEventListener('pointermove', ({ offsetX }) => {
-    const part = (offsetX - margin.left) / (widthOf() - margin.left - margin.right)
-    pointAt(Math.round(part * (series.length - 1)))
-  })
-  svg.addEventListener('pointerleave', () => pointAt(undefined))
-  svg.addEventListener('blur', () => pointAt(undefined))
-  svg.addEventListener('keydown', (pressed) => {
-    const last = series.length - 1
-    const from = pointed ?? last
-    const steps = {
-      ArrowLeft: from - 1,
-      ArrowRight: from + 1,
-      PageUp: from + 10,
-      PageDown: from - 10,
-      Home: 0,
-      End: last,
-    }
-    const index = steps[pressed.key]
-    if (index === undefined && pressed.key !== 'Escape') return
-    pressed.preventDefault()
-    pointAt(index)
-  })
   new ResizeObserver(draw).observe(figure)
 
   return {
@@ -147,21 +90,6 @@ export function createPlot(id, { title, lines, least }) {
       draw()
     },
   }
-}
-
-/** The indexes where a field has a value, in runs without a gap. */
-function runs(series, field) {
-  const found = []
-  let run = []
-  series.forEach((point, index) => {
-    if (point[field] === undefined) {
-      if (run.length > 0) found.push(run)
-      run = []
-    } else {
-      run.push(index)
-    }
-  })
-  return run.length > 0 ? [...found, run] : found
 }
 
 function shortNumber(value) {

@@ -79,5 +79,14 @@ export async function createPublishForm() {
       if (next.some(({ name }) => name === chosen)) topic.value = chosen
       offerSamples()
     },
+    /** Takes an event to the form. */
+    edit(name, text) {
+      topic.value = name
+      offerSamples()
+      event.value = text
+      event.setCustomValidity('')
+      say('', 'wait')
+      event.focus()
+    },
   }
 }

@@ -1,6 +1,16 @@
 // Topics, event subscriptions and queues: lists and dialogs.
-import { byId, countOf, dayAndTimeOf, descriptionList, element, lastPart, schemaNames } from './elements.js'
-import { toneOf } from './fates.js'
+import {
+  byId,
+  countOf,
+  dayAndTimeOf,
+  descriptionList,
+  element,
+  lastPart,
+  postButton,
+  schemaNames,
+  timeOf,
+} from './elements.js'
+import { heldUntil, toneOf } from './fates.js'
 
 /** The lists of topics, event subscriptions and queues. */
 export function createResourceLists() {
@@ -20,6 +30,8 @@ export function createResourceLists() {
       queues: newQueues,
       more,
     }) {
+      heldUntil.clear()
+      for (const { id, heldUntil: until } of newSubscriptions) if (until !== undefined) heldUntil.set(id, until)
       const newTopics = [...published, ...systemTopics, ...namespaceTopics]
       queues.update(newQueues, more.queues)
       byId('queues-panel').hidden = newQueues.length === 0
@@ -65,7 +77,7 @@ function newEntry() {
 }
 
 function fillTopic(topic, { summary, content }) {
-  summary.replaceChildren(element('b', {}, topic.name), element('span', { class: 'quiet' }, kindOf(topic)))
+  summary.replaceChildren(element('b', {}, topic.name), ' ', element('span', { class: 'quiet' }, kindOf(topic)))
   content.replaceChildren(
     descriptionList([
       ['HTTPS', topic.endpoint],
@@ -89,9 +101,10 @@ function accessOf({ keys }) {
   return keys ? 'keys, SAS and Entra tokens' : 'Entra tokens only'
 }
 
-function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { summary, content }) {
+function fillQueue({ id, name, topic, available, locked, delayed, deadLettered }, { summary, content }) {
   summary.replaceChildren(
     element('b', {}, name),
+    ' ',
     element('span', { class: 'quiet where' }, `${topic} · ${countOf(available)} available, ${countOf(locked)} locked`),
   )
   content.replaceChildren(
@@ -101,14 +114,37 @@ function fillQueue({ name, topic, available, locked, delayed, deadLettered }, { 
       ['Delayed', delayed],
       ['Dead-lettered', deadLettered],
     ]),
+    ...(available + locked + delayed > 0 ? [contents(id)] : []),
   )
 }
 
+/** Shows the oldest events of a queue on demand; they stay there. */
+function contents(id) {
+  const list = element('ul', { class: 'quiet' })
+  const button = element('button', { type: 'button' }, 'Look inside')
+  button.addEventListener('click', async () => {
+    const answer = await fetch(`/page/queue?id=${encodeURIComponent(id)}`).catch(() => undefined)
+    const events = answer?.ok ? await answer.json() : []
+    list.replaceChildren(
+      ...events.map((event) => {
+        const until = event.until === undefined ? '' : ` until ${timeOf(event.until)}`
+        const facts = `${event.subject || event.id} · ${event.state}${until} · received ${event.deliveryCount} ×`
+        return element('li', {}, element('b', {}, event.type), ` ${facts}`)
+      }),
+    )
+  })
+  return element('div', {}, button, list)
+}
+
 function fillSubscription(subscription, { summary, content }) {
-  const { handshake } = subscription
+  const { id, handshake, heldUntil: until, waits } = subscription
+  const held = until === undefined ? [] : [`held back until ${timeOf(until)}`]
+  const trying = { focus: 'try', path: '/page/try', value: { subscriptionId: id } }
   summary.replaceChildren(
     element('b', {}, subscription.name),
+    ' ',
     element('span', { class: 'state', 'data-tone': toneOf(subscription.state) }, subscription.state),
+    ...held.map((text) => element('span', { class: 'fate', 'data-tone': 'wait' }, ` ${text}`)),
     element('span', { class: 'quiet where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
   )
   const answer = handshake?.status === undefined ? '' : `, ${handshake.status}`
@@ -117,6 +153,7 @@ function fillSubscription(subscription, { summary, content }) {
       ['Handshake', handshake && `${handshake.outcome} (${handshake.method}${answer}) ${dayAndTimeOf(handshake.at)}`],
       ['Message', handshake?.message],
       ['Warning', subscription.warning],
+      ['Endpoint', held.map((text) => `${text}, because it failed repeatedly`)],
       ['Filter', subscription.filters.length > 0 ? subscription.filters : 'every event'],
       ['Schema', schemaNames[subscription.schema]],
       ['Batching', subscription.batching],
@@ -127,5 +164,6 @@ function fillSubscription(subscription, { summary, content }) {
       ['Headers', subscription.attributes.map(({ name, value }) => `${name}: ${value}`)],
       ['Scope', subscription.scope],
     ]),
+    ...(waits || held.length > 0 ? [element('div', { class: 'submit' }, ...postButton('Try now', trying))] : []),
   )
 }
