@@ -1,6 +1,6 @@
 /**
- * Takes the picture of the emulator's page for the documentation: two lively minutes of a small shop, played on a clock
- * moved by hand. `npm run docs:screenshot -- [FILE [light|dark [WIDTH]]]`.
+ * Takes the picture of the emulator's page for the documentation, with the dialog of an event that is tried again: two lively
+ * minutes of a small shop, played on a clock moved by hand. `npm run docs:screenshot -- [FILE [light|dark [WIDTH]]]`.
  */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -110,6 +110,9 @@ const shown = page.locator('[data-total="published"]')
 await page.waitForFunction((text) => text !== '0', await shown.textContent())
 // Long enough for the stream's next figures; a picture needs no more.
 await pause(1500)
+await page.locator('#filter-answer').selectOption('503')
+await page.locator('#events tr:visible').first().click()
+await page.locator('#detail summary').first().waitFor()
 await page.screenshot({ path: file })
 await browser.close()
 webhooks.closeAllConnections()
