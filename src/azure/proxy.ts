@@ -1,5 +1,7 @@
 // Which proxy of the environment a request goes through: NO_PROXY as `*`, `*.x`, `.x`, `x`; a proxy of another kind than http is refused.
+
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
+import { isLoopback } from '../support/net/loopback.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -25,8 +27,8 @@ export function refuseUnusableProxy(url: string, environment: Environment = proc
  */
 export function isBypassed(url: string, environment: Environment = process.env): boolean {
   const { hostname, port, protocol } = new URL(url)
-  if (hostname.startsWith('169.254.')) return true
-  const list = environment.NO_PROXY ?? environment.no_proxy ?? ''
+  if (hostname.startsWith('169.254.') || (protocol === 'http:' && isLoopback(hostname))) return true
+  const list = environment.NO_PROXY || environment.no_proxy || ''
   const usualPort = protocol === 'http:' ? '80' : '443'
   return list.split(',').some((entry) => {
     const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? []

@@ -44,7 +44,7 @@ export function createTokenKeeper(
         entry.lastFailure = performance.now()
         throw error
       } finally {
-        delete entry.request
+        if (entry.request?.abandon === abandon) delete entry.request
       }
     }
     const started = { answer: fetching(), abandon, waiting: 0 }
@@ -62,7 +62,7 @@ export function createTokenKeeper(
       kept.set(key, entry)
       const leftMs = (entry.token?.expiresOnTimestamp ?? 0) - Date.now()
       let token = leftMs > 0 ? entry.token : undefined
-      if (token === undefined) token = await waitFor(request(entry, scopes, options), abortSignal)
+      if (token === undefined) token = await waitFor(entry, request(entry, scopes, options), abortSignal)
       else if (leftMs <= renewalMs && performance.now() - entry.lastFailure > attemptPauseMs) {
         request(entry, scopes, options).waiting++
       }
@@ -85,6 +85,7 @@ export function createTokenKeeper(
 
 /** Waits until the answer comes or the signal aborts. The last who goes away abandons the request. */
 async function waitFor(
+  entry: Kept,
   request: NonNullable<Kept['request']>,
   signal: GetTokenOptions['abortSignal'],
 ): Promise<AccessToken> {
@@ -97,6 +98,10 @@ async function waitFor(
     return await Promise.race([request.answer, over])
   } finally {
     signal?.removeEventListener('abort', abort)
-    if (--request.waiting === 0) request.abandon.abort()
+    if (--request.waiting === 0) {
+      request.abandon.abort()
+      // It takes a moment to end, and nobody may join it meanwhile.
+      if (entry.request === request) delete entry.request
+    }
   }
 }

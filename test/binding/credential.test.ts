@@ -206,6 +206,23 @@ it('ends the wait for a token when the signal aborts', async () => {
   })
 })
 
+it('asks anew for a token where the request before was given up', async () => {
+  let asked = 0
+  const hostCredential = {
+    getToken: async () => {
+      if (asked++ === 0) await new Promise(() => {})
+      return { token: 'theirs', expiresOnTimestamp: Date.now() + 3_600_000 }
+    },
+  }
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const ending = new AbortController()
+  const first = failure(credential.getToken(scope, { abortSignal: ending.signal }))
+  ending.abort()
+  const second = credential.getToken(scope)
+  expect(await first).toMatchObject({ name: 'AbortError' })
+  expect(await second).toMatchObject({ token: 'theirs' })
+})
+
 it("takes the host's credential, and says so when it fails", async () => {
   const host = { getToken: async () => ({ token: 'theirs', expiresOnTimestamp: 1 }) }
   const options = { environment, endpoints: {} }
@@ -290,8 +307,9 @@ describe('the identity that metadata name is asked for', () => {
     expect(String(asked?.body)).toContain('client_id=client-1')
   })
 
-  it('with managedIdentity, by client', async () => {
+  it('with managedIdentity, by client, past a proxy of the environment', async () => {
     makeFolder()
+    vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await freePort()}`)
     const asked: URL[] = []
     const server = createServer((request, response) => {
       asked.push(new URL(request.url ?? '', 'http://localhost'))
