@@ -20,7 +20,7 @@ const secrets = {
   },
 }
 
-it.each(found('yaml').filter(({ code }) => code.includes('kind: Component')))(
+it.each(found('yaml').filter(({ code }) => code.includes('type: bindings.')))(
   'the component at $place is valid',
   ({ code }) => {
     const components = parseComponents(code, { secrets })

@@ -23,8 +23,16 @@ it('README.md links each page once in its list', () => {
 it.each(docs)('$path opens with what the reader can do', ({ tree }) => {
   const [title, first] = tree.children
   expect(title?.type).toBe('heading')
-  expect(first && textOf(first)).toMatch(/^(After this page you|Here you can) /)
+  expect(first && textOf(first)).toMatch(/^After this page you /)
 })
+
+it.each(docs.filter(({ text }) => text.includes('npx eventgrid-binding')))(
+  '$path says where the program comes from',
+  ({ path, text }) => {
+    const title = 'where-the-program-comes-from'
+    expect(text).toContain(path === 'docs/getting-started.md' ? '## Where the program comes from' : `#${title})`)
+  },
+)
 
 it.each(pages)('$path has lines of prose that fit a screen', ({ path, tree, text }) => {
   const lines = text.split('\n')

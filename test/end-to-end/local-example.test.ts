@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +9,10 @@ import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
 
 const local = 'examples/local'
-const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs'].map((name) =>
-  join(local, name),
-)
+const python = 'examples/python'
+const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.yaml', 'app.mjs']
+  .map((name) => join(local, name))
+  .concat(join(python, 'app.py'))
 
 function emptyFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'local-example-'))
@@ -21,7 +23,7 @@ function emptyFolder(): string {
 /** A checkout in which `npx` finds the built package. */
 async function checkout() {
   const folder = emptyFolder()
-  for (const name of ['package.json', local]) cpSync(join(root, name), join(folder, name), { recursive: true })
+  for (const name of ['package.json', local, python]) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of ['dist', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   return withFreePorts(folder, files)
 }
@@ -94,6 +96,25 @@ it.each([
   const orders = events.map((line) => JSON.parse(line.replace('/orders ', '')).data.order)
   expect(orders.toSorted()).toEqual(published === 1 ? [1] : [1, 2])
 })
+
+it.runIf(spawnSync('python3', ['--version']).status === 0)(
+  'the application in Python receives an event and publishes another',
+  async () => {
+    const { folder, onFreePorts } = await checkout()
+    const lines = shellLines('examples/python/README.md', 'An application in Python').map(onFreePorts)
+    const lineOf = (start: string) => lines.find((line) => line.startsWith(start)) ?? ''
+    await paste(lineOf('npx eventgrid-binding emulate'), folder).said(/^ready: /)
+    const application = paste(lineOf('python3 '), folder)
+    await paste(lineOf('npx eventgrid-binding run'), folder).said(
+      /the event subscription orders is provisioned: created/,
+    )
+    await application.said(/the application listens/)
+    await paste(lineOf('curl '), folder).ended
+    const events = await application.said(/^\/orders /, 2)
+    const [shown = ''] = blocks(readPage('examples/python/README.md'), 'text').map(({ value }) => value)
+    expect(events.toSorted()).toEqual(shown.split('\n').toSorted())
+  },
+)
 
 it.each([
   { title: 'With Dapr: serve', says: / ready / },
