@@ -148,7 +148,7 @@ interface Sides {
   readonly output: SideHealth | undefined
 }
 
-export function judge({ input, output }: Sides): Health {
+export function judgeHealth({ input, output }: Sides): Health {
   const worst = healthStatuses.findLast((status) => input?.status === status || output?.status === status)
   return { status: worst ?? 'unhealthy', ...(input && { input }), ...(output && { output }) }
 }

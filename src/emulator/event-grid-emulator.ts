@@ -18,10 +18,10 @@ import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
 import {
   type NamespaceTopicView,
+  namespaceTopicView,
   type SystemTopicView,
   type TopicView,
   viewAllPublished,
-  viewNamespaceTopic,
   viewNamespaceTopics,
   viewPublishedNamed,
 } from './topic-view.ts'
@@ -139,7 +139,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param namespace the namespace's name. @default the first
    */
   namespaceTopic(name?: string, namespace?: string): NamespaceTopicView {
-    return viewNamespaceTopic(this.#parts, name, namespace)
+    return namespaceTopicView(this.#parts, name, namespace)
   }
 
   /** The topics of all namespaces. */

@@ -70,7 +70,7 @@ function viewPublished(addresses: Sources['addresses'], { name, id, label, keys 
 }
 
 /** A namespace topic: by default the first of the first namespace. Throws a RangeError for an unknown name. */
-export function viewNamespaceTopic(
+export function namespaceTopicView(
   { namespaces, addresses }: Sources,
   name: string | undefined,
   namespaceName: string | undefined,

@@ -5,7 +5,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { oneLine } from '../support/text/text.ts'
-import { isDelivery, type Refusal } from './admit/gate.ts'
+import { type GateRefusal, isDelivery } from './admit/gate.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
 import { logEvents, otherSender } from './log-events.ts'
 
@@ -45,7 +45,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
-  function write({ answer: { status }, logEvent }: Refusal, { headers }: FastifyReply['request']): void {
+  function write({ answer: { status }, logEvent }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
     const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = headers
     const sender = logEvent === 'otherSender' ? otherSender(String(name), scope) : undefined
@@ -81,7 +81,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   }
 
   /** Answers a request whose events no handler gets. */
-  function refuse(reply: FastifyReply, refusal: Refusal): void {
+  function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
     const { answer } = refusal
     write(refusal, request)

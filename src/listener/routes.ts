@@ -1,6 +1,6 @@
 // Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { admit, admittedOf, type Gate, type GateDecision, judge } from './admit/gate.ts'
+import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/gate.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
 import type { Answers } from './answers.ts'
 import type { Bodies } from './bodies.ts'
@@ -36,7 +36,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       admit(raw, { as: decision.as, arrivedAt })
       proceed()
     }
-    const decision = judge(gate, raw.method ?? '', headers)
+    const decision = judgeHead(gate, raw.method ?? '', headers)
     if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => answers.fail(reply, error))
     else follow(decision)
   }

@@ -4,7 +4,7 @@ import {
   type SubscriptionKeeperOptions,
 } from '../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../src/core/errors.ts'
-import type { CheckOutcome, Finding } from '../../src/provision/upsert/read-subscriptions.ts'
+import type { CheckOutcome, SubscriptionFinding } from '../../src/provision/upsert/read-subscriptions.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 
@@ -15,7 +15,7 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
   const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<CheckOutcome> }[] = []
-  const found: { next: Finding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
+  const found: { next: SubscriptionFinding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
   const log = captureLog()
   const bring: Upsert = (how) => {
     const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()

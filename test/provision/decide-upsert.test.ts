@@ -5,7 +5,10 @@ import { resetToDefault } from '../../src/metadata/fields/setting.ts'
 import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
-import { readProperties, type SubscriptionProperties } from '../../src/provision/decide/subscription-properties.ts'
+import {
+  readSubscriptionProperties,
+  type SubscriptionProperties,
+} from '../../src/provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../src/provision/decide/wanted-queue.ts'
 import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './support/standing.ts'
 
@@ -397,7 +400,7 @@ it.each([
   },
   { name: 'a list for a record', answer: { properties: { filter: [] } }, fault: 'properties.filter' },
 ])('names what no event subscription has: $name', ({ answer, fault }) => {
-  expect(readProperties(answer)).toEqual({ fault: expect.stringContaining(fault) })
+  expect(readSubscriptionProperties(answer)).toEqual({ fault: expect.stringContaining(fault) })
 })
 
 it('takes null for nothing', () => {
@@ -409,7 +412,7 @@ it('takes null for nothing', () => {
     },
   }
   const expected = { filter: {}, destination: { endpointType: 'WebHook', properties: {} } }
-  expect(readProperties(answer)).toEqual({ properties: expected })
+  expect(readSubscriptionProperties(answer)).toEqual({ properties: expected })
 })
 
 describe('whatever stands and whatever is asked for', () => {
@@ -475,7 +478,9 @@ describe('whatever stands and whatever is asked for', () => {
         expect(JSON.stringify(there)).toBe(before)
         if (!('properties' in upsert)) return expect(upsert).toEqual({ action: 'keep' })
         const kept = upsert.action === 'patch' ? there : {}
-        const read = readProperties({ properties: { ...kept, ...upsert.properties, provisioningState: 'Succeeded' } })
+        const read = readSubscriptionProperties({
+          properties: { ...kept, ...upsert.properties, provisioningState: 'Succeeded' },
+        })
         if (!('properties' in read)) throw new Error(read.fault)
         expect(decideUpsert(read.properties, wanted)).toEqual({ action: 'keep' })
         const { settings } = changes

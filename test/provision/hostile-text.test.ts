@@ -8,7 +8,7 @@ import { readRetryAfter } from '../../src/azure/retry-after.ts'
 import { bindingErrorCodes } from '../../src/core/errors.ts'
 import { scrub } from '../../src/core/scrub.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
-import { readProperties } from '../../src/provision/decide/subscription-properties.ts'
+import { readSubscriptionProperties } from '../../src/provision/decide/subscription-properties.ts'
 import { desire } from './support/standing.ts'
 
 const length = 400_000
@@ -125,7 +125,7 @@ it('reads and decides about properties of any form, and reaches no prototype', (
         ...odd,
         ...JSON.parse('{"__proto__":{"polluted":1},"destination":{"__proto__":{"polluted":1}}}'),
       }
-      const read = readProperties({ properties: hostileProperties })
+      const read = readSubscriptionProperties({ properties: hostileProperties })
       if ('properties' in read) decideUpsert(read.properties, desire())
       expect({}).not.toHaveProperty('polluted')
     }),

@@ -5,8 +5,8 @@ import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
-import type { Metadata } from '../../metadata/typed/metadata.ts'
-import { type Health, judge } from '../health.ts'
+import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { type Health, judgeHealth } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -22,7 +22,7 @@ export interface ComponentSidesOptions {
 /** A component whose metadata has been parsed. */
 export interface ParsedComponent {
   readonly name: string | undefined
-  readonly metadata: Metadata
+  readonly metadata: ParsedMetadata
   /** What the metadata came from: a component of `parseComponents` tells the places of its values. */
   readonly source?: unknown
 }
@@ -204,7 +204,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
         calls.delete(publishing)
       }
     },
-    health: (): Health => judge({ input: input?.health(), output: output?.side.health() }),
+    health: (): Health => judgeHealth({ input: input?.health(), output: output?.side.health() }),
     closeInput,
     closeOutput,
   }

@@ -2,7 +2,7 @@
 import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { InputMetadata, Metadata } from '../../metadata/typed/metadata.ts'
+import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import type { SideOptions } from '../sides/side-options.ts'
@@ -11,7 +11,7 @@ import type { SubscriptionControl } from './subscription-control.ts'
 export type { FieldChange } from '../../provision/decide/decide-upsert.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
-export type ProvisionedSides = Pick<Metadata, 'input' | 'pull'>
+export type ProvisionedSides = Pick<ParsedMetadata, 'input' | 'pull'>
 
 export interface ProvisionOptions extends SideOptions {
   readonly signal: AbortSignal

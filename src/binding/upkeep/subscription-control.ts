@@ -25,10 +25,10 @@ import { failureContext, pullFailureContext } from '../../provision/upsert/failu
 import {
   type CheckOutcome,
   checkSubscriptions,
-  type Finding,
   inspectSubscriptions,
   type Plan,
   planSubscriptions,
+  type SubscriptionFinding,
 } from '../../provision/upsert/read-subscriptions.ts'
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
@@ -43,7 +43,7 @@ export interface SubscriptionControl {
   /** Waits until what is wanted exists, and compares it, by GET alone. */
   check(how: How): Promise<CheckOutcome>
   /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
-  inspect(signal: AbortSignal, compare: 'delivery' | 'all'): Promise<Finding>
+  inspect(signal: AbortSignal, compare: 'delivery' | 'all'): Promise<SubscriptionFinding>
   /** What `upsert` would do. */
   plan(how: How): Promise<readonly Plan[]>
 }

@@ -4,7 +4,7 @@ import { isSameText } from '../../support/text/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Namespace, NamespaceTopic } from '../model/resources/namespace.ts'
-import { forbidden, unauthorized } from './namespace-error.ts'
+import { forbidden, namespaceUnauthorized } from './namespace-error.ts'
 
 export interface NamespaceAccess {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
@@ -26,11 +26,11 @@ export async function authorizeNamespaceCall(
   if (scheme.toLowerCase() === 'sharedaccesskey') {
     const keys = [...namespace.keys, ...(topic?.keys ?? [])]
     if (keys.some((key) => isSameText(key, credential))) return
-    throw unauthorized('The access key is not valid.')
+    throw namespaceUnauthorized('The access key is not valid.')
   }
-  if (scheme.toLowerCase() !== 'bearer') throw unauthorized('The request carries no credential.')
+  if (scheme.toLowerCase() !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
   const verdict = await tokens.verifyToken(credential, { audience })
-  if ('problem' in verdict) throw unauthorized(`The access token is not valid. ${verdict.message}`.trim())
+  if ('problem' in verdict) throw namespaceUnauthorized(`The access token is not valid. ${verdict.message}`.trim())
   request.outcome.clientId = verdict.token.clientId
   const scope = topic?.id ?? namespace.id
   const dataAction = `Microsoft.EventGrid/events/${action}/action`

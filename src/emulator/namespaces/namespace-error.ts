@@ -33,10 +33,10 @@ const failureOf = (status: number, code: string) => (message: string) => new Nam
 // The codes of 401 and 403 are not on record: assumed.
 export const badRequest = failureOf(400, 'BadRequest')
 export const argumentInvalid = failureOf(400, 'ArgumentInvalid')
-export const unauthorized = failureOf(401, 'Unauthorized')
+export const namespaceUnauthorized = failureOf(401, 'Unauthorized')
 export const forbidden = failureOf(403, 'Forbidden')
-export const notFound = failureOf(404, 'NotFound')
-export const methodNotAllowed = failureOf(405, 'MethodNotAllowed')
-export const throttled = failureOf(429, 'TooManyRequests')
+export const namespaceNotFound = failureOf(404, 'NotFound')
+export const namespaceMethodNotAllowed = failureOf(405, 'MethodNotAllowed')
+export const namespaceThrottled = failureOf(429, 'TooManyRequests')
 /** The publisher may send the same request again. */
-export const internalError = failureOf(500, 'InternalServerError')
+export const namespaceInternalError = failureOf(500, 'InternalServerError')

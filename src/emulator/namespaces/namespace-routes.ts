@@ -12,13 +12,13 @@ import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from '.
 import {
   argumentInvalid,
   badRequest,
-  internalError,
-  methodNotAllowed,
   NamespaceError,
   namespaceErrorBody,
-  notFound,
+  namespaceInternalError,
+  namespaceMethodNotAllowed,
+  namespaceNotFound,
+  namespaceThrottled,
   sendNamespaceError,
-  throttled,
 } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
@@ -58,11 +58,11 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
     const [name, operation] = splitOperation(request.params.topic)
-    if (operation !== 'publish') throw notFound('There is no such operation.')
+    if (operation !== 'publish') throw namespaceNotFound('There is no such operation.')
     const topic = await findTopic(options, request, name, 'send')
     if (queues.full()) {
       reply.header('retry-after', '1')
-      throw throttled('Too many events are pending; try again later.')
+      throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
     const unwanted = queues.publish(topic, events)
@@ -84,7 +84,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       const [name, operation = ''] = splitOperation(request.params.subscription)
       const topic = await findTopic(options, request, request.params.topic, 'receive')
       const queue = queues.queue(`${topic.id}/eventSubscriptions/${name}`)
-      if (!queue) throw notFound(`Subscription '${name.slice(0, 50)}' is not found`)
+      if (!queue) throw namespaceNotFound(`Subscription '${name.slice(0, 50)}' is not found`)
       if (operation === 'receive') {
         const events = await receive(request, reply, queue)
         if (events.length > 0) {
@@ -98,7 +98,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
         return sendReceived(reply, events)
       }
       const settle = settleOperations.find((known) => known === operation)
-      if (!settle) throw notFound('There is no such operation.')
+      if (!settle) throw namespaceNotFound('There is no such operation.')
       return sendPlainJson(reply, settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
     },
   )
@@ -109,7 +109,7 @@ function toNamespaceError(error: unknown): NamespaceError {
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return messageTooLarge()
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status < 500) return badRequest('The request cannot be read.')
-  return internalError('The request could not be processed; try again later.')
+  return namespaceInternalError('The request could not be processed; try again later.')
 }
 
 /** The topic that an authorized call is about. Throws a NamespaceError. */
@@ -120,17 +120,17 @@ async function findTopic(
   action: DataAction,
 ): Promise<NamespaceTopic> {
   const { store } = options
-  if (request.method !== 'POST') throw methodNotAllowed('Only POST is supported.')
+  if (request.method !== 'POST') throw namespaceMethodNotAllowed('Only POST is supported.')
   const version = queryOf(request).get('api-version')
   if (version === null || !dataPlaneVersions.includes(version)) {
     const supported = dataPlaneVersions.join(', ')
     throw badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`)
   }
   const namespace = namespaceNamed(store, request.params.namespace)
-  if (!namespace) throw notFound('The namespace was not found.')
+  if (!namespace) throw namespaceNotFound('The namespace was not found.')
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   await authorizeNamespaceCall(options, request, { namespace, topic, action })
-  if (!topic) throw notFound(`Topic '${topicName.slice(0, 50)}' is not found`)
+  if (!topic) throw namespaceNotFound(`Topic '${topicName.slice(0, 50)}' is not found`)
   return topic
 }
 

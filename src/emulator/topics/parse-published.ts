@@ -1,7 +1,7 @@
 // Publish limits: 1,049,600 bytes per event, 1,536,000 per request, 5,000 events; content types.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/text/is-record.ts'
-import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
+import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
 import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
 import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
 import type { InputSchema } from '../model/resources/model.ts'
@@ -100,7 +100,7 @@ function withoutMark(body: Buffer): Buffer {
 
 function unreadable(target: Publishable): string {
   return (
-    `This resource is configured to receive event in '${schemaNames[target.inputSchema]}' schema. ` +
+    `This resource is configured to receive event in '${eventSchemaNames[target.inputSchema]}' schema. ` +
     'The JSON received does not conform to the expected schema.'
   )
 }

@@ -1,6 +1,6 @@
 // Check of each published event: required fields, unexpected property, topic, domain topic, time.
 import { randomUUID } from 'node:crypto'
-import { type AcceptedEvent, schemaNames } from '../model/events/accepted-event.ts'
+import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
 import { isEventGridEvent } from '../model/events/convert-schema.ts'
 import { type EventText, withMembers } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
@@ -99,20 +99,20 @@ function requireText(event: JsonObject, name: string, schema: InputSchema): void
 
 function requires(schema: InputSchema, name: string): PublishFault {
   return invalidInput(
-    `This resource is configured for '${schemaNames[schema]}' schema and requires '${name}' property to be set.`,
+    `This resource is configured for '${eventSchemaNames[schema]}' schema and requires '${name}' property to be set.`,
   )
 }
 
 function badValue(schema: InputSchema, name: string): PublishFault {
   return invalidInput(
-    `This resource is configured for '${schemaNames[schema]}' schema. The value of property '${name}' ` +
+    `This resource is configured for '${eventSchemaNames[schema]}' schema. The value of property '${name}' ` +
       `does not conform to the expected schema.`,
   )
 }
 
 function unexpectedField(name: string): PublishFault {
   return invalidInput(
-    `This resource is configured for '${schemaNames.EventGridSchema}' schema. Received unexpected ` +
+    `This resource is configured for '${eventSchemaNames.EventGridSchema}' schema. Received unexpected ` +
       `property '${name}' in JSON which does not conform to the expected schema.`,
   )
 }
@@ -124,7 +124,7 @@ export function notConforming(
   actual: string,
 ): PublishFault {
   return invalidInput(
-    `This resource is configured to receive event in '${schemaNames[schema]}' schema. The JSON received does not conform to ` +
+    `This resource is configured to receive event in '${eventSchemaNames[schema]}' schema. The JSON received does not conform to ` +
       `the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`,
   )
 }

@@ -9,7 +9,7 @@ import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext 
 import { soleValue } from './sole-value.ts'
 
 /** A final answer, and what the operator should learn of it. */
-export interface Refusal {
+export interface GateRefusal {
   readonly answer: Answer
   readonly logEvent?: LogEvent | undefined
   /** The request has not proven that it comes from our event subscription. */
@@ -18,7 +18,7 @@ export interface Refusal {
 
 /** What the head decides: a final answer, or that the body is read, as what. */
 export type GateDecision =
-  | ({ readonly kind: 'answer' } & Refusal)
+  | ({ readonly kind: 'answer' } & GateRefusal)
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
 /** What is known of a request whose body is read. */
@@ -67,7 +67,11 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
-export function judge(gate: Gate, method: string, headers: IncomingHttpHeaders): GateDecision | Promise<GateDecision> {
+export function judgeHead(
+  gate: Gate,
+  method: string,
+  headers: IncomingHttpHeaders,
+): GateDecision | Promise<GateDecision> {
   if (method === 'OPTIONS') {
     const { answer: answered, isRefused } = answerOptions(headers, gate)
     return answer(answered, isRefused ? 'otherOrigin' : undefined)

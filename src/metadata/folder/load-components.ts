@@ -12,7 +12,7 @@ import {
   type ResolveOptions,
   resolveComponents,
 } from '../component/parse-components.ts'
-import type { Metadata } from '../typed/metadata.ts'
+import type { ParsedMetadata } from '../typed/metadata.ts'
 import { byPlace, describeIssues } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
 import type { FolderTexts } from './component-folder.ts'
@@ -28,7 +28,7 @@ import {
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
   readonly component: Component
-  readonly metadata: Metadata
+  readonly metadata: ParsedMetadata
   /** A hash of type, version and values: equal for components that are equal. */
   readonly fingerprint: string
 }
@@ -107,7 +107,7 @@ function loadFile(
   })
   if (isRunning) faults.push(...typos)
   else notes.push(...typos)
-  const judged = taken.filter(({ component }) => isOurType(component.type)).map((one) => judge(one))
+  const judged = taken.filter(({ component }) => isOurType(component.type)).map((one) => judgeComponents(one))
   // The faults of a component that is left out do not matter.
   const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
   const own = [...issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
@@ -130,7 +130,7 @@ export function typoInType({ component: { name, type }, draft }: ResolvedCompone
 }
 
 /** A component with its metadata, or with its issues; with neither where a secret could not be read. */
-export function judge(
+export function judgeComponents(
   { component, entries, draft }: ResolvedComponent,
   options: Pick<ParseMetadataOptions, 'provisioning'> = {},
 ): {

@@ -118,7 +118,7 @@ export interface OutputMetadata {
 }
 
 /** A component's metadata past the door: nobody checks it again. */
-export interface Metadata {
+export interface ParsedMetadata {
   readonly input: InputMetadata | undefined
   /** The input side by pull; never together with `input`. */
   readonly pull: PullMetadata | undefined

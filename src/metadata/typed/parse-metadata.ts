@@ -7,7 +7,7 @@ import { type FieldName, findField, metadataFields, type Values, valuesSchema } 
 import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
 import { configuredSides, fieldsRead } from './configured-sides.ts'
 import { inputConflicts, outputConflicts } from './conflicts.ts'
-import type { Metadata } from './metadata.ts'
+import type { ParsedMetadata } from './metadata.ts'
 import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
 import { missingFields, neitherSide } from './missing-fields.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
@@ -35,7 +35,7 @@ export interface ParseMetadataOptions {
  * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured. A fault of a field that
  *   decides what else is required is reported alone
  */
-export function parseMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): Metadata {
+export function parseMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): ParsedMetadata {
   const { componentName } = options
   const { metadata, issues } = readMetadata(properties, options)
   if (metadata) return metadata
@@ -45,7 +45,7 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
 
 interface MetadataReading {
   /** Undefined where there are issues, or a value that is not known. */
-  readonly metadata?: Metadata
+  readonly metadata?: ParsedMetadata
   /** What {@link parseMetadata} throws; with an `UnknownValue` among the properties, the issues of the others. */
   readonly issues: readonly MetadataIssue[]
 }
@@ -88,7 +88,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (found.length > 0) return { issues: [...sorted(found, given), ...unknownNames(given)] }
   if (given.isIncomplete) return { issues: [] }
   const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
-  const metadata: Metadata = {
+  const metadata: ParsedMetadata = {
     input: configured.includes('push') ? inputMetadata(values, sideOptions) : undefined,
     pull: configured.includes('pull') ? pullMetadata(values, sideOptions) : undefined,
     output: configured.includes('output') ? outputMetadata(values, sideOptions) : undefined,

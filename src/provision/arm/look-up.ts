@@ -6,7 +6,7 @@ import {
   type DeliveryAttribute,
   isChanging,
   readAttributes,
-  readProperties,
+  readSubscriptionProperties,
   type SubscriptionProperties,
   webHookOf,
 } from '../decide/subscription-properties.ts'
@@ -44,7 +44,7 @@ export async function lookUp(
 }
 
 function propertiesOf(answer: unknown): SubscriptionProperties {
-  const read = readProperties(answer)
+  const read = readSubscriptionProperties(answer)
   if ('properties' in read) return read.properties
   throw unreadable(`it is not an event subscription (${read.fault}); a proxy may have answered instead of ARM`)
 }

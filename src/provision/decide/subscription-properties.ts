@@ -88,7 +88,7 @@ export type ReadProperties =
   | { readonly fault: string }
 
 /** Reads the `properties` of the JSON of a resource. */
-export function readProperties(resource: unknown): ReadProperties {
+export function readSubscriptionProperties(resource: unknown): ReadProperties {
   const given = isRecord(resource) ? resource.properties : undefined
   if (!isRecord(given)) return { fault: 'it has no properties' }
   const parsed = schema.safeParse(withoutNulls(given))

@@ -59,7 +59,7 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
 }
 
 /** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */
-export type Finding =
+export type SubscriptionFinding =
   | { readonly kind: 'intact' }
   /** Not `certain` where the client may not read the list that would confirm it. */
   | { readonly kind: 'missing'; readonly certain: boolean }
@@ -74,7 +74,7 @@ export async function inspectSubscriptions(
   { api, wanted }: ProvisionTarget,
   signal: AbortSignal,
   compare: 'delivery' | 'all',
-): Promise<Finding> {
+): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
   const looks = await Promise.allSettled(
     wanted.map(async (one) => ({ one, look: await api.lookUp(one.place, limits, 'plain') })),

@@ -7,14 +7,14 @@ import { type ComponentChecksOptions, componentChecks } from './component-checks
 import type { CheckedComponent } from './load-checked.ts'
 import type { CheckId } from './report/check-ids.ts'
 import type { Finding } from './report/finding.ts'
-import type { CheckReport, ComponentReport, Outcome } from './report/report.ts'
+import type { CheckOutcome, CheckReport, ComponentReport } from './report/report.ts'
 import { type Check, runChecks } from './run-checks.ts'
 
 /** Receives the progress of the checks, in the order of the report. */
 export interface CheckObserver {
   component(name: string | null, file: string): void
   underWay(ids: readonly CheckId[]): void
-  ended(outcome: Outcome): void
+  ended(outcome: CheckOutcome): void
   /** These failed and run again after a pause. */
   waiting(failed: readonly CheckId[]): void
 }
@@ -60,7 +60,7 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
 /** @param before the outcomes of the round before: what was well is not asked again */
 async function checkOne(
   options: CheckComponentsOptions & ComponentChecksOptions,
-  before: readonly Outcome[],
+  before: readonly CheckOutcome[],
 ): Promise<ComponentReport> {
   const { component, observer, waitMs, selected } = options
   const { name, file } = component
@@ -86,7 +86,7 @@ async function checkOne(
 }
 
 /** A check that was well in the round before gives that finding again, and does not run. Checks of the files always run. */
-function unlessWell(check: Check, before: readonly Outcome[]): Check {
+function unlessWell(check: Check, before: readonly CheckOutcome[]): Check {
   const known = check.id.startsWith('files/') ? undefined : before.find(({ id }) => id === check.id)
   if (known?.status !== 'ok' && known?.status !== 'warning') return check
   return { ...check, run: (): Finding => known }

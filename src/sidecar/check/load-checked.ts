@@ -6,10 +6,10 @@ import { type ResolvedComponent, resolveComponents } from '../../metadata/compon
 import type { Side } from '../../metadata/fields/field.ts'
 import { findField } from '../../metadata/fields/fields.ts'
 import type { FolderTexts } from '../../metadata/folder/component-folder.ts'
-import { judge, typoInType } from '../../metadata/folder/load-components.ts'
+import { judgeComponents, typoInType } from '../../metadata/folder/load-components.ts'
 import { createSecretSources, type Diagnostics, type SecretOptions } from '../../metadata/folder/secret-stores.ts'
 import { configuredSides } from '../../metadata/typed/configured-sides.ts'
-import type { Metadata } from '../../metadata/typed/metadata.ts'
+import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
@@ -25,7 +25,7 @@ export interface CheckedComponent {
   /** The sides that it seems to configure, valid or not. */
   readonly sides: ReadonlySet<Side>
   /** Absent if it is not valid or a secret is not known. */
-  readonly metadata: Metadata | undefined
+  readonly metadata: ParsedMetadata | undefined
 }
 
 /** The findings of the checks of the files. Absent: the check does not apply. */
@@ -97,7 +97,7 @@ function examine(
 ) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
-  const { issues, loaded } = judge(one, provisioning && { provisioning })
+  const { issues, loaded } = judgeComponents(one, provisioning && { provisioning })
   const faults = [...own, ...issues]
   const metadata = loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.
@@ -132,7 +132,7 @@ function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): bo
 const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
   issue.field === 'metadata.name' && !draft.issues.includes(issue)
 
-function validSides(metadata: Metadata | undefined): string {
+function validSides(metadata: ParsedMetadata | undefined): string {
   const { input, pull, output } = metadata ?? {}
   const sides = [input && 'input', pull && 'input by pull', output && 'output'].filter((side) => side !== undefined)
   return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
@@ -141,7 +141,7 @@ function validSides(metadata: Metadata | undefined): string {
 /** A component that was read before. */
 interface Earlier extends ResolvedComponent {
   readonly file: string
-  readonly metadata: Metadata | undefined
+  readonly metadata: ParsedMetadata | undefined
 }
 
 function namesFinding(
@@ -158,7 +158,7 @@ function namesFinding(
 }
 
 /** A component before that has the same event subscription: Azure compares scope and name without letter case. */
-function sharedSubscriptions(metadata: Metadata | undefined, earlier: readonly Earlier[]): readonly Finding[] {
+function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: readonly Earlier[]): readonly Finding[] {
   const own = subscriptionOf(metadata)
   const other = own && earlier.find((one) => subscriptionOf(one.metadata)?.id === own.id)
   if (!own || !other) return []
@@ -169,7 +169,7 @@ function sharedSubscriptions(metadata: Metadata | undefined, earlier: readonly E
   return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy })]
 }
 
-function subscriptionOf({ input, pull }: Partial<Metadata> = {}) {
+function subscriptionOf({ input, pull }: Partial<ParsedMetadata> = {}) {
   const source = input?.scope.id ?? pull?.namespaceTopic.id
   const name = (input ?? pull)?.eventSubscriptionName
   if (source === undefined || name === undefined) return undefined

@@ -2,7 +2,7 @@
 import { BindingError } from '../../core/errors.ts'
 import type { CheckId } from './report/check-ids.ts'
 import { type Finding, failed, failedBy } from './report/finding.ts'
-import type { Outcome } from './report/report.ts'
+import type { CheckOutcome } from './report/report.ts'
 
 export interface Check {
   readonly id: CheckId
@@ -13,13 +13,13 @@ export interface Check {
   run(signal: AbortSignal): Finding | Promise<Finding>
 }
 
-export interface RunOptions {
+export interface CheckRunOptions {
   readonly signal: AbortSignal
   readonly clean: (text: string) => string
   /** Receives the checks that run, each time that this changes. */
   readonly onRunning?: (ids: readonly CheckId[]) => void
   /** Receives each outcome, in the order of the checks. */
-  readonly onEnd?: ((outcome: Outcome) => void) | undefined
+  readonly onEnd?: ((outcome: CheckOutcome) => void) | undefined
 }
 
 interface Answered {
@@ -34,7 +34,7 @@ interface Answered {
  * failed one is skipped. A check that throws or takes too long has failed and stops no other. Resolves with the outcomes in the order of
  * the checks.
  */
-export async function runChecks(checks: readonly Check[], options: RunOptions): Promise<Outcome[]> {
+export async function runChecks(checks: readonly Check[], options: CheckRunOptions): Promise<CheckOutcome[]> {
   const { signal, clean, onRunning, onEnd } = options
   const asked = new Map<CheckId, Promise<Answered>>()
   const ended = new Map<CheckId, Promise<Answered>>()
@@ -66,7 +66,7 @@ export async function runChecks(checks: readonly Check[], options: RunOptions): 
     asked.set(check.id, answer)
     ended.set(check.id, end(check, answer))
   }
-  const outcomes: Outcome[] = []
+  const outcomes: CheckOutcome[] = []
   for (const [id, answer] of ended) {
     const outcome = outcomeOf(id, await answer, clean)
     onEnd?.(outcome)
@@ -75,7 +75,7 @@ export async function runChecks(checks: readonly Check[], options: RunOptions): 
   return outcomes
 }
 
-function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: RunOptions['clean']): Outcome {
+function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: CheckRunOptions['clean']): CheckOutcome {
   if (!finding) return { id, status: 'skipped', detail: `${root} failed`, ms }
   const { status, detail, remedy } = finding
   return { id, status, detail: clean(detail), ...(remedy !== undefined && { remedy: clean(remedy) }), ms }

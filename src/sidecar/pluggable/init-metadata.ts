@@ -1,12 +1,12 @@
 // The properties of an `Init`, parsed once for both sides of a component.
 import { createHash } from 'node:crypto'
 import type { Logger } from '../../core/logger.ts'
-import type { Metadata } from '../../metadata/typed/metadata.ts'
+import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import type { Texts } from './grpc/contract.ts'
 
 export interface InitMetadata {
-  readonly metadata: Metadata
+  readonly metadata: ParsedMetadata
   /** A digest, because secrets are not kept: equal for equal properties. */
   readonly fingerprint: string
 }

@@ -10,7 +10,7 @@ import { invokePayload } from '../shared/invoke-payload.ts'
 import type { Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest } from './grpc/contract.ts'
 import { createInitReader, type InitMetadata } from './init-metadata.ts'
-import { createReaders, type Reader, type ReadStream } from './readers.ts'
+import { createReaders, type ReadStream, type StreamReader } from './readers.ts'
 import { createSide } from './side.ts'
 
 export interface InstanceOptions {
@@ -104,7 +104,7 @@ export function createInstance(options: InstanceOptions) {
       return input.inUse || output.inUse
     },
     /** Attaches a reader to the input side, present or future. */
-    read(stream: ReadStream): Reader {
+    read(stream: ReadStream): StreamReader {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)

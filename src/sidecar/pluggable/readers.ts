@@ -11,13 +11,13 @@ export interface ReadersOptions {
 }
 
 export interface ReadStream {
-  /** Sends an event. False: the stream is full until {@link Reader.drained}. */
+  /** Sends an event. False: the stream is full until {@link StreamReader.drained}. */
   write(message: EventMessage): boolean
   end(): void
 }
 
 /** One open `Read`, seen from its call. */
-export interface Reader {
+export interface StreamReader {
   acknowledge(ack: AckMessage): void
   drained(): void
   /** The stream has ended: no more acknowledgements come. */
@@ -32,7 +32,7 @@ interface Entry {
   reject(error: Error): void
 }
 
-interface OpenReader extends Reader {
+interface OpenReader extends StreamReader {
   /** By message id. */
   readonly sent: Map<string, Entry>
   readonly stream: ReadStream
@@ -126,7 +126,7 @@ export function createReaders(options: ReadersOptions) {
   }
 
   return {
-    open(stream: ReadStream): Reader {
+    open(stream: ReadStream): StreamReader {
       const reader = openReader(stream)
       open.push(reader)
       pump()

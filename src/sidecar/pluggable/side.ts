@@ -4,7 +4,7 @@ import { createTurns } from '../../support/work/in-turn.ts'
 import type { Texts } from './grpc/contract.ts'
 import type { InitMetadata } from './init-metadata.ts'
 
-export interface SideOptions {
+export interface InstanceSideOptions {
   readonly read: (properties: Texts) => InitMetadata
   /** Closes the running side before another is opened. Without it the running one goes on until then. */
   readonly release?: () => Promise<void>
@@ -14,7 +14,7 @@ export interface SideOptions {
 }
 
 /** One side of a component, as the calls of `Init` left it. */
-export function createSide({ read, release, open, close, onRestart }: SideOptions) {
+export function createSide({ read, release, open, close, onRestart }: InstanceSideOptions) {
   let current: InitMetadata | undefined
   let isClosed = false
   const inTurn = createTurns()

@@ -3,13 +3,13 @@ import { type PlannedSubscription, planProvision, provisionOnce } from '../../bi
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import { silentLogger } from '../../core/logger.ts'
-import type { Metadata } from '../../metadata/typed/metadata.ts'
+import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 
 export interface ProvisionedComponent {
   readonly name: string
   readonly file: string
-  readonly metadata: Metadata
+  readonly metadata: ParsedMetadata
 }
 
 /** What became of one component. Holds no secret. */

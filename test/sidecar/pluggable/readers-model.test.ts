@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../../src/core/event.ts'
 import type { EventMessage } from '../../../src/sidecar/pluggable/grpc/contract.ts'
-import { createReaders, type Reader } from '../../../src/sidecar/pluggable/readers.ts'
+import { createReaders, type StreamReader } from '../../../src/sidecar/pluggable/readers.ts'
 import type { EventResult } from '../../../src/sidecar/shared/metrics.ts'
 
 const handlerTimeoutMs = 100
@@ -31,7 +31,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 interface Stream {
-  reader: Reader
+  reader: StreamReader
   /** Messages that it takes before it says no. */
   room: number
   ended: boolean
@@ -180,7 +180,7 @@ function openModel() {
   return { streams, events, pending, take, rest, endStream, readers }
 }
 
-const idleReader: Reader = { acknowledge() {}, drained() {}, end() {} }
+const idleReader: StreamReader = { acknowledge() {}, drained() {}, end() {} }
 
 const received = (id: string): ReceivedEvent => ({
   data: Buffer.from(id),

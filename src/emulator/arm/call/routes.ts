@@ -9,13 +9,13 @@ import type { Namespace } from '../../model/resources/namespace.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
 import { answerContainer } from '../resources/containers.ts'
-import { answerNamespaces, type NamespaceOptions } from '../resources/namespaces.ts'
+import { answerNamespaces, type NamespaceCallsOptions } from '../resources/namespaces.ts'
 import { answerProvider, answerProviders } from '../resources/provider.ts'
 import { domainKind, domainTopicKind, topicKind } from '../resources/published-resources.ts'
 import { answerResources, type ResourceOptions } from '../resources/resources.ts'
 import { systemTopicKind } from '../resources/system-topics.ts'
 import { answerEventTypes, answerTopicTypes } from '../resources/topic-types.ts'
-import { answerEventSubscription, type EventSubscriptionOptions } from '../subscriptions/event-subscriptions.ts'
+import { answerEventSubscription, type SubscriptionCallsOptions } from '../subscriptions/event-subscriptions.ts'
 import { listEventSubscriptions } from '../subscriptions/lists.ts'
 import { answerOperation, type OperationStatusOptions } from '../subscriptions/operations.ts'
 import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './authorization.ts'
@@ -31,8 +31,8 @@ const maxPath = 2048
 export interface ArmRouteOptions
   extends RecordingOptions,
     OperationStatusOptions,
-    EventSubscriptionOptions,
-    Pick<NamespaceOptions, 'namespaces' | 'queues'> {
+    SubscriptionCallsOptions,
+    Pick<NamespaceCallsOptions, 'namespaces' | 'queues'> {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string

@@ -24,6 +24,6 @@ export function deleteNamespaceTopic(contents: NamespaceContents, topic: Namespa
 }
 
 /** A topic's properties in ARM's shape. */
-export function viewNamespaceTopic({ eventRetentionInDays }: NamespaceTopic): object {
+export function namespaceTopicBody({ eventRetentionInDays }: NamespaceTopic): object {
   return { properties: { publisherType: 'Custom', inputSchema: 'CloudEventSchemaV1_0', eventRetentionInDays } }
 }

@@ -17,7 +17,7 @@ import {
 } from '../subscriptions/queue-subscriptions.ts'
 import { viewIdentity } from './identity.ts'
 import { type NamespaceContents, namespaceTypes } from './namespace-contents.ts'
-import { deleteNamespaceTopic, storeNamespaceTopic, viewNamespaceTopic } from './namespace-topics.ts'
+import { deleteNamespaceTopic, namespaceTopicBody, storeNamespaceTopic } from './namespace-topics.ts'
 import {
   answerKeys,
   answerList,
@@ -49,7 +49,7 @@ const topicBody = z.object({
     .nullish(),
 })
 
-export interface NamespaceOptions extends ArmResources, NamespaceContents {
+export interface NamespaceCallsOptions extends ArmResources, NamespaceContents {
   readonly operations: Operations
   /** The host name that a namespace's clients use. */
   readonly hostnameOf: (namespace: Namespace) => string
@@ -65,7 +65,11 @@ interface NamespacePlace {
 }
 
 /** Answers for namespaces, their topics and Queue event subscriptions (ARM 2025-02-15). */
-export function answerNamespaces(options: NamespaceOptions, call: ArmCall, target: TargetOf<'namespaces'>): ArmAnswer {
+export function answerNamespaces(
+  options: NamespaceCallsOptions,
+  call: ArmCall,
+  target: TargetOf<'namespaces'>,
+): ArmAnswer {
   const { namespaces } = options
   const { scope, names, isList, action } = target
   const depth = isList ? names.length + 1 : names.length
@@ -96,7 +100,7 @@ export function answerNamespaces(options: NamespaceOptions, call: ArmCall, targe
     return answerKeys(call, action ?? '', namespace.keys, (keys) => namespaces.namespaces.put({ ...namespace, keys }))
   }
   if (depth === 2) {
-    if (isList) return answerNamespaceList(options, place, namespaces.topics.of(namespaceId), viewNamespaceTopic)
+    if (isList) return answerNamespaceList(options, place, namespaces.topics.of(namespaceId), namespaceTopicBody)
     if (action === undefined) {
       return answerNamespaceResource(options, place, namespaceTopicLevel(options, place, namespace))
     }
@@ -159,7 +163,7 @@ interface NamedResource {
 }
 
 function answerNamespaceList<Resource extends NamedResource>(
-  { operations }: NamespaceOptions,
+  { operations }: NamespaceCallsOptions,
   { call, resolved, type }: NamespacePlace,
   listed: readonly Resource[],
   view: NamespaceView<Resource>,
@@ -182,7 +186,7 @@ function shown<Resource extends NamedResource>(
 
 /** Answers GET, PUT, PATCH and DELETE of a namespace, a topic or an event subscription. Throws an ArmError. */
 function answerNamespaceResource<Resource extends NamedResource>(
-  { operations }: NamespaceOptions,
+  { operations }: NamespaceCallsOptions,
   { call, resolved, type, id, name }: NamespacePlace,
   { what, existing, put, remove, view, locationOf }: NamespaceLevel<Resource>,
 ): ArmAnswer {
@@ -208,7 +212,7 @@ function notFound(type: string, id: string): ArmError {
   return armErrors.resourceNotFound(`Microsoft.EventGrid/${type}`, names.join('/') || id, segments[4] ?? '')
 }
 
-function namespaceLevel(options: NamespaceOptions, place: NamespacePlace): NamespaceLevel<Namespace> {
+function namespaceLevel(options: NamespaceCallsOptions, place: NamespacePlace): NamespaceLevel<Namespace> {
   const { namespaces, clock } = options
   const { call, resolved, id, name } = place
   return {
@@ -252,7 +256,7 @@ function namespaceLevel(options: NamespaceOptions, place: NamespacePlace): Names
 }
 
 function namespaceTopicLevel(
-  options: NamespaceOptions,
+  options: NamespaceCallsOptions,
   { call, id, name }: NamespacePlace,
   { id: namespaceId, location }: Namespace,
 ): NamespaceLevel<NamespaceTopic> {
@@ -260,7 +264,7 @@ function namespaceTopicLevel(
   return {
     what: 'topic',
     existing: namespaces.topics.get(id),
-    view: viewNamespaceTopic,
+    view: namespaceTopicBody,
     locationOf: () => location,
     put(existing) {
       const { properties } = parseBody(topicBody, call, 'topic')
@@ -272,7 +276,7 @@ function namespaceTopicLevel(
 }
 
 function queueSubscriptionLevel(
-  options: NamespaceOptions,
+  options: NamespaceCallsOptions,
   { call, id, name }: NamespacePlace,
   { namespace, topic }: { readonly namespace: Namespace; readonly topic: NamespaceTopic },
 ): NamespaceLevel<QueueSubscription> {
@@ -311,7 +315,7 @@ function systemDataOf(clientId: string, now: number): Readonly<Record<string, st
 }
 
 /** A namespace's own part in ARM's shape. What is being made has no host name yet (recorded answers). */
-function namespaceView({ hostnameOf }: NamespaceOptions, { resolved }: NamespacePlace): NamespaceView<Namespace> {
+function namespaceView({ hostnameOf }: NamespaceCallsOptions, { resolved }: NamespacePlace): NamespaceView<Namespace> {
   const { tenantId } = resolved.azure
   return (namespace, state) => {
     const { id, location, tags, shown: given, systemData } = namespace

@@ -19,7 +19,7 @@ const maxPerDomain = 50
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
-export interface EventSubscriptionOptions extends ArmResources {
+export interface SubscriptionCallsOptions extends ArmResources {
   readonly provisioning: Provisioning
   /** Answer 409 to a change while another one runs. */
   readonly conflicts: boolean
@@ -27,7 +27,7 @@ export interface EventSubscriptionOptions extends ArmResources {
 
 /** Answers for one event subscription. Throws an ArmError. */
 export function answerEventSubscription(
-  options: EventSubscriptionOptions,
+  options: SubscriptionCallsOptions,
   call: ArmCall,
   target: TargetOf<'eventSubscription'>,
 ): ArmAnswer {
@@ -87,7 +87,7 @@ export function answerEventSubscription(
 
 /** The event subscription as the body of a PUT or a PATCH wants it. Throws an ArmError. */
 function wantedSubscription(
-  options: EventSubscriptionOptions,
+  options: SubscriptionCallsOptions,
   call: ArmCall,
   { scope, name }: TargetOf<'eventSubscription'>,
   existing: EventSubscription | undefined,
@@ -112,7 +112,7 @@ function wantedSubscription(
   return { ...kept, properties, provisioningState: isNew ? 'Creating' : 'Updating' }
 }
 
-function refuseWhileBusy({ conflicts }: EventSubscriptionOptions, existing: EventSubscription | undefined): void {
+function refuseWhileBusy({ conflicts }: SubscriptionCallsOptions, existing: EventSubscription | undefined): void {
   if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
   throw armErrors.conflict(
     `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +

@@ -20,7 +20,7 @@ export interface SourcedEvents {
   readonly events: readonly AcceptedEvent[]
 }
 
-export const schemaNames: Readonly<Record<InputSchema, string>> = {
+export const eventSchemaNames: Readonly<Record<InputSchema, string>> = {
   EventGridSchema: 'EventGridEvent',
   CloudEventSchemaV1_0: 'CloudEventV10',
   CustomEventSchema: 'CustomEvent',

@@ -1,5 +1,5 @@
 // Check `filters/event`: would the filters let a sample event (`--event`) pass.
-import { readProperties } from '../../../provision/decide/subscription-properties.ts'
+import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import { type EventFilter, refusals } from '../judge/filter-event.ts'
@@ -23,7 +23,7 @@ export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): 
       const known = existing === 'unknown' ? undefined : existing
       // Filters do not depend on the credential, so it may be missing.
       const { merge } = wantedWebHook({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
-      const written = readProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
+      const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
       const wanted = ('properties' in written && written.properties.filter) || {}
       const provisioned = known?.filter
       let aside = ''

@@ -1,11 +1,11 @@
 // Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
 
 import { oneLine } from '../../../support/text/text.ts'
+import { idleSubscription } from '../judge/idle-subscription.ts'
 import { citer } from '../judge/judge-endpoint.ts'
 import { failed, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
 import type { InputWorld } from '../world/world.ts'
-import { idleSubscription } from './idle-subscription.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
 export function portCheck(world: InputWorld, taken: string | undefined): Check {

@@ -9,12 +9,12 @@ import { credentialsOf } from '../../../provision/decide/delivery-attribute.ts'
 import { type SubscriptionProperties, webHookOf } from '../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { readFinding } from '../judge/arm-finding.ts'
+import { idleSubscription } from '../judge/idle-subscription.ts'
+import { leftOvers } from '../judge/left-over.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
 import type { AzurePlace } from '../world/azure-place.ts'
 import type { InputWorld } from '../world/world.ts'
-import { idleSubscription } from './idle-subscription.ts'
-import { leftOvers } from './left-over.ts'
 
 export function subscriptionCheck(world: InputWorld): Check {
   return {

@@ -1,5 +1,5 @@
 // Look of `check` output: signs ✓ ! ✗, colours, remedy arrow, count line.
-import type { Outcome } from './report.ts'
+import type { CheckOutcome } from './report.ts'
 
 /** A part of a line, and its meaning, which chooses the colour. */
 export interface LinePart {
@@ -7,7 +7,7 @@ export interface LinePart {
   readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
 }
 
-const signs: Readonly<Record<Outcome['status'], LinePart>> = {
+const signs: Readonly<Record<CheckOutcome['status'], LinePart>> = {
   ok: { text: '✓', tone: 'good' },
   warning: { text: '!', tone: 'warning' },
   failed: { text: '✗', tone: 'bad' },
@@ -17,7 +17,7 @@ const signs: Readonly<Record<Outcome['status'], LinePart>> = {
 const idWidth = 'endpoint/certificate'.length
 
 /** The lines of one check: the detail, and below it the remedy. */
-export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly (readonly LinePart[])[] {
+export function outcomeLines({ id, status, detail, remedy }: CheckOutcome): readonly (readonly LinePart[])[] {
   const [first = '', ...more] = detail.split('\n')
   const tone = status === 'skipped' || status === 'ok' ? 'faint' : 'plain'
   return [
@@ -35,8 +35,8 @@ export function outcomeLines({ id, status, detail, remedy }: Outcome): readonly 
   ]
 }
 
-export function countLine(outcomes: readonly Outcome[], ms: number): readonly LinePart[] {
-  const count = (status: Outcome['status']) => outcomes.filter((one) => one.status === status).length
+export function countLine(outcomes: readonly CheckOutcome[], ms: number): readonly LinePart[] {
+  const count = (status: CheckOutcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]
   const parts = [`${count('ok')} ok`]
   if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)

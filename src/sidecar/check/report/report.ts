@@ -25,7 +25,7 @@ export const reportSchema = z.strictObject({
 
 export type CheckReport = z.output<typeof reportSchema>
 export type ComponentReport = z.output<typeof component>
-export type Outcome = z.output<typeof outcome>
+export type CheckOutcome = z.output<typeof outcome>
 
 /** The JSON Schema (draft 7) of the report, which `schema check` prints. */
 export function reportJsonSchema(): Record<string, unknown> {

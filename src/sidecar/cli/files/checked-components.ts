@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { type FolderTexts, readFolder } from '../../../metadata/folder/component-folder.ts'
 import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
 import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
-import type { Metadata } from '../../../metadata/typed/metadata.ts'
+import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { type CheckedComponent, type LoadCheckedOptions, loadChecked } from '../../check/load-checked.ts'
 import { helpLines, text } from '../options/parse-options.ts'
 import { UsageError } from '../usage-error.ts'
@@ -63,7 +63,7 @@ export function asked(all: readonly CheckedComponent[], component: string | unde
 }
 
 /** A component that can be used: its metadata is valid. */
-export type UsableComponent = CheckedComponent & { readonly name: string; readonly metadata: Metadata }
+export type UsableComponent = CheckedComponent & { readonly name: string; readonly metadata: ParsedMetadata }
 
 /**
  * The components that the options ask for.
