@@ -63,6 +63,7 @@ await subscribe('orders', 'mail')
 await emulator.idle()
 
 async function publish(topic: string, events: readonly object[]): Promise<void> {
+  if (events.length === 0) return
   const { httpEndpoint, key } = emulator.topic(topic)
   const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents-batch+json' }
   await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(events) })
