@@ -25,7 +25,13 @@ const rowsOf = (title: string, head: string) =>
       return { fact: first.trim(), other: second.trim() }
     })
 
-const facts = rowsOf('Each fact, and the test that shows it', '| fact')
+let file = ''
+const facts = rowsOf('Each fact, and the test that shows it', '| fact').map(({ fact, other: test }) => {
+  // A row that names no file is of the one above.
+  const [, given = '', name = '', row] = /^(?:`([\w/-]+)` )?› (.+?)(?: › (.+))?$/.exec(test) ?? []
+  if (given !== '') file = given
+  return { fact, file, name, row }
+})
 const unsupported = rowsOf('What is not there', '| Azure')
 
 /** Whether a text stands in a source file as a string of its own. */
@@ -59,8 +65,8 @@ describe('the table of facts', () => {
     for (const { other } of unsupported) expect(other).toMatch(/^\w.{20,}$/)
   })
 
-  it.each(facts)('names a test that is there: $fact', ({ other: test }) => {
-    const [, file, name = '', row] = /^`([\w/-]+)` › (.+?)(?: › (.+))?$/.exec(test) ?? []
+  it.each(facts)('names a test that is there: $fact', ({ file, name, row }) => {
+    expect(name).not.toBe('')
     const source = read(`test/emulator/${file}.test.ts`)
     const named = [...testsOf(source)].filter((one) => begins(one, name))
     expect(named.includes(name) ? [name] : named).toHaveLength(1)
