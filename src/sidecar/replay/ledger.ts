@@ -1,25 +1,42 @@
-// The ledger beside dead letters: which events of its folder were published, so that none is published again.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+// The ledger beside dead letters: which events of its folder were published, so that none is published again; one process has it.
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
+import { codeOf } from '../../support/process/error-code.ts'
 
 const fileName = 'eventgrid-replay.ledger'
+/** Beside it while a process publishes: which one, on which machine. */
+const lockName = 'eventgrid-replay.lock'
 
-export const isLedger = (path: string) => basename(path) === fileName
+export const isLedger = (path: string) => basename(path) === fileName || basename(path) === lockName
 
 /** Which events were published, by their keys. */
 export interface Ledger {
   has(key: string): boolean
   /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws as Node does. */
   add(folder: string, key: string, id: string): void
+  /** Gives the ledgers free for other processes. */
+  close(): void
 }
 
 /**
  * Opens the ledgers of these folders; an event that one of them has counts as published for all. A line that broke off with its
- * process does not count. Throws as Node does for a ledger that can't be read, or written unless `readOnly`.
+ * process does not count. Throws as Node does for a ledger that can't be read, or written unless `readOnly`; and where another process
+ * publishes from one of the folders.
  */
 export function openLedger(folders: Iterable<string>, { readOnly }: { readonly readOnly: boolean }): Ledger {
   const keys = new Set<string>()
+  const locks: string[] = []
+  const close = () => {
+    for (const lock of locks.splice(0)) rmSync(lock, { force: true })
+  }
   for (const folder of new Set(folders)) {
+    try {
+      if (!readOnly) locks.push(takeLock(folder))
+    } catch (error) {
+      close()
+      throw error
+    }
     const path = join(folder, fileName)
     const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
     for (const line of text.split('\n')) {
@@ -34,5 +51,35 @@ export function openLedger(folders: Iterable<string>, { readOnly }: { readonly r
       keys.add(key)
       appendFileSync(join(folder, fileName), `${key} ${JSON.stringify(id)}\n`)
     },
+    close,
+  }
+}
+
+function takeLock(folder: string): string {
+  const path = join(folder, lockName)
+  const write = () => writeFileSync(path, `${process.pid} ${hostname()}`, { flag: 'wx' })
+  try {
+    write()
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+    if (isHeld(readFileSync(path, 'utf8'))) {
+      throw new Error(`another replay publishes from ${folder}: wait until it ends, or remove ${path} where none runs`)
+    }
+    rmSync(path, { force: true })
+    write()
+  }
+  return path
+}
+
+/** Whether the process that wrote the lock may still run. A killed one leaves its lock; a container that starts again has its id. */
+function isHeld(lock: string): boolean {
+  const [, pid, host] = /^(\d+) (.+)$/.exec(lock) ?? []
+  if (host !== hostname()) return host !== undefined
+  if (Number(pid) === process.pid) return false
+  try {
+    process.kill(Number(pid), 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
   }
 }

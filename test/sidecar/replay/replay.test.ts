@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startCommand } from '../../support/command.ts'
@@ -71,6 +72,20 @@ it('publishes each event once, by a ledger that a file and its folder share', as
   expect((await replay(...names, first)).text).toBe('0 events published, 3 published before\n')
   expect(published().map(({ id }) => id)).toEqual(['1', '2', '3'])
   expect(published()[0]).not.toHaveProperty('deadletterreason')
+})
+
+it('publishes nothing while another process publishes from the folder, and goes on after one that was killed', async () => {
+  const { replay, write, at, published, dead } = await openReplay()
+  write('1.json', [letter('1')])
+  write('eventgrid-replay.lock', `${process.ppid} ${hostname()}`)
+  await expect(replay(dead)).rejects.toThrow(/another replay publishes from/)
+  expect(published()).toEqual([])
+  expect(await replay(dead, '--dry-run')).toMatchObject({ code: 0 })
+  // No process has such an id.
+  write('eventgrid-replay.lock', `${2 ** 30} ${hostname()}`)
+  expect(await replay(dead)).toMatchObject({ code: 0 })
+  expect(published()).toMatchObject([{ id: '1' }])
+  expect(existsSync(at('eventgrid-replay.lock'))).toBe(false)
 })
 
 it('publishes an event again that was dead-lettered again after a replay, and another one of the same id', async () => {

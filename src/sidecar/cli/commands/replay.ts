@@ -6,7 +6,7 @@ import { isNamespaceTopic } from '../../../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
-import { openLedger } from '../../replay/ledger.ts'
+import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { componentsHelp, usableComponents } from '../files/checked-components.ts'
 import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
@@ -57,14 +57,15 @@ export async function run(
     throw new UsageError(`component ${JSON.stringify(options.component)} does not publish: it lacks ${fields}`)
   }
   const files = await filesOf(options)
-  const ledger = ledgerOf(
-    files.map(({ folder }) => folder),
-    options,
-  )
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())
   const side = options.dryRun ? undefined : await openOutput(output, options)
+  let ledger: Ledger | undefined
   try {
+    ledger = ledgerOf(
+      files.map(({ folder }) => folder),
+      options,
+    )
     const report = await replay({
       ...{ files, output: side, ledger, signal: stopping.signal },
       ...targetOf(output),
@@ -80,6 +81,7 @@ export async function run(
     return report.unpublishable.length > 0 ? 1 : 0
   } finally {
     terminal.finish()
+    ledger?.close()
     await side?.close()
   }
 }
