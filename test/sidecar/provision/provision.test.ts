@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
@@ -143,4 +143,98 @@ it('prints the delivery attribute that init would write, and asks nobody', async
   write({ deliveryAuthentication: 'none' })
   await expect(provision('--show-token', '--component', 'orders')).rejects.toThrow('has no delivery token')
   await expect(provision('--show-token')).rejects.toThrow('--show-token needs --component')
+})
+
+describe('--dry-run', () => {
+  /** Every request to Resource Manager that could write. */
+  const writesOf = ({ emulator }: Awaited<ReturnType<typeof openProvision>>) =>
+    emulator.records.requests
+      .filter(({ face, method }) => face === 'arm' && !['GET', 'HEAD'].includes(method))
+      // The secret attributes of an event subscription are read by a POST.
+      .filter(({ url }) => !/\/(?:getFullUrl|getDeliveryAttributes)\b/i.test(url))
+
+  it('shows what would be created, field by field, exits 3 and writes nothing', async () => {
+    const world = await openProvision()
+    const { code, text } = await world.provision('--dry-run')
+    expect(code).toBe(3)
+    expect(text).toContain('~ /subscriptions/')
+    expect(text).toContain('would be created')
+    expect(text).toMatch(/\+ \S+: .*webhook\.example\.com/)
+    expect(world.existing()).toBeUndefined()
+    expect(writesOf(world)).toEqual([])
+  })
+
+  it('exits 0 where nothing differs', async () => {
+    const world = await openProvision()
+    await world.provision()
+    const before = writesOf(world).length
+    expect(await world.provision('--dry-run')).toEqual({ code: 0, text: expect.stringContaining('✓ ') })
+    expect((await world.provision('--dry-run')).text).toContain('is as it should be')
+    expect(writesOf(world)).toHaveLength(before)
+  })
+
+  it.each([
+    { name: 'a text', fields: { subjectBeginsWith: '/shop' }, line: /[+~] \S*subjectBeginsWith: .*"\/shop"/ },
+    { name: 'a number', fields: { maxDeliveryAttempts: '7' }, line: /\+ \S*maxDeliveryAttempts: 7$/m },
+    {
+      name: 'a list',
+      fields: { includedEventTypes: 'order.placed' },
+      line: /[+~] \S*includedEventTypes: .*order\.placed/,
+    },
+    { name: 'a period', fields: { eventTimeToLive: '60m' }, line: /\+ \S*eventTimeToLiveInMinutes: 60$/m },
+  ])('shows $name that would change, exits 3, and leaves it', async ({ fields, line }) => {
+    const world = await openProvision()
+    await world.provision()
+    const before = [structuredClone(world.existing()?.properties), writesOf(world).length]
+    world.write(fields)
+    const { code, text } = await world.provision('--dry-run')
+    expect(code).toBe(3)
+    expect(text).toContain('would be updated')
+    expect(text).toMatch(line)
+    expect([world.existing()?.properties, writesOf(world).length]).toEqual(before)
+  })
+
+  it.each([
+    { as: 'as text', args: [] },
+    { as: 'as JSON', args: ['--json'] },
+  ])('masks the old and the new delivery token, $as', async ({ args }) => {
+    const world = await openProvision()
+    const [old, fresh] = ['old', 'new'].map((name) => name.padEnd(32, '-'))
+    const tokenOf = async (deliveryToken: string | undefined) => {
+      world.write({ deliveryToken })
+      const [, value = ''] = (await world.provision('--show-token', '--component', 'orders')).text.trim().split('\n')
+      return value
+    }
+    const oldValue = await tokenOf(old)
+    await world.provision()
+    const newValue = await tokenOf(fresh)
+    const { code, text } = await world.provision('--dry-run', ...args)
+    expect(code).toBe(3)
+    expect(text).toMatch(/x-eventgrid-binding-token/i)
+    for (const secret of [oldValue, newValue, old, fresh, world.emulator.clientSecret]) {
+      expect(secret).not.toBe('')
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  it('tells as JSON what would change, and that it is not as it should be', async () => {
+    const world = await openProvision()
+    world.write({ maxDeliveryAttempts: '9' })
+    await world.provision()
+    world.write({ maxDeliveryAttempts: '7' })
+    const { code, text } = await world.provision('--dry-run', '--json')
+    expect(code).toBe(3)
+    const field = expect.stringContaining('maxDeliveryAttempts')
+    const subscriptions = [{ action: 'patch', changes: [{ field, before: 9, after: 7 }] }]
+    expect(JSON.parse(text)).toMatchObject({ ok: false, components: [{ name: 'orders', subscriptions }] })
+  })
+
+  it('fails with 1 where the client may not read', async () => {
+    const world = await openProvision()
+    world.emulator.removeRoles(world.emulator.clientId)
+    const { code, text } = await world.provision('--dry-run')
+    expect(code).toBe(1)
+    expect(text).toContain('✗ PERMISSION_DENIED')
+    expect(writesOf(world)).toEqual([])
+  })
 })
