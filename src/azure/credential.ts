@@ -1,4 +1,5 @@
 // Entra login by metadata: client secret, managed identity, CLI; 30 s limit; a token shared, kept while it is good, and renewed when refused.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 import { createDefaultHttpClient, type HttpClient, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 import {
@@ -47,27 +48,28 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     hasEmulatorIds: strayEmulatorId(metadata, options.endpoints) !== undefined,
     show: (text: string) => scrub(text, secrets),
   }
-  const create = (wait: TokenWait) => {
+  const create = () => {
     try {
-      return connect(metadata, options, authorityHost, createObservedClient(options.endpoints, wait))
+      return connect(metadata, options, authorityHost)
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
       throw judgeTokenFailure(error, [], context)
     }
   }
   // Fails at once where something is missing.
-  create(startWait())
+  create()
 
   async function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions): Promise<AccessToken> {
-    const wait = startWait()
+    const wait: TokenWait = { endpoints: options.endpoints, exchanges: [], over: new AbortController() }
     try {
       // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
       // send no request for a minute and throw an error that looks like a refusal of the client.
-      const token = await inTime(create(wait), scopes, tokenOptions, tokenTimeoutMs)
+      const token = await waits.run(wait, () => inTime(create(), scopes, tokenOptions, tokenTimeoutMs))
       if (!token) throw new Error('the credential gave none')
       return token
     } catch (error) {
-      if (tokenOptions.abortSignal?.aborted) throw error
+      const { abortSignal } = tokenOptions
+      if (abortSignal?.aborted && !isTimeLimit(abortSignal)) throw error
       throw judgeTokenFailure(error, wait.exchanges, context)
     } finally {
       wait.over.abort()
@@ -80,7 +82,6 @@ function connect(
   metadata: CredentialMetadata,
   { hostCredential }: CredentialOptions,
   authorityHost: string,
-  httpClient: HttpClient,
 ): TokenCredential {
   if (metadata.kind === 'host') {
     if (hostCredential) return hostCredential
@@ -95,12 +96,13 @@ function connect(
       fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
     })
   }
-  if (metadata.kind !== 'cli') refuseUnusableProxy(authorityHost)
+  // The other kinds do not ask Entra themselves.
+  if (metadata.kind !== 'cli' && metadata.kind !== 'managedIdentity') refuseUnusableProxy(authorityHost)
   const common = {
     authorityHost,
     // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
-    httpClient,
+    httpClient: observedClient,
   }
   // Whoever asks for a token tries again, as Entra's Retry-After says; retries here would multiply. The retries for an identity endpoint
   // know what it answers while it starts.
@@ -124,51 +126,59 @@ function connect(
   }
 }
 
+/** Whether a caller's time is over, in which case it wants to know who did not answer. */
+const isTimeLimit = (signal: GetTokenOptions['abortSignal']): boolean =>
+  signal instanceof AbortSignal && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+
 interface TokenWait {
+  readonly endpoints: Endpoints
   /** The last of them may still be under way. */
   readonly exchanges: Exchange[]
   /** Aborts when the wait ends, with a token or without. */
   readonly over: AbortController
 }
 
-const startWait = (): TokenWait => ({ exchanges: [], over: new AbortController() })
+/** Who waits for a token. MSAL keeps the first client that asks an identity endpoint for all that come after, so no client belongs to one. */
+const waits = new AsyncLocalStorage<TokenWait>()
 
 /** Longest that one request for a token may take, in ms. Then the libraries' retries have a turn. */
 const requestTimeoutMs = 10_000
+
+const defaultClient = createDefaultHttpClient()
+const limit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' })
 
 /**
  * Sends the requests for a token, remembers how each went, and ends those that no caller waits for, which would keep the process alive.
  * The identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final. Below
  * all its policies, because it replaces those of a caller for a managed identity.
  */
-function createObservedClient(endpoints: Endpoints, wait: TokenWait): HttpClient {
-  const client = createDefaultHttpClient()
-  const limit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' })
-  return {
-    async sendRequest(request) {
-      const exchange: Exchange = { host: new URL(request.url).host }
-      wait.exchanges.push(exchange)
-      const tooLong = AbortSignal.timeout(requestTimeoutMs)
-      request.abortSignal = AbortSignal.any([wait.over.signal, tooLong])
-      route(request, endpoints)
-      try {
-        const response = await limit.sendRequest(request, (one) => client.sendRequest(one))
-        const { status, bodyAsText, headers } = response
-        const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
-        Object.assign(exchange, { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
-        return response
-      } catch (error) {
-        const code = error instanceof RestError ? error.code : undefined
-        exchange.code = code ?? (error instanceof Error ? error.name : undefined)
-        if (!tooLong.aborted || wait.over.signal.aborted) throw error
-        exchange.code = 'ETIMEDOUT'
-        // The code that the libraries' retries know.
-        throw new RestError('no answer came in time', { code: 'ETIMEDOUT', request })
-      } finally {
-        request.abortSignal = wait.over.signal
-      }
-    },
-  }
+const observedClient: HttpClient = {
+  async sendRequest(request) {
+    const wait = waits.getStore()
+    // The host's own credential in the same process.
+    if (!wait) return defaultClient.sendRequest(request)
+    const exchange: Exchange = { host: new URL(request.url).host }
+    wait.exchanges.push(exchange)
+    const tooLong = AbortSignal.timeout(requestTimeoutMs)
+    request.abortSignal = AbortSignal.any([wait.over.signal, tooLong])
+    route(request, wait.endpoints)
+    try {
+      const response = await limit.sendRequest(request, (one) => defaultClient.sendRequest(one))
+      const { status, bodyAsText, headers } = response
+      const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
+      Object.assign(exchange, { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
+      return response
+    } catch (error) {
+      const code = error instanceof RestError ? error.code : undefined
+      exchange.code = code ?? (error instanceof Error ? error.name : undefined)
+      if (!tooLong.aborted || wait.over.signal.aborted) throw error
+      exchange.code = 'ETIMEDOUT'
+      // The code that the libraries' retries know.
+      throw new RestError('no answer came in time', { code: 'ETIMEDOUT', request })
+    } finally {
+      request.abortSignal = wait.over.signal
+    }
+  },
 }
 
 /**

@@ -109,7 +109,7 @@ function isUnavailable(
 ): boolean {
   if (aadsts !== undefined && passingCodes.has(aadsts)) return true
   // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.
-  if (exchange === undefined && error instanceof Error && /^network_error\b/.test(error.message)) return true
+  if (exchange === undefined && error instanceof Error && /\bnetwork_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true
   if (isIdentityEndpoint(kind) && isStarting(exchange)) return true

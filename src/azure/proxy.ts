@@ -15,8 +15,10 @@ const variables = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [
  */
 export function refuseUnusableProxy(url: string, environment: Environment = process.env): void {
   const field = variables.find((name) => environment[name])
-  if (!field || /^https?:$/.test(URL.parse(environment[field] ?? '')?.protocol ?? '')) return
-  if (isBypassed(url, environment)) return
+  if (!field) return
+  const proxy = URL.parse(environment[field] ?? '')
+  // The SDKs cannot even make a client where the value is no URL.
+  if (proxy && (/^https?:$/.test(proxy.protocol) || isBypassed(url, environment))) return
   const fix = 'write it with its scheme, like http://proxy.example.com:8080, or name the host in NO_PROXY'
   throw metadataInvalid('the environment', [{ field, rule: 'must be an http or https URL', fix }])
 }

@@ -90,10 +90,14 @@ async function waitFor(
   signal: GetTokenOptions['abortSignal'],
 ): Promise<AccessToken> {
   const { promise: over, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(new DOMException('getting a token was aborted', 'AbortError'))
+  const abort = () => {
+    // The last of those who wait ends the request, and hears from it where no answer came in time.
+    if (request.waiting === 1) request.abandon.abort(signal instanceof AbortSignal ? signal.reason : undefined)
+    else reject(new DOMException('getting a token was aborted', 'AbortError'))
+  }
+  request.waiting++
   signal?.addEventListener('abort', abort)
   if (signal?.aborted) abort()
-  request.waiting++
   try {
     return await Promise.race([request.answer, over])
   } finally {

@@ -4,7 +4,7 @@ import { Agent } from 'node:https'
 import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
-import { isBypassed } from './proxy.ts'
+import { isBypassed, refuseUnusableProxy } from './proxy.ts'
 
 /** A process needs one context; a test needs one for each emulator. */
 const maxContexts = 8
@@ -42,7 +42,9 @@ export function route(request: PipelineRequest, endpoints: Endpoints): void {
 
 /** Takes the agent of a proxy away from a request that has to go past it. */
 function passProxy(request: PipelineRequest): void {
-  if (request.agent && isBypassed(request.url)) delete request.agent
+  if (!request.agent) return
+  if (isBypassed(request.url)) delete request.agent
+  else refuseUnusableProxy(request.url)
 }
 
 /**

@@ -1,5 +1,4 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { inspect } from 'node:util'
@@ -11,6 +10,7 @@ import { azureEnvironments } from '../../src/metadata/fields/azure-environment.t
 import type { CredentialMetadata } from '../../src/metadata/typed/metadata.ts'
 import { type Answer, type Asked, startScripted } from '../provision/support/scripted-arm.ts'
 import { freePort } from '../support/free-port.ts'
+import { useIdentityEndpoint } from '../support/identity-endpoint.ts'
 
 const environment = azureEnvironments.AzurePublicCloud
 const metadata: CredentialMetadata = {
@@ -306,20 +306,14 @@ describe('the identity that metadata name is asked for', () => {
   })
 
   it('with managedIdentity, by client, past a proxy of the environment', async () => {
-    makeFolder()
     vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await freePort()}`)
     const asked: URL[] = []
-    const server = createServer((request, response) => {
+    await useIdentityEndpoint((request, response) => {
       asked.push(new URL(request.url ?? '', 'http://localhost'))
       response.setHeader('content-type', 'application/json')
       const token = { access_token: 'token-marked', expires_on: '4070908800', token_type: 'Bearer' }
       response.end(JSON.stringify({ ...token, resource: 'https://management.azure.com', client_id: 'client-1' }))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close())
-    const address = server.address()
-    vi.stubEnv('IDENTITY_ENDPOINT', `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/token`)
-    vi.stubEnv('IDENTITY_HEADER', 'a header')
     const credential = createCredential(
       { kind: 'managedIdentity', clientId: 'client-1' },
       { environment, endpoints: {} },
@@ -328,18 +322,20 @@ describe('the identity that metadata name is asked for', () => {
     expect(asked.map(({ searchParams }) => searchParams.get('client_id'))).toEqual(['client-1'])
   })
 
-  it('with cli, by tenant', async () => {
+  it('with cli, by tenant, by one process for fifty calls', async () => {
     const folder = makeFolder()
     const token = { accessToken: 'token-marked', expires_on: 4070908800, expiresOn: '2099-01-01 00:00:00', tenant: 't' }
     writeFileSync(
       join(folder, 'az'),
-      `#!/bin/sh\necho "$@" > ${join(folder, 'args')}\necho '${JSON.stringify(token)}'\n`,
+      `#!/bin/sh\necho "$@" >> ${join(folder, 'args')}\necho '${JSON.stringify(token)}'\n`,
     )
     chmodSync(join(folder, 'az'), 0o755)
     vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`)
     const credential = createCredential({ kind: 'cli', tenantId: 'tenant-1' }, { environment, endpoints: {} })
-    expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
-    expect(readFileSync(join(folder, 'args'), 'utf8')).toContain('--tenant tenant-1')
+    const calls = Array.from({ length: 50 }, () => credential.getToken(scope))
+    for (const token of await Promise.all(calls)) expect(token).toMatchObject({ token: 'token-marked' })
+    // One process for all of them.
+    expect(readFileSync(join(folder, 'args'), 'utf8')).toMatch(/^.*--tenant tenant-1.*\n$/)
   })
 })
 

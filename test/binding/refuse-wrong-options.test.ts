@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Binding, BindingError } from '../../src/index.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
@@ -105,24 +105,6 @@ it.each([{ endpoints: {} }, undefined])(
     expect(binding.address()).toBeUndefined()
   },
 )
-
-it.each([
-  { proxy: 'HTTPS_PROXY', value: '10.0.0.1:8080' },
-  { proxy: 'HTTPS_PROXY', value: 'user:marked-password@proxy.example.com:8080' },
-  { proxy: 'all_proxy', value: 'socks5://10.0.0.1' },
-])('init names the variable $proxy of $value, by which no proxy can be asked', async ({ proxy, value }) => {
-  onTestFinished(() => void vi.unstubAllEnvs())
-  vi.stubEnv(proxy, value)
-  const binding = new Binding()
-  onTestFinished(() => binding.close())
-  const init = binding.init({ topicEndpoint: 'https://x.eventgrid.azure.net', accessKey: 'key' })
-  await expect(init).rejects.toMatchObject({
-    code: 'METADATA_INVALID',
-    issues: [{ field: proxy }],
-    message: expect.stringMatching(/must be an http or https URL; write it with its scheme/),
-  })
-  await expect(init).rejects.not.toThrow('marked-password')
-})
 
 it('goes on where the logger of the host fails', async () => {
   const fail = () => {

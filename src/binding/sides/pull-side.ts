@@ -1,6 +1,7 @@
 // Pull delivery put together: Queue subscription first, then receiver, by key or token.
 import { isUtf8 } from 'node:buffer'
 import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
+import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
@@ -30,6 +31,7 @@ export async function createPullSide(
   const { endpoints, logger, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given } = pull
   const { provisioning } = pull
+  if (given) refuseUnusableProxy(namespaceUrl(given, endpoints))
   const control =
     provisioning !== 'none' && credential
       ? (await import('../upkeep/subscription-control.ts')).connectNamespace(pull, options)

@@ -8,6 +8,7 @@ import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
 import { certificateRemedy } from '../../azure/certificate-fault.ts'
 import { silentEmulatorFix } from '../../azure/emulator-fix.ts'
 import { NoTokenError } from '../../azure/no-token.ts'
+import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
 import { createTokenRenewal } from '../../azure/token-renewal.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
@@ -64,11 +65,14 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
+ *
+ * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
   const { output, endpoints, clock } = options
   const url = publishUrl(output.topicEndpoint)
   const isPlain = url.protocol === 'http:'
+  if (!isPlain) refuseUnusableProxy(url.href)
   const secureContext = secureContextOf(endpoints)
   const agent = isPlain
     ? new HttpAgent({ keepAlive: true })

@@ -1,0 +1,101 @@
+/** A managed identity whose endpoint stumbles, and how often a token is asked for. */
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import { credentialOf } from '../support/azure-clients.ts'
+import { type IdentityAnswer, useIdentityEndpoint } from '../support/identity-endpoint.ts'
+import { openWorld } from '../support/open-world.ts'
+import { refusal } from '../support/refusal.ts'
+
+const answer =
+  (status: number, headers: Readonly<Record<string, string>> = {}): IdentityAnswer =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{"error":"busy"}')
+
+const stumbles: readonly { readonly name: string; readonly stumble: IdentityAnswer }[] = [
+  { name: 'answers 410', stumble: answer(410) },
+  { name: 'answers 429', stumble: answer(429, { 'retry-after': '0' }) },
+  { name: 'answers 500', stumble: answer(500) },
+  { name: 'drops the connection', stumble: (request) => void request.socket.destroy() },
+]
+
+/** Opens an identity endpoint that stumbles `times`, then gives the emulator's tokens, and leads the process there. */
+async function openIdentity(emulator: EventGridEmulator, stumble: IdentityAnswer, times = Number.POSITIVE_INFINITY) {
+  let asked = 0
+  const host = await useIdentityEndpoint(async (request, response) => {
+    asked++
+    if (asked <= times) return stumble(request, response)
+    const resource = new URL(request.url ?? '', 'http://localhost').searchParams.get('resource') ?? ''
+    const { token, expiresOnTimestamp } = await credentialOf(emulator).getToken(`${resource}/.default`)
+    const body = {
+      access_token: token,
+      expires_on: String(Math.floor(expiresOnTimestamp / 1000)),
+      token_type: 'Bearer',
+    }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ ...body, resource, client_id: emulator.clientId }))
+  })
+  return { host, asked: () => asked }
+}
+
+/** Each test has an identity of its own. */
+const managed = () => ({
+  ...{ azureCredential: 'managedIdentity', tenantId: undefined, clientId: randomUUID(), clientSecret: undefined },
+  deliveryToken: 'a-delivery-token-that-is-long-enough',
+})
+const byIdentity = () => ({ ...managed(), topicAuthentication: 'entra', accessKey: undefined })
+
+describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
+  it('once costs nothing: init succeeds', async () => {
+    const world = await openWorld()
+    const identity = await openIdentity(world.emulator, stumble, 1)
+    await world.init(managed())
+    expect(world.subscription()?.provisioningState).toBe('Succeeded')
+    expect(identity.asked()).toBeGreaterThan(1)
+  })
+
+  it('once costs nothing: create succeeds', async () => {
+    const world = await openWorld()
+    await world.init({ ...byIdentity(), provisioning: 'none' })
+    const identity = await openIdentity(world.emulator, stumble, 1)
+    await world.binding.invoke('create', { order: 1 })
+    expect(identity.asked()).toBeGreaterThan(1)
+  })
+
+  it('always has init end with TIMEOUT, which names its host', async () => {
+    const world = await openWorld()
+    const { host } = await openIdentity(world.emulator, stumble)
+    const { code, message } = await refusal(world.init({ ...managed(), subscriptionTimeout: '1s' }))
+    expect({ code, message }).toEqual({ code: 'TIMEOUT', message: expect.stringContaining(host) })
+    expect(message).not.toContain('login.microsoftonline.com')
+    expect(message).not.toContain(new URL(world.emulator.endpoints.authorityHost).host)
+  })
+})
+
+it('names the host of an identity endpoint that hangs', async () => {
+  const world = await openWorld()
+  const { host } = await openIdentity(world.emulator, () => {})
+  const authority = new URL(world.emulator.endpoints.authorityHost).host
+  const init = await refusal(world.init({ ...managed(), subscriptionTimeout: '1s' }))
+  expect(init.code).toBe('TIMEOUT')
+  expect(init.message).toContain(host)
+  expect(init.message).not.toContain(authority)
+})
+
+it('serves input and output of one component, each with a token of its own', async () => {
+  const world = await openWorld()
+  await openIdentity(world.emulator, () => {}, 0)
+  await world.init(byIdentity())
+  await world.binding.invoke('create', { order: 1 })
+  await world.emulator.settled()
+  expect(world.handled).toHaveLength(1)
+})
+
+it('asks for one token for fifty concurrent calls', async () => {
+  const world = await openWorld()
+  await world.init({ topicAuthentication: 'entra', accessKey: undefined, provisioning: 'none' })
+  const events = Array.from({ length: 50 }, (_, index) => ({ order: index }))
+  await Promise.all(events.map((data) => world.binding.invoke('create', data)))
+  const { requests } = world.emulator.records
+  expect(requests.filter(({ face, method }) => face === 'entra' && method === 'POST')).toHaveLength(1)
+})

@@ -1,0 +1,106 @@
+/** A proxy of the environment matters where a request would go through it, and nowhere else. */
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { Binding } from '../../src/index.ts'
+import { eventually } from '../support/eventually.ts'
+import { openPull, order } from '../support/open-pull.ts'
+import { openWorld } from '../support/open-world.ts'
+
+const names = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+
+/** Sets these variables of the environment, and no other one of a proxy. */
+function useEnvironment(variables: Readonly<Record<string, string>>): void {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const name of names) vi.stubEnv(name, variables[name])
+}
+
+const socks = 'socks5h://127.0.0.1:1080'
+
+/** By every kind of component; each host is one of Azure. No request is sent at init. */
+const components = [
+  { kind: 'topic', host: 'x.westeurope-1.eventgrid.azure.net', fields: { accessKey: 'key' } },
+  {
+    kind: 'namespace',
+    host: 'shop.westeurope-1.eventgrid.azure.net',
+    fields: {
+      deliveryMode: 'pull',
+      namespaceTopic:
+        '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
+      namespaceKey: 'a2V5',
+      eventSubscriptionName: 'app',
+    },
+  },
+] as const
+
+function initOf({ kind, host, fields }: (typeof components)[number]): Promise<void> {
+  const binding = new Binding()
+  onTestFinished(() => binding.close())
+  return binding.init({ ...fields, [`${kind}Endpoint`]: `https://${host}` })
+}
+
+it.each(
+  components.flatMap((component) =>
+    [
+      { name: 'HTTPS_PROXY', value: '10.0.0.1:8080' },
+      { name: 'HTTPS_PROXY', value: 'user:marked-password@proxy.example.com:8080' },
+      { name: 'all_proxy', value: 'socks5://10.0.0.1' },
+      { name: 'ALL_PROXY', value: socks },
+      { name: 'ALL_PROXY', value: socks, noProxy: 'localhost,127.0.0.1,management.azure.com' },
+      { name: 'ALL_PROXY', value: socks, noProxy: 'grid.azure.net,eventgrid.azure.net:8443' },
+      // No client of the SDKs can be made with it.
+      { name: 'ALL_PROXY', value: '10.0.0.1:8080', noProxy: '*' },
+    ].map((row) => ({ noProxy: '', ...row, component })),
+  ),
+)(
+  'init for a $component.kind names $name=$value, by which no proxy can be asked, with NO_PROXY=$noProxy',
+  async ({ component, name, value, noProxy }) => {
+    useEnvironment({ [name]: value, NO_PROXY: noProxy })
+    const init = initOf(component)
+    await expect(init).rejects.toMatchObject({
+      code: 'METADATA_INVALID',
+      issues: [{ field: name }],
+      message: expect.stringMatching(/must be an http or https URL; write it with its scheme/),
+    })
+    await expect(init).rejects.not.toThrow('marked-password')
+  },
+)
+
+const covering = [
+  '*',
+  '*.eventgrid.azure.net',
+  '.eventgrid.azure.net',
+  'eventgrid.azure.net',
+  'eventgrid.azure.net:443',
+  'localhost, .EventGrid.azure.net ,example.com',
+]
+
+it.each(components.flatMap((component) => covering.map((noProxy) => ({ noProxy, component }))))(
+  'init for a $component.kind takes no notice of a proxy of another kind with NO_PROXY=$noProxy',
+  async ({ component, noProxy }) => {
+    useEnvironment({ ALL_PROXY: socks, NO_PROXY: noProxy })
+    await initOf(component)
+  },
+)
+
+it.each(['*', '127.0.0.1', 'localhost,127.0.0.1'])(
+  'calls Entra, Resource Manager, topic and namespace directly with NO_PROXY=%s',
+  async (noProxy) => {
+    useEnvironment({ ALL_PROXY: socks, NO_PROXY: noProxy })
+    const world = await openWorld()
+    await world.init()
+    await world.binding.invoke('create', { order: 1 })
+    await world.emulator.settled()
+    expect(world.handled).toHaveLength(1)
+    const pull = await openPull()
+    await pull.binding.init({ ...pull.byCredential, eventSubscriptionName: 'app' })
+    await pull.publish(order('one'))
+    await eventually(() => expect(pull.events).toHaveLength(1))
+  },
+)
+
+it('calls a host directly that the SDKs would call through the proxy', async () => {
+  // Nothing listens there.
+  useEnvironment({ HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' })
+  const world = await openWorld()
+  await world.init()
+  await world.binding.invoke('create', { order: 1 })
+})
