@@ -15,8 +15,16 @@ export interface SideHealth {
 
 /** The input side's state. */
 export interface InputHealth extends SideHealth {
-  /** Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes are not counted. */
+  /**
+   * Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes and strangers are not
+   * counted.
+   */
   readonly answered: Readonly<Record<string, number>>
+  /**
+   * Requests of strangers, such as scanners, by the status of the answer: POSTs that neither carry a credential of ours nor name our event
+   * subscription. Empty with `deliveryMode: pull`.
+   */
+  readonly strangers: Readonly<Record<string, number>>
   /**
    * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, and at the start
    * of a rotation while the event subscription delivers without our credential: for half a minute at most. Always true with
@@ -42,6 +50,7 @@ export interface InputFacts {
     | {
         readonly draining: boolean
         readonly answered: Readonly<Record<string, number>>
+        readonly strangers: Readonly<Record<string, number>>
         readonly foreign: { readonly lastAt: number } | undefined
       }
     | undefined
@@ -61,7 +70,7 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, answered = {} } = facts.listener ?? {}
+  const { draining, foreign, answered = {}, strangers = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
@@ -76,7 +85,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
     )
   }
   const status = down || isMissing ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
-  return { status, reasons, answered, ready: !down && facts.mayBeRouted }
+  return { status, reasons, answered, strangers, ready: !down && facts.mayBeRouted }
 }
 
 interface PullFacts {
@@ -104,6 +113,7 @@ export function judgePull({ closed, handlerAttached, subscription, receiver }: P
     status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
     reasons,
     answered: {},
+    strangers: {},
     ready: true,
     ...(receiver && { pull: receiver.counts }),
   }

@@ -1,11 +1,12 @@
-// The answer to each request, sent once: log line (120 characters of an origin or a media type), counts by status, close of a connection.
+// The answer to each request, sent once: log line (120 characters of an origin or a media type), counts by status of deliveries and of
+// strangers' requests, close of a connection.
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { oneLine } from '../support/text/text.ts'
-import { type GateRefusal, isDelivery } from './admit/gate.ts'
+import { type GateRefusal, isDelivery, namesOurs } from './admit/gate.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
 import { logEvents, otherSender } from './log-events.ts'
 
@@ -25,8 +26,10 @@ export interface AnswersOptions {
 
 /** Figures of the answers. */
 export interface AnswerFigures {
-  /** Number of deliveries, which are all POSTs but validation requests, by the status of the answer. */
+  /** Number of deliveries, which are all POSTs but validation requests and those of strangers, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
+  /** Number of POSTs that neither carry a credential of ours nor name our event subscription, by the status of the answer. */
+  readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
 }
@@ -35,15 +38,12 @@ export interface AnswerFigures {
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
-  /** Number of deliveries by the status of the answer. */
-  const counts = new Map<number, number>()
+  const deliveries: Counts = new Map()
+  const strangers: Counts = new Map()
+  const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   let foreign: AnswerFigures['foreign']
-
-  function count(status: number): void {
-    counts.set(status, (counts.get(status) ?? 0) + 1)
-  }
 
   function write({ answer: { status }, logEvent }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
@@ -61,17 +61,12 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     onForeignDelivery?.()
   }
 
-  /** Answers a delivery, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail. */
-  function answerDelivery(
-    reply: FastifyReply,
-    answer: Answer,
-    onKnown?: (isTaken: boolean) => void,
-    closes = false,
-  ): void {
+  /** Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail. */
+  function answerPost(reply: FastifyReply, answer: Answer, { counts, closes, onKnown }: Sending): void {
     const { raw } = reply
     const isConnected = !raw.destroyed
     const end = (isSent: boolean) => {
-      if (!failed.has(reply)) count(raw.statusCode)
+      if (!failed.has(reply)) count(counts, raw.statusCode)
       onKnown?.(raw.statusCode === 200 && isSent)
     }
     // A hook of the host may have answered: then its status counts.
@@ -83,19 +78,23 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer } = refusal
+    const { answer, unproven = false, hasOurKeyId = false } = refusal
     write(refusal, request)
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
-    const closes = refusal.unproven === true && isCrowded()
+    const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
-      answerDelivery(reply, answer, undefined, closes)
+      const isStranger = unproven && !hasOurKeyId && !namesOurs(ours, request.headers)
+      answerPost(reply, answer, { counts: isStranger ? strangers : deliveries, closes })
     } else sendAnswer(reply, answer, closes)
   }
 
   return {
     refuse,
-    answerDelivery,
+    /** @param onKnown called when it is known whether the sender has got a 200 */
+    answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
+      answerPost(reply, answer, { counts: deliveries, closes: false, onKnown })
+    },
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
       if (reply.sent) return
@@ -107,11 +106,30 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)
-          count(answer.status)
+          count(deliveries, answer.status)
         }
       }
       sendPastHooks(reply, answer)
     },
-    figures: (): AnswerFigures => ({ answered: Object.fromEntries(counts), foreign }),
+    figures: (): AnswerFigures => ({
+      answered: Object.fromEntries(deliveries),
+      strangers: Object.fromEntries(strangers),
+      foreign,
+    }),
   }
+}
+
+/** Numbers by the status of the answer. */
+type Counts = Map<number, number>
+
+interface Sending {
+  /** Where it is counted. */
+  readonly counts: Counts
+  /** The connection is closed after it. */
+  readonly closes: boolean
+  readonly onKnown?: (isTaken: boolean) => void
+}
+
+function count(counts: Counts, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1)
 }

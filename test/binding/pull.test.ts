@@ -509,7 +509,17 @@ it('counts for Prometheus what was received and settled', async () => {
   const metrics = createMetrics()
   metrics.watch(() => {
     const { input } = binding.health()
-    return [{ name: 'orders', inFlight: 0, answered: {}, pull: input?.pull, input: input?.status, output: undefined }]
+    return [
+      {
+        name: 'orders',
+        inFlight: 0,
+        answered: {},
+        strangers: {},
+        pull: input?.pull,
+        input: input?.status,
+        output: undefined,
+      },
+    ]
   })
   await binding.init(byKey)
   await publish(order('one'), order('two'))

@@ -51,6 +51,39 @@ describe('a delivery under secret', () => {
     expect(events).toHaveLength(status === 200 ? 1 : 0)
   })
 
+  it.each([
+    { name: 'without a credential and a name', given: {}, counted: { strangers: { 401: 1 }, answered: {} } },
+    {
+      name: 'of another event subscription',
+      given: { subscription: 'INVOICES', token: other.text },
+      counted: { strangers: { 401: 1 }, answered: {} },
+    },
+    { name: 'to another path', given: { path: '/admin' }, counted: { strangers: { 404: 1 }, answered: {} } },
+    {
+      name: 'that names ours to another path',
+      given: { subscription: 'orders', path: '/admin' },
+      counted: { strangers: {}, answered: { 404: 1 } },
+    },
+    { name: 'that names ours', given: { subscription: 'ORDERS' }, counted: { strangers: {}, answered: { 503: 1 } } },
+    {
+      name: 'with our key id and another token',
+      given: { token: `${ours.keyId}.x` },
+      counted: { strangers: {}, answered: { 401: 1 } },
+    },
+    {
+      name: 'with our token and no event',
+      given: { token: ours.text },
+      counted: { strangers: {}, answered: { 400: 1 } },
+    },
+  ])('counts a refused request $name as a delivery or as a stranger', async ({ given, counted }) => {
+    const { deliver, listener } = await openListener()
+    const { token, subscription, path }: { token?: string; subscription?: string; path?: string } = given
+    await deliver('{', { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }, path)
+    await expect.poll(() => listener.status()).toMatchObject(counted)
+    const { strangers, answered } = listener.status()
+    expect({ strangers, answered }).toEqual(counted)
+  })
+
   it('takes any of several tokens, so that a secret can be rotated', async () => {
     const { deliver } = await openListener({ authentication: { kind: 'secret', credentials: [ours, other] } })
     for (const credential of [ours, other]) {

@@ -22,7 +22,7 @@ async function metricsOfComponent() {
   counters.event('acknowledged', 1)
   counters.invoke('OK', 1)
   counters.init('input', 'OK')
-  const figures = { inFlight: 0, waiting: 0, readers: 1, answered: { 200: 1 } }
+  const figures = { inFlight: 0, waiting: 0, readers: 1, answered: { 200: 1 }, strangers: { 401: 1 } }
   metrics.watch(() => [{ name: 'orders', ...figures, input: 'healthy', output: 'healthy' }])
   metrics.watchInit(() => true)
   const labels = new Map<string, Set<string>>()

@@ -14,6 +14,8 @@ export interface GateRefusal {
   readonly logEvent?: LogEvent | undefined
   /** The request has not proven that it comes from our event subscription. */
   readonly unproven?: boolean
+  /** It carries one of our key ids, with a wrong token. */
+  readonly hasOurKeyId?: boolean
 }
 
 /** What the head decides: a final answer, or that the body is read, as what. */
@@ -99,7 +101,10 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
     // RFC 9110 demands a challenge with every 401.
     const challenge = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
     const problem = problemAnswer(refusal.status, refusal.detail, challenge)
-    return answer(problem, logEventOf(refusal, evidence, namesNoOther))
+    return {
+      ...answer(problem, logEventOf(refusal, evidence, namesNoOther)),
+      hasOurKeyId: evidence.kind === 'mismatch',
+    }
   }
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
@@ -118,7 +123,11 @@ function judgeValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision
   return refusal ? answer(refusal, 'unreadable') : readValidation
 }
 
-function namesOurs({ eventSubscriptionName }: Gate, headers: IncomingHttpHeaders): boolean {
+/** Does a request name our event subscription, whose name is given in lower case? */
+export function namesOurs(
+  { eventSubscriptionName }: Pick<Gate, 'eventSubscriptionName'>,
+  headers: IncomingHttpHeaders,
+): boolean {
   return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
 }
 
@@ -132,8 +141,8 @@ function isValidation(headers: IncomingHttpHeaders): boolean {
   return hasValue(headers['aeg-event-type'], 'subscriptionvalidation')
 }
 
-function answer(answered: Answer, logEvent?: LogEvent): GateDecision {
-  return { kind: 'answer', answer: answered, logEvent, unproven: true }
+function answer(answered: Answer, logEvent?: LogEvent) {
+  return { kind: 'answer', answer: answered, logEvent, unproven: true } as const
 }
 
 function answerProven(answered: Answer, logEvent: LogEvent): GateDecision {

@@ -18,6 +18,8 @@ export interface ComponentFigures {
   readonly readers?: number
   /** Deliveries since its listener came up, by the status of the answer. */
   readonly answered: Readonly<Record<string, number>>
+  /** Requests of strangers, likewise. */
+  readonly strangers: Readonly<Record<string, number>>
   /** Counts of pull delivery; absent for push. */
   readonly pull?: PullCounts | undefined
   /** `undefined`: that side is not initialised. */
@@ -134,7 +136,10 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
   const counter = (...of: Parameters<typeof options>) => new Counter(options(...of))
   const gauge = (...of: Parameters<typeof options>) => new Gauge(options(...of))
   const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
+  const others =
+    'POST requests without a credential of ours that do not name our event subscription, by the status of the answer'
   counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
+  counter('strangers_total', others, ['status'], ({ strangers }) => eachOf('status', strangers))
   gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
   gauge('events_waiting', 'Events that wait until the stream has room', [], ({ waiting }) => single(waiting))
   gauge('reads', 'Open Read streams', [], ({ readers }) => single(readers))
@@ -163,6 +168,6 @@ export function figuresOf(
   { input, output }: Health,
   counted: Pick<ComponentFigures, 'inFlight' | 'waiting' | 'readers'>,
 ): ComponentFigures {
-  const { answered = {}, pull, status } = input ?? {}
-  return { name, ...counted, answered, pull, input: status, output: output?.status }
+  const { answered = {}, strangers = {}, pull, status } = input ?? {}
+  return { name, ...counted, answered, strangers, pull, input: status, output: output?.status }
 }
