@@ -95,7 +95,7 @@ function decodings(value: string): string[] {
 /** A secret and how it looks within base64, where it may begin at each of three places of a group. */
 function spellings(secret: string): string[] {
   // Who splits a form at each `=` gives the padding of a base64 key away.
-  const plain = [secret, secret.replaceAll(' ', '+'), secret.replace(/=+$/, '')]
+  const plain = [secret, secret.replaceAll(' ', '+'), secret.replace(/={1,2}$/, '')]
   if (secret.length < minWithinWords) return plain
   const within = [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
@@ -159,7 +159,7 @@ function decode({ text, starts, ends }: Layer): Layer | undefined {
       const bytes = Buffer.from(whole.replaceAll('%', ''), 'hex')
       let from = 0
       for (const character of bytes.toString()) {
-        const size = Math.min(character === '\ufffd' ? 1 : Buffer.byteLength(character), bytes.length - from)
+        const size = Math.min(sizeOf(character, bytes, from), bytes.length - from)
         if (size === 0) continue
         parts.push(character)
         put(index + 3 * from, index + 3 * (from + size), character.length)
@@ -174,6 +174,12 @@ function decode({ text, starts, ends }: Layer): Layer | undefined {
   if (done === 0) return undefined
   copy(text.length)
   return { text: parts.join(''), ...next }
+}
+
+/** The bytes of a character. The replacement character may stand for up to three that are no UTF-8, and for itself. */
+function sizeOf(character: string, bytes: Buffer, from: number): number {
+  if (character !== '\ufffd') return Buffer.byteLength(character)
+  return [3, 2].find((size) => bytes.toString('utf8', from, from + size) === character) ?? 1
 }
 
 function characterOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
