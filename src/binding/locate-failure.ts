@@ -47,12 +47,10 @@ export function locateError(error: unknown, placeOf: PlaceOf): unknown {
   return new BindingError(code, { what, fix, place, cause, issues, details })
 }
 
+/** A logger that adds `place` to a record whose field `code` has one. */
 export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
-  const located = (message: string) => {
-    const code = /^[A-Z_]+(?=: )/.exec(message)?.[0] ?? ''
-    const place = placeOf(code)
-    // In front: a remedy at the end is a line to paste.
-    return place === undefined ? message : `${code}: (${place}) ${message.slice(code.length + 2)}`
-  }
-  return loggerBy((level, message, more) => logger[level](located(message), more))
+  return loggerBy((level, message, fields) => {
+    const place = typeof fields?.code === 'string' ? placeOf(fields.code) : undefined
+    logger[level](message, place === undefined ? fields : { ...fields, place })
+  })
 }

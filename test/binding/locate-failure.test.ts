@@ -60,5 +60,6 @@ it.each([
   expect(refused.code).toBe(code)
   expect(refused.message).toMatch(place)
   await binding.init(component, { subscription: 'background' })
-  await expect.poll(() => log.text()).toMatch(place)
+  const fields = expect.objectContaining({ code, place: expect.stringMatching(place) })
+  await expect.poll(() => log.lines).toContainEqual(expect.objectContaining({ fields }))
 })

@@ -175,9 +175,9 @@ function logAttempt(
   { error, verdict }: Failed,
   fields: { readonly attempt: number; readonly retryInMs: number },
 ): void {
-  if (isLasting(verdict)) logger.error(error.message, fields)
   // TIMEOUT sums up all retryable attempts, not a single one.
-  else logger.warn(verdict === 'passing' ? inWords(error) : error.message, fields)
+  if (verdict === 'passing') logger.warn(inWords(error), fields)
+  else logger[isLasting(verdict) ? 'error' : 'warn'](error.message, { ...fields, code: error.code })
 }
 
 const aborted = (name: string) =>
