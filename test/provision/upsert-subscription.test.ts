@@ -388,6 +388,20 @@ it.each<{ name: string; once: (asked: Asked) => Answer | undefined }>([
       return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
     })(),
   },
+  ...Object.entries({
+    'nothing for an item': { value: [null] },
+    'a text for an item': { value: ['orders'] },
+    'an item without a name': { value: [{ id: '/subscriptions/1' }] },
+    'an item without an id': { value: [{ name: 'others' }] },
+    'an error beside it': { error: { code: 'x', message: 'y' }, value: [] },
+    'a next page that is a number': { value: [], nextLink: 5 },
+  }).map(([name, body]) => ({
+    name: `a code, and a list that holds ${name}`,
+    once: (() => {
+      const answers: Answer[] = [gone, { status: 200, body }]
+      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
+    })(),
+  })),
 ])('does not believe one 404 that is $name', async ({ once }) => {
   const { arm, upsert } = await start({ once })
   arm.write({

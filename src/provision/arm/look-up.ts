@@ -81,12 +81,12 @@ async function isAbsentFromList(
   try {
     for (let page = 0; page < maxPages; page++) {
       const answer = await calls.list(callOptions(), nextLink)
-      if (!isRecord(answer) || !Array.isArray(answer.value)) throw unreadable('it is not a list of event subscriptions')
-      if (answer.value.some((item) => isListedAs(item, place))) {
+      const read = readPage(answer)
+      if (read.items.some((item) => isListedAs(item, place))) {
         throw unreadable('the event subscription is listed, and said not to exist')
       }
-      if (typeof answer.nextLink !== 'string' || answer.nextLink === '') return true
-      nextLink = answer.nextLink
+      if (read.nextLink === undefined) return true
+      nextLink = read.nextLink
     }
     throw unreadable(`the list of event subscriptions has more than ${maxPages} pages`)
   } catch (error) {
@@ -98,11 +98,27 @@ async function isAbsentFromList(
   }
 }
 
-function isListedAs(item: unknown, place: SubscriptionPlace): boolean {
-  if (!isRecord(item)) return false
-  const same = (value: unknown, wanted: string) =>
-    typeof value === 'string' && value.toLowerCase() === wanted.toLowerCase()
-  return place.listsOthers ? same(item.id, subscriptionIdOf(place)) : same(item.name, place.name)
+interface ListedItem {
+  readonly id: string
+  readonly name: string
+}
+
+/** A page of the list. One item that cannot be read may be the very one that is looked for. */
+function readPage(answer: unknown): { readonly items: readonly ListedItem[]; readonly nextLink: string | undefined } {
+  const notRead = () => unreadable('it is not a list of event subscriptions')
+  if (!isRecord(answer) || !Array.isArray(answer.value) || 'error' in answer) throw notRead()
+  const { nextLink } = answer
+  if (nextLink !== undefined && nextLink !== null && typeof nextLink !== 'string') throw notRead()
+  const items = answer.value.map((item: unknown) => {
+    if (!isRecord(item) || typeof item.id !== 'string' || typeof item.name !== 'string') throw notRead()
+    return { id: item.id, name: item.name }
+  })
+  return { items, nextLink: nextLink || undefined }
+}
+
+function isListedAs({ id, name }: ListedItem, place: SubscriptionPlace): boolean {
+  const same = (value: string, wanted: string) => value.toLowerCase() === wanted.toLowerCase()
+  return place.listsOthers ? same(id, subscriptionIdOf(place)) : same(name, place.name)
 }
 
 async function withHidden(
