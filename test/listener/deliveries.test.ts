@@ -160,7 +160,9 @@ describe('odd JSON', () => {
 
   it('whose handler runs out of stack is answered 500', async () => {
     const levels = 500_000
-    const { deliver } = await openListener({ handler: ({ cloudEvent }) => void JSON.stringify(cloudEvent) })
+    // Of its own: some versions of Node write JSON of any depth.
+    const depthOf = (value: unknown): number => (Array.isArray(value) ? 1 + depthOf(value[0]) : 0)
+    const { deliver } = await openListener({ handler: ({ cloudEvent }) => void depthOf(cloudEvent.data) })
     const text = cloudEventText('1').replace('{"id":"1"}', '['.repeat(levels) + ']'.repeat(levels))
     expect((await deliver(text)).status).toBe(500)
   })
