@@ -36,6 +36,7 @@ describe('sides', () => {
     { direction: 'OUTPUT', sides: [false, true] },
     { direction: 'input, output', sides: [true, true] },
     { direction: 'output,input', sides: [true, true] },
+    { direction: '["output", "input"]', sides: [true, true] },
   ])('lets direction "$direction" alone decide', ({ direction, sides }) => {
     const { input, output } = parseMetadata({ ...sampleInput, ...sampleOutput, direction })
     expect([input !== undefined, output !== undefined]).toEqual(sides)

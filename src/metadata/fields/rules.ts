@@ -99,9 +99,8 @@ export const unlessDefault = (parse: (text: string) => unknown) => (text: string
 
 /** The sides that Dapr's `direction` names: a list, in any order. */
 export function parseDirection(text: string): ReadonlySet<Side> {
-  const words = text.split(',').map((word) => word.trim())
   try {
-    return new Set(words.map((word) => parseChoice(word, ['input', 'output'])))
+    return new Set(parseList(text).map((word) => parseChoice(word, ['input', 'output'])))
   } catch {
     throw new BrokenRule('must be "input", "output" or "input, output"')
   }

@@ -105,8 +105,8 @@ it('frees the slot of an event that is answered before the application has read 
 
 it('takes an application for one that does not subscribe as long as it answers OPTIONS with an upgrade', async () => {
   const channel = await openChannel((socket) => socket.write(upgraded))
-  expect(await channel.probe('orders')).toEqual({ subscribed: false, status: 101 })
-  expect(await channel.probe('orders')).toEqual({ subscribed: true, status: 200 })
+  expect(await channel.probe('orders')).toEqual({ kind: 'refused', status: 101 })
+  expect(await channel.probe('orders')).toEqual({ kind: 'subscribed' })
 })
 
 it('takes an application for unhealthy as long as it answers GET with an upgrade', async () => {
