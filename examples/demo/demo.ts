@@ -137,6 +137,11 @@ for (const { blobPath, events } of emulator.records.deadLetters.all()) {
 
 step('Every event accounted for')
 const complete = ledger.report()
+if (complete && !options.keep) {
+  note(
+    'Next: npm start -- --keep stays up and shows what to try; docs/getting-started.md sets up a binding of your own.',
+  )
+}
 
 if (options.keep) {
   step('Still up: try it from another shell, end it with Ctrl-C')
