@@ -20,7 +20,7 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
   const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
   const settle = database.prepare('DELETE FROM waiting WHERE event = ? AND subscription = ?')
   const dropEvent = database.prepare(
-    'DELETE FROM event WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM waiting WHERE event = ?1)',
+    'DELETE FROM event WHERE id = ? AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.event = event.id)',
   )
   const forget = database.prepare('DELETE FROM waiting WHERE subscription = ?')
   const dropEvents = database.prepare('DELETE FROM event WHERE id NOT IN (SELECT event FROM waiting)')
