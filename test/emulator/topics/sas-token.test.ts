@@ -30,6 +30,7 @@ it.each([
     token: sign(encoded('?api-version=2018-01-01'), encodeURIComponent('2026-01-05 15:07:09.123456')),
   },
   { name: 'ISO time with a zone', token: sign(encoded(), encodeURIComponent('2026-01-05T16:07:09.1234567+01:00')) },
+  { name: "Java's form, without zeros in front", token: sign(encoded(), encodeURIComponent('1/5/2026 3:7:9 PM')) },
   { name: 'no version', token: sign(encoded(), encodeURIComponent('1/5/2026 3:07:09 PM')) },
   {
     name: 'the host alone',

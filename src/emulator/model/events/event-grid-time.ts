@@ -31,9 +31,9 @@ export function dotNetTime(at: number): string {
   return `${date} ${hours % 12 || 12}:${two(time.getUTCMinutes())}:${two(time.getUTCSeconds())} ${hours < 12 ? 'AM' : 'PM'}`
 }
 
-/** Reads `1/5/2026 2:07:09 PM` as UTC; undefined for any other text. */
+/** Reads `1/5/2026 2:07:09 PM` as UTC, also `2:7:9 PM`, as Java's SDK writes it; undefined for any other text. */
 export function parseDotNetTime(text: string): number | undefined {
-  const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4}) (\d{1,2}):(\d{2}):(\d{2}) (AM|PM)$/i.exec(text.trim())
+  const parts = /^(\d{1,2})\/(\d{1,2})\/(\d{4}) (\d{1,2}):(\d{1,2}):(\d{1,2}) (AM|PM)$/i.exec(text.trim())
   if (!parts) return undefined
   const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number)
   if (month < 1 || month > 12 || day < 1 || day > 31 || hour < 1 || hour > 12 || minute > 59 || second > 59)
