@@ -133,7 +133,8 @@ it.each<{
     what: 'a token that ARM does not take',
     code: 'CREDENTIALS_REJECTED',
     says: /rejected the token.*azureEnvironment/,
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 401, code: 'InvalidAuthenticationToken', times: 5 }),
+    arrange: ({ emulator }) =>
+      emulator.failNext({ route: 'arm', status: 401, code: 'InvalidAuthenticationToken', times: 5 }),
   },
   {
     what: 'a write answered 400',
