@@ -4,7 +4,7 @@ import {
   type SubscriptionKeeperOptions,
 } from '../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../src/core/errors.ts'
-import type { CheckOutcome, SubscriptionFinding } from '../../src/provision/upsert/read-subscriptions.ts'
+import type { SubscriptionCheck, SubscriptionFinding } from '../../src/provision/upsert/read-subscriptions.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 
@@ -14,7 +14,7 @@ type Upsert = Awaited<ReturnType<SubscriptionKeeperOptions['connect']>>['upsert'
 function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { provisioning?: 'manage' | 'check' } = {}) {
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
-  const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<CheckOutcome> }[] = []
+  const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<SubscriptionCheck> }[] = []
   const found: { next: SubscriptionFinding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
   const log = captureLog()
   const bring: Upsert = (how) => {
@@ -28,7 +28,7 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
     connect: async () => ({
       upsert: bring,
       check(how) {
-        const end = Promise.withResolvers<CheckOutcome>()
+        const end = Promise.withResolvers<SubscriptionCheck>()
         checks.push({ how, end })
         return end.promise
       },

@@ -23,11 +23,11 @@ import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
 import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/attempts.ts'
 import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
 import {
-  type CheckOutcome,
   checkSubscriptions,
   inspectSubscriptions,
   type Plan,
   planSubscriptions,
+  type SubscriptionCheck,
   type SubscriptionFinding,
 } from '../../provision/upsert/read-subscriptions.ts'
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
@@ -41,7 +41,7 @@ export interface SubscriptionControl {
   /** Creates or updates what is wanted. */
   upsert(how: How): Promise<UpsertOutcome>
   /** Waits until what is wanted exists, and compares it, by GET alone. */
-  check(how: How): Promise<CheckOutcome>
+  check(how: How): Promise<SubscriptionCheck>
   /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
   inspect(signal: AbortSignal, compare: 'delivery' | 'all'): Promise<SubscriptionFinding>
   /** What `upsert` would do. */

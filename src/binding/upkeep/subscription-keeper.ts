@@ -3,7 +3,7 @@
 import { readFailure } from '../../azure/arm-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { CheckOutcome } from '../../provision/upsert/read-subscriptions.ts'
+import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
@@ -60,7 +60,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   async function provision(
     patience: 'timeout' | 'forever',
     signal: AbortSignal,
-  ): Promise<UpsertOutcome | CheckOutcome> {
+  ): Promise<UpsertOutcome | SubscriptionCheck> {
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
       const how = { patience, signal, onLook: record.looked, onAttempt }

@@ -7,7 +7,7 @@ import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './attempts.ts'
 
 /** How a check ended. */
-export interface CheckOutcome {
+export interface SubscriptionCheck {
   /** `notPermitted`: it may not be read here, and is used as it is. */
   readonly action: 'found' | 'notPermitted'
   /** What differs from the metadata, as a clause. */
@@ -20,9 +20,9 @@ export interface CheckOutcome {
  *
  * @throws BindingError as {@link upsertSubscriptions}; TIMEOUT where one does not exist in time
  */
-export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<CheckOutcome> {
+export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  const attemptOnce = async (asked: Asked): Promise<CheckOutcome> => {
+  const attemptOnce = async (asked: Asked): Promise<SubscriptionCheck> => {
     const problems: string[] = []
     for (const one of wanted) {
       const existing = await asked.read(one, 'plain')
@@ -36,7 +36,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return attemptUntilDone<CheckOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return attemptUntilDone<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
 }
 
 /** A decision about one event subscription, and its resource id. */
