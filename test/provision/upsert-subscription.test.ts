@@ -188,7 +188,7 @@ it('sends one request a call, whatever the SDK would retry', async () => {
   await upsert()
   expect(failed).toMatchObject([{ attempt: 1, retryInMs: 500 }])
   expect(log).toContainEqual(expect.stringMatching(/^warn Azure Resource Manager answered 500 .*"retryInMs":500}$/))
-  expect(arm.asked.filter(({ method, path }) => method === 'GET' && path.endsWith('events1')).length).toBe(4)
+  expect(arm.asked.filter(({ method, path }) => method === 'GET' && path.endsWith('events1')).length).toBe(5)
 })
 
 it.each([
@@ -513,20 +513,39 @@ it('creates the event subscription anew when it is deleted before a patch', asyn
   expect(await upsert({ input })).toMatchObject({ action: 'created' })
 })
 
-it("waits while another replica's change is under way, and then writes nothing", async () => {
-  const { arm, upsert, time } = await start()
-  await upsert()
-  if (arm.state.properties) arm.state.properties.provisioningState = 'Updating'
-  const clock: typeof time = {
-    ...time,
-    setTimer(ms, callback) {
-      if (arm.state.properties) arm.state.properties.provisioningState = 'Succeeded'
-      return time.setTimer(ms, callback)
-    },
-  }
-  expect(await upsert({ clock })).toEqual({ action: 'kept' })
-  expect(arm.writes()).toHaveLength(1)
-})
+it.each([
+  { name: 'before it is read', startsAt: undefined },
+  { name: 'between the read and that of its secret attributes', startsAt: '/getDeliveryAttributes' },
+])(
+  "waits while another replica's change that began $name is under way, and then writes nothing",
+  async ({ startsAt }) => {
+    let isStarted = false
+    const becomes = (state: string) => {
+      if (arm.state.properties) arm.state.properties.provisioningState = state
+    }
+    const { arm, upsert, time } = await start({
+      once: ({ path }) => {
+        if (isStarted && startsAt !== undefined && path.endsWith(startsAt)) becomes('Updating')
+        return undefined
+      },
+    })
+    await upsert()
+    isStarted = true
+    if (startsAt === undefined) becomes('Updating')
+    let waits = 0
+    const clock: typeof time = {
+      ...time,
+      setTimer(ms, callback) {
+        waits++
+        isStarted = false
+        becomes('Succeeded')
+        return time.setTimer(ms, callback)
+      },
+    }
+    expect(await upsert({ clock })).toEqual({ action: 'kept' })
+    expect({ waits, writes: arm.writes().length }).toEqual({ waits: 1, writes: 1 })
+  },
+)
 
 it('does not fight with somebody who writes something else: two writes, then a warning', async () => {
   const { arm, upsert, log } = await start({

@@ -18,7 +18,7 @@ export type LookedUp =
   /** `certain` where the list of the source does not have it either; the list could not be read otherwise. */
   | { readonly kind: 'missing'; readonly certain: boolean }
 
-/** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes two more requests. */
+/** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes up to three more requests. */
 export type Detail = 'whole' | 'plain'
 
 /**
@@ -134,6 +134,9 @@ async function withHidden(
     calls.getFullUrl(callOptions()),
     hasSecret ? calls.getDeliveryAttributes(callOptions()) : undefined,
   ])
+  // These answers are of a later moment. Where a change began in between, they are of its new settings, by which nothing is delivered yet.
+  const later = hasSecret ? propertiesOf(await calls.get(callOptions())) : properties
+  if (isChanging(later)) return later
   const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook.endpointUrl
   const whole = {
     ...webHook,
