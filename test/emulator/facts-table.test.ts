@@ -6,18 +6,11 @@ const root = join(import.meta.dirname, '..', '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const guide = read('docs/emulator.md')
 const page = read('docs/emulator-facts.md')
+const ledger = read('test/emulator/facts.md')
 
-/** The text of a section, its subsections included. */
-function section(title: string): string {
-  const from = page.indexOf(`\n## ${title}\n`)
-  if (from < 0) throw new Error(`docs/emulator-facts.md has no section ${title}`)
-  const to = page.indexOf('\n## ', from + 1)
-  return page.slice(from, to < 0 ? undefined : to)
-}
-
-/** The rows of a section's tables, without their heads. */
-const rowsOf = (title: string, head: string) =>
-  section(title)
+/** The rows of the tables of a text, without their heads. */
+const rowsOf = (text: string, head: string) =>
+  text
     .split('\n')
     .filter((line) => line.startsWith('| ') && !line.startsWith(head))
     .map((line) => {
@@ -26,13 +19,14 @@ const rowsOf = (title: string, head: string) =>
     })
 
 let file = ''
-const facts = rowsOf('Each fact, and the test that shows it', '| fact').map(({ fact, other: test }) => {
+const facts = rowsOf(ledger, '| fact').map(({ fact, other: test }) => {
   // A row that names no file is of the one above.
   const [, given = '', name = '', row] = /^(?:`([\w/-]+)` )?› (.+?)(?: › (.+))?$/.exec(test) ?? []
   if (given !== '') file = given
   return { fact, file, name, row }
 })
-const unsupported = rowsOf('What is not there', '| Azure')
+const [, absent = ''] = /\n## What is not there\n(.*?)\n## /s.exec(page) ?? []
+const unsupported = rowsOf(absent, '| Azure')
 
 /** Whether a text stands in a source file as a string of its own. */
 function holds(source: string, text: string): boolean {
