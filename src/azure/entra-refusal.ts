@@ -6,8 +6,7 @@ import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
 import { shellWord } from '../support/text/text.ts'
-import { certificateRemedy } from './certificate-fault.ts'
-import { emulatorFixes, fixFor, silentEmulatorFix } from './emulator-fix.ts'
+import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
 import { NoTokenError } from './no-token.ts'
 
 /** How a request for a token went. */
@@ -58,7 +57,7 @@ export function judgeTokenFailure(
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : whereFrom(exchange, authorityHost)
     // Not as the fix: with one there is no other attempt.
-    const silent = silentEmulatorFix(why, authorityHost)
+    const silent = silenceRemedy(why, authorityHost)
     const nowhere =
       metadata.kind === 'managedIdentity' && exchange?.status === undefined ? remedy(metadata, aadsts) : undefined
     const advice = [silent, nowhere].map((text) => (text === undefined ? '' : `; ${text}`)).join('')
@@ -71,7 +70,7 @@ export function judgeTokenFailure(
   const description = describeBody(said) ?? message
   return new BindingError('CREDENTIALS_REJECTED', {
     what: `no token for ${subject(metadata)}: ${show(description)}`,
-    fix: `${fixFor(authorityHost, emulatorFixes.client, remedy(metadata, aadsts))}${hint}`,
+    fix: `${remedy(metadata, aadsts)}${hint}`,
     details: {
       ...(aadsts && { entraCode: aadsts }),
       ...(exchange?.status !== undefined && { status: exchange.status }),

@@ -2,7 +2,7 @@
 
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'
-import { emulatorFixes, fixFor, roleFix } from './emulator-fix.ts'
+import { roleRemedy } from './missing-role.ts'
 
 export interface NamespaceRefusal {
   /** Absent where there was no answer. */
@@ -11,11 +11,7 @@ export interface NamespaceRefusal {
 }
 
 /** What to do about a refusal of the namespace; `undefined` where its status tells nothing. */
-export function explainNamespaceRefusal(
-  failure: NamespaceRefusal,
-  pull: PullMetadata,
-  namespaceEndpoint: string,
-): string | undefined {
+export function explainNamespaceRefusal(failure: NamespaceRefusal, pull: PullMetadata): string | undefined {
   const { namespaceTopic, namespaceKey, clientId } = pull
   const { subscriptionId, resourceGroup, namespace } = namespaceTopic
   const { status } = failure
@@ -23,10 +19,10 @@ export function explainNamespaceRefusal(
     const line =
       `az eventgrid namespace list-key --name ${shellWord(namespace)} ` +
       `--resource-group ${shellWord(resourceGroup)} --subscription ${subscriptionId}`
-    return fixFor(namespaceEndpoint, emulatorFixes.key('namespaceKey'), `check namespaceKey:\n${line}`)
+    return `check namespaceKey:\n${line}`
   }
   if (status === 401 || status === 403) {
-    return roleFix(namespaceEndpoint, 'EventGrid Data Receiver', clientId, shellWord(namespaceTopic.namespaceId))
+    return roleRemedy('EventGrid Data Receiver', clientId, shellWord(namespaceTopic.namespaceId))
   }
   if (status === 404 || status === 410) return whatIsMissing(failure, pull)
   return undefined

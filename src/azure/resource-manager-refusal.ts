@@ -5,8 +5,8 @@ import { showUrl } from '../metadata/fields/redact.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'
 import type { ArmFailure, ArmFailureKind } from './arm-failure.ts'
-import { certificateRemedy } from './certificate-fault.ts'
-import { emulatorFixes, fixFor, isEmulator, roleFix, silentEmulatorFix } from './emulator-fix.ts'
+import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
+import { roleRemedy } from './missing-role.ts'
 
 /** The kind of a failure. It decides about another attempt and about the remedy. */
 export type Verdict =
@@ -92,9 +92,9 @@ function isUnregistered(message: string, targets: readonly string[]): boolean {
   )
 }
 
-type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint' | 'handshakePort'
+type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint'
 
-/** What an explanation names, and must not show. `handshakePort` 0: a port that is only known once it listens. */
+/** What an explanation names, and must not show. */
 export interface FailureContext extends Pick<InputMetadata, Named> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
@@ -136,7 +136,6 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
 
 function explain(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
-  const fix = (emulator: string, azure: string) => fixFor(context.resourceManager, emulator, azure)
   const said = quote(failure, context)
   switch (judgeFailure(failure)) {
     case 'handshake':
@@ -149,7 +148,7 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
       }
     case 'permission': {
       const client = context.clientId ?? clientNamedBy(failure.message)
-      const role = roleFix(context.resourceManager, roleOf(context), client, shellWord(scopeId))
+      const role = roleRemedy(roleOf(context), client, shellWord(scopeId))
       const verb = context.isReadOnly ? 'read' : 'create'
       const denied = context.isHostRead ? 'read the host name of' : `${verb} event subscriptions at`
       return {
@@ -162,21 +161,18 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
       return {
         code: 'PROVIDER_NOT_REGISTERED',
         what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
-        fix: fix(
-          emulatorFixes.provider(subscriptionId),
-          [
-            'register it, and wait until it shows Registered:',
-            'az provider register --namespace Microsoft.EventGrid',
-            'az provider show --namespace Microsoft.EventGrid --query registrationState',
-          ].join('\n'),
-        ),
+        fix: [
+          'register it, and wait until it shows Registered:',
+          'az provider register --namespace Microsoft.EventGrid',
+          'az provider show --namespace Microsoft.EventGrid --query registrationState',
+        ].join('\n'),
       }
     case 'scope': {
       const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
       return {
         code: 'SCOPE_NOT_FOUND',
         what: `there is no ${scopeId} ${said}`,
-        fix: fix(emulatorFixes.scope, `check ${fields}, and that the resource exists`),
+        fix: `check ${fields}, and that the resource exists`,
       }
     }
     case 'rejected':
@@ -190,12 +186,12 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
   }
 }
 
-const overHttps = 'its name must resolve, and its certificate must be valid and not self-signed'
-const noAnswer = `the endpoint must be reachable from the internet, ${overHttps}`
+const noAnswer =
+  'the endpoint must be reachable from the internet, its name must resolve, and its certificate must be valid and not self-signed'
 
 function explainHandshake(failure: ArmFailure, context: FailureContext): Explanation {
-  const endpoint = showUrl(context.subscriberEndpoint)
-  const path = new URL(context.subscriberEndpoint).pathname
+  const { subscriberEndpoint } = context
+  const endpoint = showUrl(subscriberEndpoint)
   const named = /Http (?<method>[A-Z]+) request failed with response code (?<answer>\w+)/i.exec(failure.message)?.groups
   const method = named?.method?.toUpperCase() ?? 'OPTIONS'
   const answer = named?.answer
@@ -206,46 +202,31 @@ function explainHandshake(failure: ArmFailure, context: FailureContext): Explana
     return {
       ...base,
       what: `Event Grid waits for manual validation of ${endpoint}, because its answer to the handshake has no consent`,
-      fix: `route ${path} to handshakePort unchanged, so that this binding answers the handshake`,
+      fix: `route ${new URL(subscriberEndpoint).pathname} to handshakePort unchanged, so that this binding answers the handshake`,
     }
   }
   if (answer === undefined || /^unknown$/i.test(answer)) {
+    const how = answer === undefined ? '' : `: ${method} got no HTTP answer`
     const said = scrub(failure.message, context.secrets)
-    return {
-      ...base,
-      what: answer === undefined ? `${failed} (Event Grid says: ${said})` : `${failed}: ${method} got no HTTP answer`,
-      fix: isEmulator(context.resourceManager) ? ingressRule(context) : noAnswer,
-    }
+    return { ...base, what: `${failed}${how} (Event Grid says: ${said})`, fix: noAnswer }
   }
+  return { ...base, ...explainHandshakeAnswer({ method, answer }, subscriberEndpoint) }
+}
+
+/** What the endpoint answered in a handshake, and what to do about it. `answer`: the status, or its name as Event Grid has it. */
+export function explainHandshakeAnswer(
+  { method, answer }: { readonly method: string; readonly answer: string },
+  subscriberEndpoint: string,
+): { readonly what: string; readonly fix: string } {
+  const path = new URL(subscriberEndpoint).pathname
   return {
-    ...base,
-    what: `${failed}: ${method} was answered ${answer}`,
+    what: `the handshake with ${showUrl(subscriberEndpoint)} failed: ${method} was answered ${answer}`,
     fix: /^(503|ServiceUnavailable)$/i.test(answer)
       ? `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
         `afterwards the same request returns 200`
       : `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
         `handshakePort, without authentication or redirects`,
   }
-}
-
-/** The emulator needs no public endpoint, only a rule that leads to the handshake port. */
-function ingressRule({ subscriberEndpoint, handshakePort }: FailureContext): string {
-  const { origin } = new URL(subscriberEndpoint)
-  if (handshakePort === 0) {
-    return [
-      `tell the emulator that this binding serves ${origin}:`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the line to paste holds the template.
-      'emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)',
-      `where that leads to an https address instead, ${overHttps}`,
-    ].join('\n')
-  }
-  const to = `http://127.0.0.1:${handshakePort}/`
-  return [
-    `the emulator needs an ingress rule from ${origin}/ to ${to}, by an option or in its configuration file:`,
-    `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=${to}`,
-    `ingress: [{ from: "${origin}/", to: "${to}" }]`,
-    `where it leads to an https address instead, ${overHttps}`,
-  ].join('\n')
 }
 
 function explainPassing(
@@ -269,9 +250,7 @@ function explainPassing(
   return {
     what: `no answer from ${resourceManager} ${said}`,
     fix:
-      certificateRemedy(failure.code, resourceManager) ??
-      silentEmulatorFix(failure.code, resourceManager) ??
-      checkNetwork,
+      certificateRemedy(failure.code, resourceManager) ?? silenceRemedy(failure.code, resourceManager) ?? checkNetwork,
   }
 }
 

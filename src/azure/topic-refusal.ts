@@ -3,7 +3,7 @@ import type { PublishErrorCode } from '../core/errors.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'
-import { emulatorFixes, fixFor, roleFix } from './emulator-fix.ts'
+import { roleRemedy } from './missing-role.ts'
 import { topicName } from './topic-name.ts'
 
 export interface TopicRefusal {
@@ -76,7 +76,6 @@ function remediesFor(topicEndpoint: string) {
   const name = shellWord((isNamespace ? namespaceName(url) : topicName(url)) ?? `<${resource}>`)
   const lookUp = (field: string) =>
     `"$(az resource list --name ${name} --resource-type Microsoft.EventGrid/${resource}s --query '[0].${field}' --output tsv)"`
-  const fix = (emulator: string, azure: string) => fixFor(topicEndpoint, emulator, azure)
   const keys = isNamespace ? 'namespace list-key' : 'topic key list'
   const missing = isNamespace
     ? 'the namespace has no such topic: check the name before :publish in topicEndpoint'
@@ -84,13 +83,10 @@ function remediesFor(topicEndpoint: string) {
       `az eventgrid topic list --query "[?name=='${name}'].endpoint" --output tsv`
   return {
     accessKey: () =>
-      fix(
-        emulatorFixes.key('accessKey'),
-        `set accessKey to a key of this ${resource}:\n` +
-          `az eventgrid ${keys} --name ${name} --resource-group ${lookUp('resourceGroup')}`,
-      ),
-    role: (clientId: string | undefined) => roleFix(topicEndpoint, 'EventGrid Data Sender', clientId, lookUp('id')),
-    topic: () => fix(emulatorFixes.topic, missing),
+      `set accessKey to a key of this ${resource}:\n` +
+      `az eventgrid ${keys} --name ${name} --resource-group ${lookUp('resourceGroup')}`,
+    role: (clientId: string | undefined) => roleRemedy('EventGrid Data Sender', clientId, lookUp('id')),
+    topic: () => missing,
   }
 }
 

@@ -12,8 +12,7 @@ import {
   type PipelineResponse,
 } from '@azure/core-rest-pipeline'
 import { type AnswerLimit, readBounded } from '../azure/answer-limit.ts'
-import { certificateRemedy } from '../azure/certificate-fault.ts'
-import { silentEmulatorFix } from '../azure/emulator-fix.ts'
+import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
 import { NoTokenError } from '../azure/no-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
 import { createTokenRenewal } from '../azure/token-renewal.ts'
@@ -268,7 +267,7 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true }
   const code = isRestError(error) ? error.code : undefined
-  const fix = certificateRemedy(code, namespaceEndpoint) ?? silentEmulatorFix(code, namespaceEndpoint)
+  const fix = certificateRemedy(code, namespaceEndpoint) ?? silenceRemedy(code, namespaceEndpoint)
   const message = error instanceof Error ? shown(error.message) : 'unknown'
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, fix }

@@ -273,7 +273,7 @@ it.each([
   {
     fault: 'a wrong key',
     change: { namespaceKey: 'd3Jvbmcga2V5' },
-    says: 'set namespaceKey to the key of the topic, which emulate prints',
+    says: 'Emulator: emulate prints the keys at its start',
   },
   {
     fault: 'an event subscription that is missing',
@@ -292,7 +292,7 @@ it('names the role that is missing to write the event subscription, and the topi
   const { binding, byCredential } = await openPull({ emulator: { clients: [{ roles: [] }] } })
   const denied = await refusal(binding.init(byCredential))
   expect(denied.code).toBe('PERMISSION_DENIED')
-  expect(denied.message).toMatch(/\nclients: \[\{ clientId: \S+, roles: \[EventGrid Contributor\] \}\]\nin Azure: /)
+  expect(denied.message).toMatch(/Emulator: .* clients: \[\{ clientId: \S+, roles: \[EventGrid Contributor\] \}\]\.\)/)
   expect(denied.message).toContain('--role "EventGrid Contributor"')
   const client = { roles: [{ role: 'EventGrid Contributor' }] }
   const other = await openPull({ emulator: { clients: [client] } })

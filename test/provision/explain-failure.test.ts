@@ -8,7 +8,6 @@ const context: FailureContext = {
   eventSubscriptionName: 'events1',
   clientId: 'c1',
   subscriberEndpoint: 'https://app.example.com/api/events?code=query-marked',
-  handshakePort: 9000,
   pathKind: 'extension',
   resourceManager: 'https://management.azure.com',
   secrets: ['query-marked', 'secret/marked'],
@@ -92,45 +91,6 @@ it.each([
   expect(explained.what).toContain('https://app.example.com/api/events?(redacted)')
   expect(explained.what).toContain(what)
   expect(explained.fix).toContain(fix)
-})
-
-it.each([
-  { resourceManager: 'https://127.0.0.1:4430', said: 'Http OPTIONS request failed with response code Unknown.' },
-  { resourceManager: 'https://localhost:4430/', said: 'Something new.' },
-  { resourceManager: 'https://[::1]:4430', said: 'Http POST request failed with response code Unknown.' },
-])(
-  'asks an emulator, at $resourceManager, for an ingress rule in place of the internet: $said',
-  ({ resourceManager, said }) => {
-    const { fix } = explainFailure(handshake(said), { ...context, resourceManager })
-    expect(fix?.split('\n')).toEqual([
-      'the emulator needs an ingress rule from https://app.example.com/ to http://127.0.0.1:9000/, by ' +
-        'an option or in its configuration file:',
-      'eventgrid-binding emulate --ingress https://app.example.com/=http://127.0.0.1:9000/',
-      'ingress: [{ from: "https://app.example.com/", to: "http://127.0.0.1:9000/" }]',
-      'where it leads to an https address instead, its name must resolve, and its certificate must be valid and not self-signed',
-    ])
-  },
-)
-
-it.each([
-  {
-    status: 403,
-    code: 'AuthorizationFailed',
-    line: 'clients: [{ clientId: c1, roles: [EventGrid EventSubscription Contributor] }]',
-  },
-  { status: 409, code: 'MissingSubscriptionRegistration', line: 'subscriptions: [{ id: s1, registered: true }]' },
-  { status: 404, code: 'ResourceNotFound', line: 'emulate prints the scope of each topic' },
-])('names the configuration of an emulator before the lines for az: $code', ({ status, code, line }) => {
-  const { fix } = explain({ status, code }, { resourceManager: 'https://127.0.0.1:4430' })
-  expect(fix).toMatch(/^on the emulator: .*its configuration \(emulate --config FILE/)
-  expect(fix).toContain(line)
-  expect(fix).toContain('\nin Azure: ')
-})
-
-it('gives the line for an emulator in the same process where the port is a free one', () => {
-  const said = handshake('Http OPTIONS request failed with response code Unknown.')
-  const { fix } = explainFailure(said, { ...context, resourceManager: 'https://127.0.0.1:1', handshakePort: 0 })
-  expect(fix).toContain('emulator.setIngress(({ pathname }) => `http://127.0.0.1:${' + 'binding.address()?.port}')
 })
 
 it('advises about the ingress only where the answer was 503', () => {

@@ -38,7 +38,6 @@ const context: FailureContext = {
   eventSubscriptionName: 'events1',
   clientId: undefined,
   subscriberEndpoint: 'https://app.example.com/api/events?code=marked',
-  handshakePort: 9000,
   pathKind: 'extension',
   resourceManager: 'https://arm.example.com',
   secrets: ['marked', 'a b', 'half \ud800 a pair'],

@@ -19,10 +19,10 @@ describe('an answer that refuses', () => {
 
   it.each([
     { status: 400, code: 'PUBLISH_REJECTED', says: 'topicSchema' },
-    { status: 401, code: 'CREDENTIALS_REJECTED', says: 'set accessKey to the key of the topic, which emulate prints' },
+    { status: 401, code: 'CREDENTIALS_REJECTED', says: 'set accessKey to a key of this topic' },
     { status: 403, code: 'PERMISSION_DENIED', says: 'network settings' },
-    { status: 404, code: 'PUBLISH_REJECTED', says: 'an endpoint that emulate prints' },
-    { status: 410, code: 'PUBLISH_REJECTED', says: 'an endpoint that emulate prints' },
+    { status: 404, code: 'PUBLISH_REJECTED', says: "set topicEndpoint to the topic's own" },
+    { status: 410, code: 'PUBLISH_REJECTED', says: "set topicEndpoint to the topic's own" },
     { status: 413, code: 'PAYLOAD_TOO_LARGE', says: 'smaller' },
     { status: 415, code: 'PUBLISH_REJECTED', says: 'topicEndpoint' },
     { status: 202, code: 'PUBLISH_REJECTED', says: 'where Event Grid answers 200' },

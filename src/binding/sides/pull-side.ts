@@ -120,7 +120,7 @@ function startReceiver(
     dispatch: createEventDispatch(pull, { handler, now, log: handlerLog, clock }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
-    remedy: (failure) => explainNamespaceRefusal(failure, pull, namespaceEndpoint),
+    remedy: (failure) => explainNamespaceRefusal(failure, pull),
     ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
   })
 }

@@ -1,4 +1,5 @@
 // Entra's error texts and AADSTS numbers: wrong secret, unknown tenant, wrong scope.
+import { advice, withAdvice } from '../model/advice.ts'
 
 /** Why Entra refuses a token request (Entra: reference-error-codes). */
 export interface EntraFailure {
@@ -25,8 +26,11 @@ export const entraFailures = {
   wrongSecret: (clientId: string) =>
     invalidClient(
       7000215,
-      'Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the ' +
-        `client secret ID, for a secret added to app '${clientId}'.`,
+      withAdvice(
+        'Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the ' +
+          `client secret ID, for a secret added to app '${clientId}'.`,
+        advice.client,
+      ),
     ),
   missingSecret: () =>
     invalidClient(
@@ -36,14 +40,20 @@ export const entraFailures = {
   unknownClient: (clientId: string, tenantId: string) =>
     failureOf('unauthorized_client')(
       700016,
-      `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. ${notInstalled} ` +
-        'You may have sent your authentication request to the wrong tenant.',
+      withAdvice(
+        `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. ${notInstalled} ` +
+          'You may have sent your authentication request to the wrong tenant.',
+        advice.client,
+      ),
     ),
   unknownTenant: (tenantId: string) =>
     invalidRequest(
       90002,
-      `Tenant '${tenantId}' not found. Check to make sure you have the correct tenant ID and are signing into the correct ` +
-        'cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.',
+      withAdvice(
+        `Tenant '${tenantId}' not found. Check to make sure you have the correct tenant ID and are signing into the correct ` +
+          'cloud. Check with your subscription administrator, this may happen if there are no active subscriptions for the tenant.',
+        advice.client,
+      ),
     ),
   /** The same for the discovery documents. */
   unknownDiscoveryTenant: (tenantId: string) =>

@@ -73,6 +73,11 @@ export function findRole(nameOrId: string): Role | undefined {
   return builtInRoles.find(({ id, name }) => name.toLowerCase() === wanted || wanted.split('/').at(-1) === id)
 }
 
+/** The first built-in role that allows this: for reading too it is one that may write, which a caller wants next. */
+export function roleThatAllows(asked: Pick<ActionRequest, 'action' | 'data'>): string {
+  return builtInRoles.find((role) => allowsAction(role, asked))?.name ?? 'Owner'
+}
+
 /** A role that a principal holds at a scope and below. */
 export interface RoleAssignment {
   /** Resource id of the assignment. */
@@ -95,10 +100,14 @@ export interface ActionRequest {
  * Azure.
  */
 export function allows(assignments: readonly RoleAssignment[], asked: ActionRequest): boolean {
-  const roles = rolesAt(assignments, asked.principalId, asked.scope)
-  return roles.some(({ actions, dataActions = [], notActions = [] }) => {
-    return matchesAny(asked.data ? dataActions : actions, asked.action) && !matchesAny(notActions, asked.action)
-  })
+  return rolesAt(assignments, asked.principalId, asked.scope).some((role) => allowsAction(role, asked))
+}
+
+function allowsAction(
+  { actions, dataActions = [], notActions = [] }: Role,
+  { action, data }: Pick<ActionRequest, 'action' | 'data'>,
+): boolean {
+  return matchesAny(data ? dataActions : actions, action) && !matchesAny(notActions, action)
 }
 
 /** The roles that a principal holds at a scope, or above it. */

@@ -2,7 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { isSameText } from '../../support/text/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
+import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import { advice, withAdvice } from '../model/advice.ts'
 import type { Namespace, NamespaceTopic } from '../model/resources/namespace.ts'
 import { forbidden, namespaceUnauthorized } from './namespace-error.ts'
 
@@ -26,14 +28,20 @@ export async function authorizeNamespaceCall(
   if (scheme.toLowerCase() === 'sharedaccesskey') {
     const keys = [...namespace.keys, ...(topic?.keys ?? [])]
     if (keys.some((key) => isSameText(key, credential))) return
-    throw namespaceUnauthorized('The access key is not valid.')
+    throw namespaceUnauthorized(withAdvice('The access key is not valid.', advice.key))
   }
   if (scheme.toLowerCase() !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
   const verdict = await tokens.verifyToken(credential, { audience })
   if ('problem' in verdict) throw namespaceUnauthorized(`The access token is not valid. ${verdict.message}`.trim())
-  request.outcome.clientId = verdict.token.clientId
+  const { clientId, objectId } = verdict.token
+  request.outcome.clientId = clientId
   const scope = topic?.id ?? namespace.id
   const dataAction = `Microsoft.EventGrid/events/${action}/action`
-  if (directory.allows({ principalId: verdict.token.objectId, data: true, action: dataAction, scope })) return
-  throw forbidden(`The principal does not have permission to ${action} events at ${scope}.`)
+  if (directory.allows({ principalId: objectId, data: true, action: dataAction, scope })) return
+  throw forbidden(
+    withAdvice(
+      `The principal does not have permission to ${action} events at ${scope}.`,
+      advice.role(roleThatAllows({ action: dataAction, data: true }), clientId),
+    ),
+  )
 }

@@ -1,6 +1,7 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
+import { advice, withAdvice } from '../model/advice.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
@@ -127,10 +128,10 @@ async function findTopic(
     throw badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`)
   }
   const namespace = namespaceNamed(store, request.params.namespace)
-  if (!namespace) throw namespaceNotFound('The namespace was not found.')
+  if (!namespace) throw namespaceNotFound(withAdvice('The namespace was not found.', advice.namespace))
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   await authorizeNamespaceCall(options, request, { namespace, topic, action })
-  if (!topic) throw namespaceNotFound(`Topic '${topicName.slice(0, 50)}' is not found`)
+  if (!topic) throw namespaceNotFound(withAdvice(`Topic '${topicName.slice(0, 50)}' is not found.`, advice.topic))
   return topic
 }
 

@@ -1,6 +1,8 @@
 // Who may publish: `aeg-sas-key`, SAS token, bearer token, `disableLocalAuth`; refusal texts.
 import { isSameText } from '../../support/text/same-text.ts'
+import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenVerdict } from '../entra/token-issuer.ts'
+import { advice, withAdvice } from '../model/advice.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
@@ -78,8 +80,11 @@ async function authorizeBearer(
   const { clientId, objectId } = verdict.token
   if (maySend(objectId)) return clientId
   throw unauthorized(
-    'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
-      `${target.id}.`,
+    withAdvice(
+      'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
+        `${target.id}.`,
+      advice.role(roleThatAllows({ action: sendAction, data: true }), clientId),
+    ),
   )
 }
 
@@ -88,7 +93,10 @@ function wrongKey(host: string, key: string): string {
     ? 'The key does not match any key of the resource'
     : 'The input is not a valid Base-64 string as it contains a non-base 64 character, more than two ' +
       'padding characters, or an illegal character among the padding characters. '
-  return `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}.`
+  return withAdvice(
+    `The request authorization key is not authorized for ${host.toUpperCase()}. This is due to the reason: ${reason}.`,
+    advice.key,
+  )
 }
 
 function sasMessage(problem: SasProblem, host: string): string {

@@ -1,4 +1,5 @@
 // Error body, codes and texts of refused publishing: 401, 403, 413, 415, 429.
+import { advice, withAdvice } from '../model/advice.ts'
 import { dotNetTime } from '../model/events/event-grid-time.ts'
 
 /** A refusal of a publish request, in the words of Event Grid's data plane, without the ` Report ...` tail. */
@@ -56,7 +57,7 @@ export const notFound = (url: string) =>
   new PublishFault(
     404,
     'NotFound',
-    `No HTTP resource was found that matches the request URI '${url}'.`,
+    withAdvice(`No HTTP resource was found that matches the request URI '${url}'.`, advice.topic),
     'ResourceNotFound',
   )
 

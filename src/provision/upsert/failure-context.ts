@@ -22,7 +22,6 @@ export function failureContext(
     pathKind: placeAt(scope, eventSubscriptionName).kind,
     subscriptionId: input.subscriptionId,
     subscriberEndpoint,
-    handshakePort: input.handshakePort,
     secrets: [
       deliveryCredential?.reveal(),
       ...ownSecrets(input),
@@ -43,7 +42,6 @@ export function pullFailureContext(pull: PullMetadata, resourceManager: string, 
     subscriptionId: namespaceTopic.subscriptionId,
     // No handshake belongs to a Queue event subscription.
     subscriberEndpoint: '',
-    handshakePort: 0,
     secrets: ownSecrets(pull),
   }
 }

@@ -5,8 +5,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
-import { certificateRemedy } from '../../azure/certificate-fault.ts'
-import { silentEmulatorFix } from '../../azure/emulator-fix.ts'
+import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { NoTokenError } from '../../azure/no-token.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
@@ -165,7 +164,7 @@ async function sendOnce(
     return {
       kind: 'unreachable',
       reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
-      fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silentEmulatorFix(code, client.endpointUrl)),
+      fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, client.endpointUrl)),
       permanent: !isRestError(error) || lasting !== undefined,
       noSuchHost,
     }

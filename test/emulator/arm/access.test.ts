@@ -60,7 +60,8 @@ describe('a role', () => {
         new RegExp(
           `^The client '${emulator.clientId}' with object id '[\\da-f-]{36}' does not have authorization ` +
             `to perform action 'Microsoft.EventGrid/eventSubscriptions/write' over scope '${id}' or the ` +
-            'scope is invalid. If access was recently granted, please refresh your credentials.$',
+            'scope is invalid. If access was recently granted, please refresh your credentials. Emulator: add the role .* ' +
+            `clients: \\[{ clientId: ${emulator.clientId}, roles: \\[EventGrid EventSubscription Contributor\\] }\\].$`,
         ),
       ),
     })

@@ -224,7 +224,7 @@ const refusals: Refusal[] = [
     body: [cloudEvent()],
     status: 401,
     code: 'Unauthorized',
-    message: /not a valid Base-64 string .* among the padding characters\. \.$/,
+    message: /not a valid Base-64 string .* among the padding characters\. \. Emulator: /,
   },
   {
     name: 'an unknown api-version',

@@ -270,7 +270,9 @@ it('writes a line for each check, remedies below, and counts at the end; without
   const { text, code } = await runCheck(['--components', folder.path, '--emulator', emulator.endpoints.resourceManager])
   expect(code).toBe(1)
   expect(text).toMatch(/^orders {2}\S+orders\.yaml\n {2}✓ files\/yaml/)
-  expect(text).toMatch(/\n {2}✗ topic\/credential {6}.*answered 401.*\n {6}→ on the emulator: set accessKey/)
+  expect(text).toMatch(
+    /\n {2}✗ topic\/credential {6}.*answered 401.*Emulator: emulate prints the keys.*\n {6}→ set accessKey/,
+  )
   expect(text).toMatch(/\n✗ 18 ok, 1 failed in \d+\.\d s\n {2}on the emulator: public names[^\n]*\n$/)
   expect(text).not.toContain('\u001b')
 })

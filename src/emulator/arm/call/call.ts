@@ -133,7 +133,7 @@ const knownTypes = ['topics', 'domains', 'systemTopics'] as const
 
 export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering')
-    throw armErrors.notRegistered(azure.registration)
+    throw armErrors.notRegistered(azure.registration, azure.id)
 }
 
 export function requireEventGridVersion(call: ArmCall, type: string): void {

@@ -1,4 +1,6 @@
 // Texts, codes and statuses of ARM's errors: `AuthorizationFailed`, `ResourceNotFound`, quota, `Conflict`.
+import { roleThatAllows } from '../../entra/roles.ts'
+import { advice, withAdvice } from '../../model/advice.ts'
 
 export interface ArmErrorDetail {
   readonly code: string
@@ -93,27 +95,36 @@ export const armErrors = {
     new ArmError(
       403,
       'AuthorizationFailed',
-      `The client '${clientId}' with object id '${objectId}' does not have authorization to perform ` +
-        `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently ` +
-        'granted, please refresh your credentials.',
+      withAdvice(
+        `The client '${clientId}' with object id '${objectId}' does not have authorization to perform ` +
+          `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently ` +
+          'granted, please refresh your credentials.',
+        advice.role(roleThatAllows({ action }), clientId),
+      ),
     ),
   subscriptionNotFound: (id: string) =>
-    notFound('SubscriptionNotFound', `The subscription '${id}' could not be found.`),
+    notFound('SubscriptionNotFound', withAdvice(`The subscription '${id}' could not be found.`, advice.scope)),
   invalidSubscriptionId: (id: string) =>
     badRequest('InvalidSubscriptionId', `The provided subscription identifier '${id}' is malformed or invalid.`),
   resourceGroupNotFound: (name: string) =>
-    notFound('ResourceGroupNotFound', `Resource group '${name}' could not be found.`),
+    notFound('ResourceGroupNotFound', withAdvice(`Resource group '${name}' could not be found.`, advice.scope)),
   resourceNotFound: (type: string, name: string, group: string) =>
     notFound(
       'ResourceNotFound',
-      `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
-        `please go to https://aka.ms/ARMResourceNotFoundFix`,
+      withAdvice(
+        `The Resource '${type}/${name}' under resource group '${group}' was not found. For more details ` +
+          `please go to https://aka.ms/ARMResourceNotFoundFix`,
+        advice.scope,
+      ),
     ),
   /** For what is a part of a resource that does not exist. @param id the id of that resource */
   parentNotFound: (type: string, id: string) =>
     notFound(
       'ParentResourceNotFound',
-      `Failed to perform the operation on resource(s) of type '${type}', because the parent resource '${id}' could not be found.`,
+      withAdvice(
+        `Failed to perform the operation on resource(s) of type '${type}', because the parent resource '${id}' could not be found.`,
+        advice.scope,
+      ),
     ),
   topicTypeNotFound: (name: string) =>
     notFound('ResourceNotFound', `The topic type '${name.slice(0, 100)}' could not be found.`),
@@ -135,10 +146,12 @@ export const armErrors = {
     new ArmError(405, 'MethodNotAllowed', `The requested resource does not support http method '${method}'.`, {
       headers: { allow: allowed },
     }),
-  notRegistered: (state: string) => {
-    const message =
+  notRegistered: (state: string, subscriptionId: string) => {
+    const message = withAdvice(
       `The subscription registration is in '${state}' state. The subscription must be registered to ` +
-      "use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions."
+        "use namespace 'Microsoft.EventGrid'. See https://aka.ms/rps-not-found for how to register subscriptions.",
+      advice.provider(subscriptionId),
+    )
     const details = [{ code: 'MissingSubscriptionRegistration', target: 'Microsoft.EventGrid', message }]
     return new ArmError(409, 'MissingSubscriptionRegistration', message, { details })
   },

@@ -246,12 +246,15 @@ function readToEnd(answer: http.IncomingMessage): void {
 
 /** Advice for the emulator's user where the network's error does not say what to do. Contains no query. */
 function failureHint(url: URL, target: URL, error: NodeJS.ErrnoException): string | undefined {
-  const rule = (to: string) => `an ingress rule from ${url.origin}/ to ${to} (emulate --ingress ${url.origin}/=${to})`
+  const rule = (to: string) =>
+    `an ingress rule from ${url.origin}/ to ${to} (emulate --ingress ${url.origin}/=${to}, ingress in its configuration, or ` +
+    'emulator.setIngress in code)'
   if (/wrong version number|packet length too long/i.test(error.message)) {
     return `${target.origin} speaks plain http there: use ${rule(`http://${target.host}/`)}`
   }
   if (error.syscall === 'getaddrinfo' && url.href === target.href) {
     return `no ingress rule matches ${url.origin}${url.pathname}, and its host is unknown here: give ${rule('http://127.0.0.1:PORT/')}`
   }
+  if (error.code === 'ECONNREFUSED') return `nothing listens at ${target.origin}, where ${url.origin} leads`
   return undefined
 }

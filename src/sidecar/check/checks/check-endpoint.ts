@@ -1,5 +1,5 @@
 // Checks `endpoint/handshake` and `endpoint/path`: what they need, text for no answer.
-import { certificateRemedy } from '../../../azure/certificate-fault.ts'
+import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { type JudgeEndpointOptions, judgeHandshake, judgePath } from '../judge/judge-endpoint.ts'
@@ -24,7 +24,7 @@ function endpointCheck(id: CheckId, world: InputWorld, judge: (options: JudgeEnd
       const holder = await world.portHolder()
       try {
         const answers = await world.endpointAnswers()
-        return judge({ input, answers, holder, context: world.explainedBy() })
+        return judge({ input, answers, holder })
       } catch (error) {
         const code = codeOf(error)
         const message = oneLine(messageOf(error), 200)

@@ -83,7 +83,7 @@ function refusal(pull: PullMetadata, endpoint: string, failure: RequestFailure):
   const isSilent = status === undefined
   const otherwise = isSilent ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again'
   return failed(isSilent ? `${host} gives no answer: ${reason}` : `${host} answered with ${reason}`, {
-    remedy: fix ?? explainNamespaceRefusal(failure, pull, endpoint) ?? otherwise,
+    remedy: fix ?? explainNamespaceRefusal(failure, pull) ?? otherwise,
     belongsTo: noToken ? 'azure/credential' : about(status),
   })
 }

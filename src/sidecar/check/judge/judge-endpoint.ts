@@ -1,13 +1,12 @@
 // Verdict on handshake answers: `WebHook-Allowed-Origin`, validation code, path rewritten by an ingress.
 
-import { ArmFailureError } from '../../../azure/arm-failure.ts'
-import { explainFailure, type FailureContext } from '../../../azure/resource-manager-refusal.ts'
+import { explainHandshakeAnswer } from '../../../azure/resource-manager-refusal.ts'
 import { querySecrets, scrub } from '../../../core/scrub.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
-import { cut } from '../../../support/text/text.ts'
+import { cut, shellWord } from '../../../support/text/text.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
 import { healthOf, type PortHolder } from '../world/own-listener.ts'
 import type { ProbeAnswer } from '../world/probe.ts'
@@ -17,35 +16,37 @@ export interface JudgeEndpointOptions {
   readonly input: InputMetadata
   readonly answers: EndpointAnswers
   readonly holder: PortHolder
-  readonly context: FailureContext
 }
 
 /** Judges the handshake: consent to OPTIONS, and an answer to the validation event. */
-export function judgeHandshake({ input, answers, holder, context }: JudgeEndpointOptions): Finding {
+export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions): Finding {
   const { options, validation, code } = answers
   const cite = citer(input)
+  const adviceFor = (method: 'OPTIONS' | 'POST', { status }: ProbeAnswer) =>
+    explainHandshakeAnswer({ method, answer: String(status) }, input.subscriberEndpoint)
   const arrived = strayPath(answers)
   if (arrived !== undefined) {
     const what = `the handshake reached a listener of this binding at ${cite(arrived, 256)}, which it does not serve`
     return failed(what, { belongsTo: 'endpoint/path' })
   }
   if (options.headers['x-ms-routing-request-id'] !== undefined) {
-    const { hostname } = new URL(input.subscriberEndpoint)
-    return failed(`the emulator has no ingress for ${hostname}`, { remedy: explain('OPTIONS', 'Unknown', context).fix })
+    const { hostname, origin } = new URL(input.subscriberEndpoint)
+    const remedy = `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=http://127.0.0.1:${input.handshakePort}/`
+    return failed(`the emulator has no ingress for ${hostname}`, { remedy })
   }
   const origin = input.environment.eventGridOrigin
-  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, context, cite)
+  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, input, cite)
   const consent = options.headers['webhook-allowed-origin']?.trim().toLowerCase()
   if (consent !== '*' && consent !== origin.toLowerCase()) {
     const said =
       consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${cite(consent, 80)}`
     const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options, cite)}`
-    return failed(what, { remedy: explain('OPTIONS', String(options.status), context).fix })
+    return failed(what, { remedy: adviceFor('OPTIONS', options).fix })
   }
-  if (validation.status !== 200) return refused('POST', validation, context, cite)
+  if (validation.status !== 200) return refused('POST', validation, input, cite)
   if (responseOf(validation.body) !== code) {
     const what = `POST of the validation event was answered 200 without its code${who(validation, cite)}`
-    return failed(what, { remedy: explain('POST', '200', context).fix })
+    return failed(what, { remedy: adviceFor('POST', validation).fix })
   }
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
@@ -85,20 +86,12 @@ function strayPath({ health, options }: EndpointAnswers): string | undefined {
   return undefined
 }
 
-function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, context: FailureContext, cite: Cite): Finding {
-  const { what, fix } = explain(method, String(answer.status), context)
+function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: InputMetadata, cite: Cite): Finding {
+  const { what, fix } = explainHandshakeAnswer({ method, answer: String(answer.status) }, input.subscriberEndpoint)
   const { location } = answer.headers
   const aside =
     location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${cite(showUrl(location), 200)}`
   return failed(`${what}${aside}${who(answer, cite)}`, { remedy: [fix, ...hints(answer)].join('\n') })
-}
-
-/** The text of `init` for the same answer. */
-function explain(method: string, answer: string, context: FailureContext) {
-  const message = `Http ${method} request failed with response code ${answer}`
-  const { failure } = new ArmFailureError({ kind: 'operation', code: 'Url validation', message })
-  const { what, fix = '' } = explainFailure(failure, context)
-  return { what, fix }
 }
 
 /** A text of a server as it may be shown: one line, cut, and without what is secret. */

@@ -1,5 +1,14 @@
-// Advice for TLS certificate errors: expired, wrong host, not trusted, emulator restarted.
-import { isEmulator } from './emulator-fix.ts'
+// Advice where no connection came about: a certificate that is expired, of another host or not trusted; nothing that listens here.
+import { isLoopback } from '../support/net/loopback.ts'
+
+/** Nothing of Azure itself is on this machine. */
+const isHere = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
+
+/** What to do where nothing listens at an address of this machine; `undefined` for any other error. A retry may help. */
+export function silenceRemedy(code: string | undefined, url: string): string | undefined {
+  if (code !== 'ECONNREFUSED' || !isHere(url)) return undefined
+  return `nothing listens at ${new URL(url).host}: start the emulator (eventgrid-binding emulate), or correct the address`
+}
 
 /**
  * What to do about an error with the certificate of the server at a URL, by Node's or OpenSSL's code; `undefined` for any
@@ -11,7 +20,7 @@ export function certificateRemedy(code: string | undefined = '', url = ''): stri
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return 'its certificate is for another host: check the name in the endpoint'
   if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
-  if (isEmulator(url))
+  if (isHere(url))
     return (
       'its certificate is not trusted: an emulator that is started anew has another one. run --emulator takes it over in a ' +
       'moment: try again. Start any other process anew, or start emulate with --state FILE, where it keeps its certificate; ' +

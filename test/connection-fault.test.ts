@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { certificateRemedy } from '../src/azure/certificate-fault.ts'
+import { certificateRemedy } from '../src/azure/connection-fault.ts'
 
 it.each([
   { code: 'CERT_HAS_EXPIRED', says: /out of date/ },
