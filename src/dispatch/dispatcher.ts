@@ -19,6 +19,8 @@ export interface DispatcherOptions extends DeliverySource {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly clock: Pick<Clock, 'setTimer'>
+  /** Called when a handler has ended, however late: its call is free. */
+  readonly onCallEnd?: (() => void) | undefined
 }
 
 /** Hands events to the handler and settles each delivery once. Knows nothing of how deliveries arrive. */
@@ -142,6 +144,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
     freeCalls.giveBack()
     checkIdle()
+    options.onCallEnd?.()
   }
 
   function beginAnew(work: OpenDelivery, index: number): void {

@@ -22,7 +22,7 @@ export interface HeldEventsOptions extends SettlerOptions {
   /** How long a lock lasts, in ms. */
   readonly lockMs: number
   readonly counts: OpenPullCounts
-  /** Called when the handling of an event has ended, and again when it is settled or lost. */
+  /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }
 
@@ -103,8 +103,6 @@ export function createHeldEvents(options: HeldEventsOptions) {
         settle(outcome, onKnown) {
           running.delete(held)
           const settlement = decideSettlement(outcome, deliveryCount)
-          // The handler call is free again now; the event is held until the namespace has answered.
-          onRoom()
           settler.settle(lock, settlement, (result) => {
             release(settlement, result)
             onKnown(result === 'done')

@@ -22,7 +22,8 @@ export interface ReceiverOptions
   extends Pick<HeldEventsOptions, 'eventSubscriptionName' | 'log' | 'logger' | 'clock'>,
     Pick<ReceiveFailuresOptions, 'remedy'> {
   readonly client: NamespaceClient
-  readonly dispatch: EventDispatch
+  /** Makes the dispatch; it calls `onCallEnd` whenever a handler has ended, also one whose event was released before. */
+  readonly createDispatch: (onCallEnd: () => void) => EventDispatch
   readonly maxConcurrency: number
   /** How long a lock lasts, in milliseconds; `undefined` where ARM was not asked. */
   readonly lockDurationMs: number | undefined
@@ -55,7 +56,8 @@ const lastAnswersMs = 1_000
 
 /** Receives events as long as handler calls are free, and settles each by how its handling ended. */
 export function createReceiver(options: ReceiverOptions) {
-  const { client, dispatch, clock, logger, maxConcurrency } = options
+  const { client, clock, logger, maxConcurrency } = options
+  const dispatch = options.createDispatch(pumpSoon)
   const closing = new AbortController()
   /** Ends the receives that are open. */
   const cutting = new AbortController()

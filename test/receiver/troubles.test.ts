@@ -169,3 +169,17 @@ it('renews a token that the namespace refuses at once, and then not for a minute
     ...Array.from({ length: 4 }, () => 'Bearer token-1'),
   ])
 })
+
+it('receives again when the handler that held the only call ends late', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const world = await scriptNamespace(({ operation, index }) => {
+    if (operation !== 'receive') return null
+    return index < 2 ? brings(`event-${index}`) : undefined
+  })
+  const { side, advance, handler } = await open(world, () => ended, { handlerTimeout: '25s', maxConcurrency: '1' })
+  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  advance(25_000)
+  await expect.poll(() => side.health().pull?.settled).toMatchObject({ release: 1 })
+  end()
+  await expect.poll(() => handler.mock.calls).toHaveLength(2)
+})

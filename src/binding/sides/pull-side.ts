@@ -6,7 +6,7 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
-import { createDispatcher } from '../../dispatch/dispatcher.ts'
+import { createDispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
 import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createNamespaceClient } from '../../receiver/namespace-client.ts'
@@ -117,7 +117,7 @@ function startReceiver(
   const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
   return createReceiver({
     client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
-    dispatch: createEventDispatch(pull, { handler, now, log: handlerLog, clock }),
+    createDispatch: (onCallEnd) => createEventDispatch(pull, { handler, now, log: handlerLog, clock, onCallEnd }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => explainNamespaceRefusal(failure, pull),
@@ -128,7 +128,7 @@ function startReceiver(
 /** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
 function createEventDispatch(
   pull: PullMetadata,
-  options: Pick<Parameters<typeof createDispatcher>[0], 'handler' | 'now' | 'log' | 'clock'>,
+  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'clock' | 'onCallEnd'>,
 ): EventDispatch {
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {

@@ -1,0 +1,153 @@
+import type { ServerResponse } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
+import { startNamespace } from './scripted-namespace.ts'
+
+/** What becomes of the next request of a kind. `lost`: it is done, and its answer never arrives. `hangs`: it is not, and has no answer. */
+export type Trouble = 'none' | 'busy' | 'failed' | 'refused' | 'page' | 'cut' | 'lost' | 'hangs' | 'token fails'
+
+/** One event in the queue. */
+export interface Queued {
+  readonly text: string
+  deliveryCount: number
+  /** When it can be received. */
+  availableAt: number
+  lock: { readonly token: string; endsAt: number } | undefined
+  end: 'acknowledge' | 'reject' | undefined
+}
+
+const lockMs = 60_000
+
+const troubles: Partial<Record<Trouble, { status: number; headers?: Record<string, string>; body?: string }>> = {
+  busy: { status: 429, headers: { 'retry-after': '7' } },
+  failed: { status: 503 },
+  refused: { status: 401 },
+  page: { status: 200, body: '<html>Sign in first</html>' },
+}
+
+/**
+ * A Queue event subscription that keeps its locks, delays and counts, as Event Grid does, and stumbles when it is told to. Time is
+ * that of the caller. `onSettle` sees each settlement that is asked for, whether the lock still holds or not.
+ */
+export async function startQueue(now: () => number, onSettle: (operation: string, event: Queued) => void) {
+  let events: Queued[] = []
+  let waiting: { readonly response: ServerResponse; readonly max: number; readonly until: number }[] = []
+  const byToken = new Map<string, Queued>()
+  const next: Record<'receive' | 'settle', Trouble[]> = { receive: [], settle: [] }
+
+  const underWay = new Set<ServerResponse>()
+
+  const { namespaceEndpoint, binding } = await startNamespace(async (request, response) => {
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+    const [, operation = ''] = /:(\w+)\?/.exec(request.url ?? '') ?? []
+    const query = new URL(request.url ?? '', namespaceEndpoint).searchParams
+    const body = await readText(request)
+    const kind = operation === 'receive' ? 'receive' : 'settle'
+    const trouble = next[kind].shift() ?? 'none'
+    const refusal = troubles[trouble]
+    if (refusal) response.writeHead(refusal.status, refusal.headers).end(refusal.body)
+    else if (trouble === 'cut') response.destroy()
+    else if (kind === 'receive') {
+      const until = now() + Number(query.get('maxWaitTime')) * 1000
+      const receive = { response, max: Number(query.get('maxEvents')), until }
+      if (trouble === 'lost' || trouble === 'hangs') {
+        lock(receive.max)
+        if (trouble === 'lost') response.destroy()
+        else underWay.delete(response)
+      } else {
+        underWay.delete(response)
+        waiting.push(receive)
+        serve()
+      }
+    } else if (trouble === 'hangs') underWay.delete(response)
+    else {
+      const tokens: string[] = JSON.parse(body).lockTokens
+      const failed = settle(operation, tokens, Number(query.get('releaseDelayInSeconds')), trouble === 'token fails')
+      if (trouble === 'lost') response.destroy()
+      else response.end(JSON.stringify({ failedLockTokens: failed, succeededLockTokens: [] }))
+    }
+  })
+
+  function lock(max: number): Queued[] {
+    const locked = events.filter((event) => isFree(event)).slice(0, max)
+    for (const event of locked) {
+      const token = `token-${byToken.size}`
+      byToken.set(token, event)
+      event.deliveryCount++
+      event.lock = { token, endsAt: now() + lockMs }
+    }
+    return locked
+  }
+
+  function isFree({ end, lock, availableAt }: Queued): boolean {
+    return end === undefined && availableAt <= now() && (lock === undefined || lock.endsAt <= now())
+  }
+
+  /** Answers the receives that wait: with events where there are any, else when their time is over. */
+  function serve(): void {
+    waiting = waiting.filter(({ response, max, until }) => {
+      if (response.destroyed) return false
+      const locked = lock(max)
+      if (locked.length === 0 && until > now()) return true
+      const value = locked.map(({ text, deliveryCount, lock }) => {
+        const broker = JSON.stringify({ lockToken: lock?.token, deliveryCount })
+        return `{"brokerProperties":${broker},"event":${text}}`
+      })
+      response.end(`{"value":[${value}]}`)
+      return false
+    })
+  }
+
+  function settle(operation: string, tokens: readonly string[], delaySeconds: number, firstFails: boolean) {
+    return tokens.flatMap((lockToken, index) => {
+      const event = byToken.get(lockToken)
+      if (event) onSettle(operation, event)
+      const fails = (code: string) => [{ lockToken, error: { code, message: '' } }]
+      if (index === 0 && firstFails) return fails('InternalServerError')
+      if (!event || event.end || event.lock?.token !== lockToken || event.lock.endsAt <= now())
+        return fails('TokenLost')
+      if (operation === 'renewLock') event.lock.endsAt = now() + lockMs
+      else {
+        event.lock = undefined
+        event.availableAt = now() + delaySeconds * 1000
+        if (operation === 'acknowledge' || operation === 'reject') event.end = operation
+      }
+      return []
+    })
+  }
+
+  return {
+    properties: {
+      deliveryMode: 'pull',
+      namespaceTopic:
+        '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
+      namespaceEndpoint,
+      namespaceKey: 'bWFya2Vk',
+      eventSubscriptionName: 'app',
+    },
+    endpoints: binding.endpoints,
+    next,
+    events: () => events,
+    serve,
+    /** A receive is open, and nothing else is under way. */
+    isWaiting: () => underWay.size === 0 && waiting.some(({ response }) => !response.destroyed),
+    publish(text: string): void {
+      events.push({ text, deliveryCount: 0, availableAt: 0, lock: undefined, end: undefined })
+      serve()
+    },
+    /** Ends locks early, as a namespace that was moved does. */
+    loseLocks(): void {
+      for (const event of events) event.lock = undefined
+      serve()
+    },
+    /** Ends each receive that waits. */
+    clear(): void {
+      events = []
+      byToken.clear()
+      next.receive = []
+      next.settle = []
+      for (const { response } of waiting) response.destroy()
+      waiting = []
+    },
+  }
+}
