@@ -14,6 +14,7 @@ import { pullReceiveCheck, pullSettleCheck } from './checks/check-pull.ts'
 import { pullSubscriptionCheck } from './checks/check-pull-subscription.ts'
 import { roundTripCheck } from './checks/check-round-trip.ts'
 import { scopeCheck } from './checks/check-scope.ts'
+import { sidecarCheck } from './checks/check-sidecar.ts'
 import { subscriptionCheck } from './checks/check-subscription.ts'
 import { topicCredentialCheck } from './checks/check-topic.ts'
 import type { CheckedComponent } from './load-checked.ts'
@@ -54,6 +55,7 @@ export function componentChecks(options: ComponentChecksOptions) {
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
+    ...(surroundings.sidecar && component.metadata ? [sidecarCheck(surroundings.sidecar, component)] : []),
     ...(clockSource ? [clockCheck(clockSource, surroundings.endpoints)] : []),
     ...(component.metadata ? [] : outOfReach(component)),
     ...(wanted.length > 0 ? [credentialCheck(wanted)] : isUnmanaged ? [unasked('azure/credential')] : []),
@@ -77,7 +79,7 @@ function fileChecks({ files }: CheckedComponent): readonly Check[] {
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
   const ids = checkIds.filter(
     (id) =>
-      (id === 'machine/clock' && sides.size > 0) ||
+      ((id === 'machine/clock' || id === 'machine/sidecar') && sides.size > 0) ||
       (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) ||
       (sides.has('output') && id.startsWith('topic/')),
   )

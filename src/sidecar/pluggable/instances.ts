@@ -90,15 +90,15 @@ export function createInstances(options: InstancesOptions) {
      * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
      */
     async init(name: string, side: SideName, properties: Texts): Promise<void> {
-      wasInitialized = true
       const instance = obtain(name)
       if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
         const what = `${maxInitialized} components are initialised`
         throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
       }
       await instance[side].init(properties)
+      wasInitialized = true
     },
-    /** The runtime has called Init at least once, whatever came of it. */
+    /** The runtime has initialised a side of a component, if only one that its metadata leave out. */
     get wasInitialized() {
       return wasInitialized
     },

@@ -50,7 +50,7 @@ export function createMetrics() {
     watchInit(wasInitialized: () => boolean): void {
       new Gauge({
         name: 'eventgrid_binding_uninitialised',
-        help: '1 until daprd calls Init for the first time, then 0',
+        help: '1 until an Init of daprd succeeds for the first time, then 0',
         registers: [registry],
         collect() {
           this.set(wasInitialized() ? 0 : 1)

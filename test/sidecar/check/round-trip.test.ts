@@ -19,6 +19,7 @@ it('fails where the topic takes no event in time, and leaves no promise that rej
     ...{ component, signal, portTakenBy: undefined, samples: [], roundTrip: true },
     surroundings: {
       ...{ endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager, offline: false },
+      sidecar: undefined,
       selected: new Set(checkIds),
     },
   })

@@ -49,6 +49,8 @@ it('shows from the first reading that it was restarted alone, and says once in t
   const first = await openServed({ folder })
   const metricsOf = async ({ get }: typeof first) => (await get('/metrics')).text()
   expect(await metricsOf(first)).toMatch(/^eventgrid_binding_uninitialised 1$/m)
+  await expect(first.host.init('output', 'orders', { ...first.fields, topicEndpoint: 'nowhere' })).rejects.toThrow()
+  expect(await metricsOf(first)).toMatch(/^eventgrid_binding_uninitialised 1$/m)
   await first.host.init('output', 'orders', first.fields)
   expect(await metricsOf(first)).toMatch(/^eventgrid_binding_uninitialised 0$/m)
   await first.pluggable.close()

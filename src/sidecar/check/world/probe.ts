@@ -15,7 +15,7 @@ export const bareHost = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 export interface Probe {
   readonly url: URL
   readonly target: Target
-  readonly method: 'OPTIONS' | 'POST'
+  readonly method: 'OPTIONS' | 'POST' | 'GET'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   /** What is trusted. @default Node's certificates */

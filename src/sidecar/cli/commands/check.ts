@@ -25,6 +25,7 @@ ${emulatorHelp(22)}
   --skip ID,...          all but these
   --wait DURATION        ask again what failed until all is well, at most so long, such as 2m
   --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
+  --sidecar URL          ask a running serve or run, at its --metrics-port, whether the component is initialised there
   --event FILE           a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable
   --json                 the report as JSON (docs/check.md)
   -h, --help             this text
@@ -36,7 +37,7 @@ Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readCheckOptions(args)
-  const { emulator, offline, json } = options
+  const { emulator, offline, sidecar, json } = options
   const samples = options.events.flatMap(readSamples)
   const endpoints = emulator && !offline ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
   const loadAll = componentReader(options)
@@ -55,7 +56,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       ...options,
       components: first,
       reload: async () => asked(await loadAll(), options.component),
-      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, selected: options.selected },
+      surroundings: {
+        endpoints,
+        emulator: emulator && endpoints.resourceManager,
+        offline,
+        sidecar,
+        selected: options.selected,
+      },
       samples,
       observer: view?.observer,
       signal: stopping.signal,

@@ -18,6 +18,7 @@ const known = {
   wait: text,
   'round-trip': flag,
   event: texts,
+  sidecar: text,
   json: flag,
 } as const
 
@@ -26,11 +27,14 @@ export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
   const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
+  const sidecar = readSidecar(values.sidecar)
+  if (offline && sidecar) throw wrongOption('--sidecar asks for health, which --offline rules out')
   const only = idsOf('only', values.only)
   const skip = idsOf('skip', values.skip)
 
   /** A sample event alone selects the files and the filters. */
   function isSelected(id: CheckId): boolean {
+    if (id === 'machine/sidecar' && !sidecar) return false
     if (only.length > 0) return only.includes(id)
     if (id.startsWith('files/')) return true
     if (id === 'filters/event') return events.length > 0
@@ -38,12 +42,19 @@ export function readCheckOptions(args: readonly string[]) {
   }
 
   return {
-    ...{ ...readComponentOptions(values), roundTrip, events, offline },
+    ...{ ...readComponentOptions(values), roundTrip, events, offline, sidecar },
     emulator: readEmulatorOptions(values),
     selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
     waitMs: readDuration('wait', values.wait) ?? 0,
     json: values.json ?? false,
   }
+}
+
+function readSidecar(value: string | undefined): URL | undefined {
+  if (value === undefined) return undefined
+  const url = URL.parse(value)
+  if (url && /^https?:$/.test(url.protocol)) return url
+  throw wrongOption(`--sidecar takes a URL such as http://127.0.0.1:9464, not ${JSON.stringify(value)}`)
 }
 
 function idsOf(option: string, given: readonly string[] = []): readonly CheckId[] {
