@@ -1,5 +1,5 @@
 // The ledger beside dead letters: which events of its folder were published, so that none is published again; one process has it.
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { codeOf } from '../../support/process/error-code.ts'
@@ -8,7 +8,7 @@ const fileName = 'eventgrid-replay.ledger'
 /** Beside it while a process publishes: which one, on which machine. */
 const lockName = 'eventgrid-replay.lock'
 
-export const isLedger = (path: string) => basename(path) === fileName || basename(path) === lockName
+export const isLedger = (path: string) => basename(path) === fileName || basename(path).startsWith(lockName)
 
 /** Which events were published, by their keys. */
 export interface Ledger {
@@ -57,24 +57,50 @@ export function openLedger(folders: Iterable<string>, { readOnly }: { readonly r
 
 function takeLock(folder: string): string {
   const path = join(folder, lockName)
-  const write = () => writeFileSync(path, `${process.pid} ${hostname()}`, { flag: 'wx' })
-  try {
-    write()
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    if (isHeld(readFileSync(path, 'utf8'))) {
-      throw new Error(`another replay publishes from ${folder}: wait until it ends, or remove ${path} where none runs`)
-    }
-    rmSync(path, { force: true })
-    write()
+  const own = `${process.pid} ${hostname()}`
+  if (createFile(path, own)) return path
+  const refused = (what: string) =>
+    new Error(`another replay ${what} ${folder}: wait until it ends, or remove ${path}* where none runs`)
+  const before = readIfThere(path)
+  if (before === undefined || isHeld(before)) throw refused('publishes from')
+  // Who has made the successor may replace the lock, and nobody else. It may have been replaced before that.
+  const successor = `${path}.next`
+  if (!createFile(successor, own)) throw refused('begins with')
+  if (readIfThere(path) !== before) {
+    rmSync(successor)
+    throw refused('publishes from')
   }
+  renameSync(successor, path)
   return path
 }
 
-/** Whether the process that wrote the lock may still run. A killed one leaves its lock; a container that starts again has its id. */
+/** Whether it was not there, and is now. */
+function createFile(path: string, text: string): boolean {
+  try {
+    writeFileSync(path, text, { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/**
+ * Whether the process that wrote the lock may still run. A killed one leaves its lock; a container that starts again has its id. A lock
+ * without a text is being written.
+ */
 function isHeld(lock: string): boolean {
   const [, pid, host] = /^(\d+) (.+)$/.exec(lock) ?? []
-  if (host !== hostname()) return host !== undefined
+  if (host !== hostname()) return true
   if (Number(pid) === process.pid) return false
   try {
     process.kill(Number(pid), 0)

@@ -1,6 +1,9 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startCommand } from '../../support/command.ts'
@@ -74,18 +77,43 @@ it('publishes each event once, by a ledger that a file and its folder share', as
   expect(published()[0]).not.toHaveProperty('deadletterreason')
 })
 
-it('publishes nothing while another process publishes from the folder, and goes on after one that was killed', async () => {
-  const { replay, write, at, published, dead } = await openReplay()
+/** No process has such an id. */
+const ended = `${2 ** 30} ${hostname()}`
+
+it.each([
+  { name: 'another process publishes from the folder', locks: { '': `${process.ppid} ${hostname()}` } },
+  { name: 'one on another machine does', locks: { '': `1 another-${hostname()}` } },
+  { name: 'one writes its lock', locks: { '': '' } },
+  { name: 'one takes over from a process that was killed', locks: { '': ended, '.next': '' } },
+])('publishes nothing while $name', async ({ locks }) => {
+  const { replay, write, published, dead } = await openReplay()
   write('1.json', [letter('1')])
-  write('eventgrid-replay.lock', `${process.ppid} ${hostname()}`)
-  await expect(replay(dead)).rejects.toThrow(/another replay publishes from/)
+  for (const [name, text] of Object.entries(locks)) write(`eventgrid-replay.lock${name}`, text)
+  await expect(replay(dead)).rejects.toThrow(/another replay .* remove .*eventgrid-replay\.lock\* where none runs/)
   expect(published()).toEqual([])
   expect(await replay(dead, '--dry-run')).toMatchObject({ code: 0 })
-  // No process has such an id.
-  write('eventgrid-replay.lock', `${2 ** 30} ${hostname()}`)
+})
+
+it('goes on after a process that was killed, and gives the folder free', async () => {
+  const { replay, write, at, published, dead } = await openReplay()
+  write('1.json', [letter('1')])
+  write('eventgrid-replay.lock', ended)
   expect(await replay(dead)).toMatchObject({ code: 0 })
   expect(published()).toMatchObject([{ id: '1' }])
   expect(existsSync(at('eventgrid-replay.lock'))).toBe(false)
+})
+
+it('lets one of several processes take over, when they start at once', async () => {
+  const { dead, write } = await openReplay()
+  const processes = Array.from({ length: 4 }, () => fork(join(import.meta.dirname, 'take-ledger.ts')))
+  onTestFinished(() => processes.forEach((one) => void one.kill()))
+  for (let round = 0; round < 30; round++) {
+    write(`${round}/eventgrid-replay.lock`, ended)
+    const answers = processes.map((one) => once(one, 'message'))
+    const at = Date.now() + (round === 0 ? 1_000 : 5)
+    for (const one of processes) one.send({ folder: join(dead, String(round)), at })
+    expect((await Promise.all(answers)).flat().filter(Boolean)).toHaveLength(1)
+  }
 })
 
 it('publishes an event again that was dead-lettered again after a replay, and another one of the same id', async () => {
