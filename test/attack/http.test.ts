@@ -101,7 +101,9 @@ describe('a head', () => {
     { name: 'that goes on for ten megabytes', head: `${post}\r\nhost: x\r\nx: ${'x'.repeat(10_000_000)}` },
   ])('$name is answered 431', async ({ head }) => {
     const target = await openTarget(world())
-    expect(statuses(await target.exchange(head))).toEqual([431])
+    const answer = await target.exchange(head)
+    expect(statuses(answer)).toEqual([431])
+    expect(answer).toMatch(/application\/problem\+json[\s\S]*"status":431/)
     expectNoEffect(target)
   })
 

@@ -62,8 +62,12 @@ it('says PORT_UNAVAILABLE when the port is taken, and asks nothing of Azure', as
   const port = typeof address === 'object' && address ? address.port : 0
   const world = await openWorld()
   const error = await refusal(world.init({ handshakePort: String(port) }))
-  expect(error.code).toBe('PORT_UNAVAILABLE')
-  expect(error.message).toContain(String(port))
+  expect(error).toMatchObject({
+    code: 'PORT_UNAVAILABLE',
+    message: expect.stringContaining(`handshakePort ${port} is in use`),
+    fix: expect.stringContaining('choose another port'),
+    details: { port, reason: 'EADDRINUSE' },
+  })
   expect(world.emulator.records.requests.all()).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { type EventHandler, type ReceivedEvent, RejectEvent } from '../../src/core/event.ts'
+import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import type { EventOutcome } from '../../src/dispatch/delivery.ts'
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
@@ -130,62 +130,10 @@ describe('handlerTimeout', () => {
     expect(calls[0]?.event.signal.aborted).toBe(true)
   })
 
-  it('runs from the arrival of the request, for the whole body', async () => {
-    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
-    const answers = deliver(['1', '2', '3'], { arrivedAt: clock.now() - 5_000 })
-    clock.advance(15_000)
-    await calls[0]?.resolve()
-    clock.advance(4_999)
-    expect(answers).toEqual([])
-    clock.advance(1)
-    expect(answers).toEqual([503])
-    expect(calls).toHaveLength(2)
-  })
-
   it('that was over before the body had come means 503 without a try', () => {
     const { clock, calls, deliver } = openDispatcher()
     expect(deliver(['1'], { arrivedAt: clock.now() - 25_000 })).toEqual([503])
     expect(calls).toHaveLength(0)
-  })
-
-  it('ends each of several bodies at its own time', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    const first = deliver(['1'])
-    clock.advance(10_000)
-    const slowToArrive = deliver(['2'], { arrivedAt: clock.now() - 12_000 })
-    const third = deliver(['3'])
-    clock.advance(13_000)
-    expect([first, slowToArrive, third]).toEqual([[], [503], []])
-    clock.advance(2_000)
-    expect([first, slowToArrive, third]).toEqual([[503], [503], []])
-    await calls[2]?.resolve()
-    expect(third).toEqual([200])
-  })
-
-  it('is over for a handler that returns because its signal aborted: the redelivery is handled anew', async () => {
-    const seen: string[] = []
-    const { clock, deliver } = openDispatcher({
-      handler:
-        () =>
-        async ({ cloudEvent: { id }, signal }) => {
-          seen.push(id)
-          if (seen.length === 1) await new Promise<void>((done) => signal.addEventListener('abort', () => done()))
-        },
-    })
-    const first = deliver(['1'])
-    clock.advance(25_000)
-    await new Promise((turn) => setImmediate(turn))
-    const second = deliver(['1'], { redelivered: true })
-    await new Promise((turn) => setImmediate(turn))
-    expect([first, second, seen]).toEqual([[503], [200], ['1', '1']])
-  })
-
-  it('leaves no timer behind once stopped and done', async () => {
-    const { clock, calls, deliver, dispatcher } = openDispatcher()
-    deliver(['1'])
-    dispatcher.stop()
-    await calls[0]?.resolve()
-    expect(clock.pending()).toBe(0)
   })
 })
 
@@ -225,17 +173,6 @@ describe('a handler that fails', () => {
 })
 
 describe('maxConcurrency', () => {
-  it('lets the next in when a handler ends, in the order of arrival', async () => {
-    const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
-    const answers = [deliver(['1']), deliver(['2']), deliver(['3'])]
-    expect(handled()).toEqual(['1'])
-    await calls[0]?.resolve()
-    expect(handled()).toEqual(['1', '2'])
-    await calls[1]?.resolve()
-    await calls[2]?.resolve()
-    expect(answers).toEqual([[200], [200], [200]])
-  })
-
   it('bounds the events of a batch too, and lets others in between them', async () => {
     const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 2 })
     const batch = deliver(['1', '2', '3', '4'])
@@ -342,18 +279,6 @@ describe('maxConcurrency', () => {
     expect(answers).toEqual([200])
   })
 
-  it('counts a handler whose time is over until it ends', async () => {
-    const { clock, calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
-    deliver(['1'])
-    clock.advance(25_000)
-    expect(dispatcher.load().running).toBe(1)
-    const answers = deliver(['2'])
-    expect(calls).toHaveLength(1)
-    await calls[0]?.resolve()
-    await calls[1]?.resolve()
-    expect(answers).toEqual([200])
-  })
-
   it('survives a thousand waiting bodies whose handlers end at once', async () => {
     const first = Promise.withResolvers<void>()
     let count = 0
@@ -371,50 +296,6 @@ describe('maxConcurrency', () => {
 describe('a redelivery', () => {
   const again = { redelivered: true }
 
-  it('joins the handling that still runs', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    const first = deliver(['1'])
-    clock.advance(10_000)
-    const second = deliver(['1'], again)
-    await calls[0]?.resolve()
-    expect([first, second]).toEqual([[200], [200]])
-    expect(calls).toHaveLength(1)
-  })
-
-  it.each([
-    { name: 'resolves', end: (call: Call | undefined) => call?.resolve() },
-    { name: 'rejects', end: (call: Call | undefined) => call?.reject(new RejectEvent('never')) },
-    { name: 'throws', end: (call: Call | undefined) => call?.reject(new Error('no')) },
-  ])('is handled anew, joined or not, where the first handling $name after its signal aborted', async ({ end }) => {
-    const { clock, calls, deliver } = openDispatcher()
-    const first = deliver(['1'])
-    clock.advance(25_000)
-    const joined = [deliver(['1'], again), deliver(['1'], again)]
-    await end(calls[0])
-    expect([first, ...joined]).toEqual([[503], [], []])
-    expect(calls).toHaveLength(2)
-    expect(calls[1]?.event.data.toString()).toBe(cloudEventText('1'))
-    await calls[1]?.resolve()
-    expect(joined).toEqual([[200], [200]])
-    deliver(['2'])
-    clock.advance(25_000)
-    await end(calls[2])
-    const later = deliver(['2'], again)
-    expect(calls).toHaveLength(4)
-    await calls[3]?.resolve()
-    expect(later).toEqual([200])
-  })
-
-  it('that joined gets 500 when the handling throws in time, and the next one runs it again', async () => {
-    const { calls, deliver } = openDispatcher()
-    deliver(['1'])
-    const joined = deliver(['1'], again)
-    await calls[0]?.reject(new Error('no'))
-    expect(joined).toEqual([500])
-    deliver(['1'], again)
-    expect(calls).toHaveLength(2)
-  })
-
   it('that is handled anew waits for a free call like any other', async () => {
     const { clock, calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
     deliver(['1'])
@@ -427,16 +308,6 @@ describe('a redelivery', () => {
     await calls[2]?.resolve()
     expect([joined, other]).toEqual([[200], [200]])
     expect(handled()).toEqual(['1', '2', '1'])
-  })
-
-  it('that joined gets 503 when its own time is over too', () => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
-    clock.advance(25_000)
-    const joined = deliver(['1'], again)
-    clock.advance(25_000)
-    expect(joined).toEqual([503])
-    expect(calls).toHaveLength(1)
   })
 
   it('is forgotten once it is answered, however long the handler goes on', async () => {
@@ -477,16 +348,6 @@ describe('a redelivery', () => {
     expect(calls).toHaveLength(2)
     await calls[1]?.resolve()
     expect([second, third]).toEqual([[200], [200]])
-  })
-
-  it('is recognised though the handler overwrote the bytes of its event', async () => {
-    const { calls, deliver } = openDispatcher()
-    deliver(['1'], { gone: true })
-    calls[0]?.event.data.fill(0)
-    const joined = deliver(['1'], { ...again, gone: true })
-    await calls[0]?.resolve()
-    expect([joined, deliver(['1'], again)]).toEqual([[200], [200]])
-    expect(calls).toHaveLength(1)
   })
 
   it('of another event is not taken for one whose bytes were overwritten by those of the other', async () => {
@@ -534,40 +395,11 @@ describe('a redelivery', () => {
     expect(joined).toEqual([200])
   })
 
-  it('of a batch runs only the events that did not settle', async () => {
-    const { calls, deliver, handled } = openDispatcher()
-    const first = deliver(['good', 'rejected', 'failing', 'invalid'])
-    await calls[0]?.resolve()
-    await calls[1]?.reject(new RejectEvent('never'))
-    await calls[2]?.reject(new Error('no'))
-    expect(first).toEqual([500])
-    const second = deliver(['good', 'rejected', 'failing', 'invalid'], again)
-    await calls[3]?.resolve()
-    expect(second).toEqual([400])
-    expect(handled()).toEqual(['good', 'rejected', 'failing', 'failing'])
-  })
-
   it('of an event that was acknowledged runs it, for nothing is kept of it', async () => {
     const { calls, deliver } = openDispatcher()
     deliver(['1'])
     await calls[0]?.resolve()
     deliver(['1'], again)
-    expect(calls).toHaveLength(2)
-  })
-
-  it('of an event whose 200 reached nobody does not run it', async () => {
-    const { calls, deliver } = openDispatcher()
-    deliver(['1'], { gone: true })
-    await calls[0]?.resolve()
-    expect(deliver(['1'], again)).toEqual([200])
-    expect(calls).toHaveLength(1)
-  })
-
-  it('is only what says so: a first delivery of the same bytes runs', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    deliver(['1'])
-    clock.advance(25_000)
-    deliver(['1'])
     expect(calls).toHaveLength(2)
   })
 
@@ -582,29 +414,4 @@ describe('a redelivery', () => {
     deliver(['0'], again)
     expect(served).toBe(10_002)
   })
-})
-
-describe('stop', () => {
-  it('answers who waits with 503, begins nothing more, and is idle when the last handler ends', async () => {
-    const { calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
-    const batch = deliver(['1', '2'])
-    const waiting = deliver(['3'])
-    dispatcher.stop()
-    expect(waiting).toEqual([503])
-    let idle = false
-    const done = dispatcher.idle().then(() => {
-      idle = true
-    })
-    expect(idle).toBe(false)
-    await calls[0]?.resolve()
-    await done
-    expect(batch).toEqual([503])
-    expect(calls).toHaveLength(1)
-    expect(deliver(['4'])).toEqual([503])
-  })
-})
-
-it('answers 503 when the handler has gone', () => {
-  const { deliver } = openDispatcher({ handler: () => undefined })
-  expect(deliver(['1'])).toEqual([503])
 })

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { BindingError } from '../../src/core/errors.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, ours, proof } from './open-listener.ts'
@@ -20,18 +19,6 @@ function slowHandler() {
 }
 
 describe('createListener', () => {
-  it('refuses a port in use with PORT_UNAVAILABLE and a remedy', async () => {
-    const { listener } = await openListener()
-    const opening = openListener({ input: { handshakePort: listener.address.port } })
-    await expect(opening).rejects.toBeInstanceOf(BindingError)
-    await expect(opening).rejects.toMatchObject({
-      code: 'PORT_UNAVAILABLE',
-      message: expect.stringContaining(`handshakePort ${listener.address.port} is in use`),
-      fix: expect.stringContaining('choose another port'),
-      details: { port: listener.address.port, reason: 'EADDRINUSE' },
-    })
-  })
-
   it('refuses an address that is not of this machine with PORT_UNAVAILABLE', async () => {
     const opening = openListener({ input: { listenAddress: '192.0.2.1' } })
     await expect(opening).rejects.toMatchObject({

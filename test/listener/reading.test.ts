@@ -4,7 +4,6 @@ import { readEvent } from '../../src/dispatch/cloud-event.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { eventMetadata } from '../../src/listener/event-metadata.ts'
 import { refuseRepresentation } from '../../src/listener/http/representation.ts'
-import { oneLine } from '../../src/support/text/text.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from './manual-clock.ts'
 
@@ -194,10 +193,4 @@ describe('createQuietLog', () => {
       { message: 'one', fields: { line: 4, leftOut: 3 } },
     ])
   })
-
-  it.each([
-    { text: 'plain', safe: 'plain' },
-    { text: 'a\r\nforged line\u001b[31m', safe: 'a forged line [31m' },
-    { text: 'x'.repeat(200), safe: `${'x'.repeat(120)}…` },
-  ])('has texts of senders as $safe', ({ text, safe }) => expect(oneLine(text, 120)).toBe(safe))
 })

@@ -4,25 +4,6 @@ import { faults } from './parse.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 
 describe('sides', () => {
-  it('configures the input alone by its fields', () => {
-    expect(parseMetadata(sampleInput)).toMatchObject({
-      input: { handshakePort: 9000 },
-      output: undefined,
-      warnings: [],
-    })
-  })
-
-  it('configures the output alone by its fields', () => {
-    const { input, output } = parseMetadata(sampleOutput)
-    expect(input).toBeUndefined()
-    expect(output).toMatchObject({ topicEndpoint: sampleOutput.topicEndpoint, topicSchema: 'auto' })
-  })
-
-  it('configures both in one component', () => {
-    const { input, output } = parseMetadata({ ...sampleInput, ...sampleOutput })
-    expect([input?.handshakePort, output?.authentication.kind]).toEqual([9000, 'accessKey'])
-  })
-
   it('refuses metadata that configures neither side, naming what each needs', () => {
     const [issue, ...rest] = faults({ azureEnvironment: 'AzurePublicCloud' })
     expect(rest).toEqual([])

@@ -278,38 +278,8 @@ describe('prototypes', () => {
     expect(Object.prototype).not.toHaveProperty('direction')
   })
 
-  it.each([
-    '{"__proto__":{"polluted":1}}',
-    '{"constructor":{"prototype":{"polluted":1}}}',
-    '{"name":"x","properties":{"__proto__":{"direction":"input","polluted":1}}}',
-    '{"name":"x","properties":[{"name":"__proto__","value":"polluted"},{"__proto__":{"name":"scope","value":"x"}}]}',
-    '{"kind":"Component","apiVersion":"a.b/v1alpha1","metadata":{"name":"__proto__"},' +
-      '"spec":{"__proto__":{"polluted":1},"type":"bindings.azure.eventgrid"}}',
-  ])('are out of reach of the metadata %s', (json) => {
-    expect(attempt(() => parseMetadata(readDefinition(JSON.parse(json)).properties))).toBeUndefined()
-  })
-
-  it.each([
-    '__proto__: { polluted: 1 }\nkind: Component',
-    '<<: { __proto__: { polluted: 1 } }\nkind: Component',
-    'kind: Component\nconstructor: { prototype: { polluted: 1 } }',
-    'kind: Component\nspec: { __proto__: { polluted: 1, metadata: [] }, type: a }\nmetadata: { name: __proto__ }\napiVersion: a/v1alpha1',
-  ])('are out of reach of the YAML %j', (text) => void attempt(() => parseComponents(text)))
-
   it('are no values: an inherited field is none', () => {
     const inherited: object = Object.create({ ...sampleInput })
     expect(attempt(() => parseMetadata(readDefinition(inherited).properties))).toBeUndefined()
-  })
-
-  it('are out of reach of the name of an entry', () => {
-    const text = [
-      'apiVersion: a/v1alpha1',
-      'kind: Component',
-      'metadata: { name: x }',
-      'spec: { type: bindings.azure.eventgrid, metadata: [{ name: __proto__, value: polluted }] }',
-    ].join('\n')
-    const [found] = parseComponents(text)
-    expect(Object.keys(found?.properties ?? {})).toEqual(['__proto__'])
-    expect(Object.getPrototypeOf(found?.properties)).toBe(Object.prototype)
   })
 })

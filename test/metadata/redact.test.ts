@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { everyFieldName, findField, metadataFields } from '../../src/metadata/fields/fields.ts'
+import { everyFieldName, metadataFields } from '../../src/metadata/fields/fields.ts'
 import { showUrl, showValue } from '../../src/metadata/fields/redact.ts'
-import { renderMetadataTable } from '../support/metadata-table.ts'
 
 describe('showValue', () => {
   it.each(metadataFields.filter(({ secret }) => secret).flatMap(({ name, aliases }) => [name, ...aliases]))(
@@ -49,20 +48,5 @@ describe('the table of fields', () => {
   it('shows no field that is secret, and gives every required one no default', () => {
     expect(metadataFields.filter(({ secret, shown }) => secret && shown !== 'redacted')).toEqual([])
     expect(metadataFields.filter(({ required, default: text }) => required && text !== undefined)).toEqual([])
-  })
-
-  it("has the specification's fields with their sides, required or not", () => {
-    const rows = ['tenantId', 'eventSubscriptionName', 'accessKey'].map((name) => findField(name))
-    expect(rows.map((row) => [row?.required, row?.sides.join()])).toEqual([
-      [true, 'input'],
-      [false, 'input'],
-      [true, 'output'],
-    ])
-  })
-
-  it('renders as Markdown with a row for each field', () => {
-    const lines = renderMetadataTable().split('\n')
-    expect(lines).toHaveLength(metadataFields.length + 2)
-    expect(new Set(lines.map((line) => line.replaceAll('\\|', '').split('|').length))).toEqual(new Set([8]))
   })
 })

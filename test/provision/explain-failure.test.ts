@@ -59,15 +59,6 @@ it.each([
   expect(fix).toContain(expected)
 })
 
-it('gives the lines to paste that register the provider and show its state', () => {
-  const { code, fix } = explain({ status: 409, code: 'MissingSubscriptionRegistration' })
-  expect(code).toBe('PROVIDER_NOT_REGISTERED')
-  expect(fix?.split('\n').slice(1)).toEqual([
-    'az provider register --namespace Microsoft.EventGrid',
-    'az provider show --namespace Microsoft.EventGrid --query registrationState',
-  ])
-})
-
 it.each([
   {
     said: 'Http OPTIONS request failed with response code ServiceUnavailable.',

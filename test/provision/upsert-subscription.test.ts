@@ -104,42 +104,6 @@ const failure = async (promise: Promise<unknown>): Promise<BindingError> =>
     (error) => error,
   )
 
-it('creates a missing event subscription by one PUT, with URL, schema and the secret attribute', async () => {
-  const { arm, upsert, time } = await start()
-  expect(await upsert()).toEqual({ action: 'created', wroteAt: time.now() })
-  expect(arm.writes().map(({ method, path, body }) => ({ method, path, body }))).toEqual([
-    {
-      method: 'PUT',
-      path: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/eventSubscriptions/events1',
-      body: {
-        properties: {
-          destination: {
-            endpointType: 'WebHook',
-            properties: {
-              endpointUrl: 'https://app.example.com/api/events?code=query-marked',
-              deliveryAttributeMappings: [
-                {
-                  name: 'X-EventGrid-Binding-Token',
-                  type: 'Static',
-                  properties: { value: 'key1.header-marked', isSecret: true },
-                },
-              ],
-            },
-          },
-          eventDeliverySchema: 'CloudEventSchemaV1_0',
-        },
-      },
-    },
-  ])
-})
-
-it('writes nothing at the second start, for what ARM hides is no difference', async () => {
-  const { arm, upsert } = await start()
-  await upsert()
-  expect(await upsert()).toEqual({ action: 'kept' })
-  expect(arm.writes()).toHaveLength(1)
-})
-
 it('patches the differing top-level fields only, at the top of the body', async () => {
   const { arm, upsert } = await start()
   await upsert()
@@ -168,70 +132,12 @@ it('carries minimumTlsVersionAllowed over a write of the destination, though the
   expect(arm.writes()[1]).toMatchObject({ method: 'PUT', body: { properties: { destination: { properties: tls } } } })
 })
 
-it("keeps the operator's secret attribute with its value through a write", async () => {
-  const { arm, upsert } = await start()
-  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
-  arm.state.properties = {
-    provisioningState: 'Succeeded',
-    destination: {
-      endpointType: 'WebHook',
-      properties: { endpointUrl: 'https://app.example.com/old', deliveryAttributeMappings: [theirs] },
-    },
-  }
-  await upsert()
-  expect(JSON.stringify(arm.writes()[0]?.body)).toContain(JSON.stringify(theirs))
-  expect(JSON.stringify(arm.writes()[0]?.body)).not.toContain('Hidden')
-})
-
 it('sends one request a call, whatever the SDK would retry', async () => {
   const { arm, upsert, failed, log } = await start({ once: first('GET', refused(500, 'InternalServerError')) })
   await upsert()
   expect(failed).toMatchObject([{ attempt: 1, retryInMs: 500 }])
   expect(log).toContainEqual(expect.stringMatching(/^warn Azure Resource Manager answered 500 .*"retryInMs":500}$/))
   expect(arm.asked.filter(({ method, path }) => method === 'GET' && path.endsWith('events1')).length).toBe(5)
-})
-
-it.each([
-  { name: 'a 409 of another replica', answers: [refused(409, 'Conflict')] },
-  { name: 'a 412', answers: [refused(412, 'PreconditionFailed')] },
-  { name: 'a 429', answers: [refused(429, 'TooManyRequests')] },
-  { name: 'a 500 and a 503', answers: [refused(500, 'InternalServerError'), refused(503, 'ServerBusy')] },
-  { name: 'a connection that is cut', answers: ['cut' as const] },
-  { name: 'a 502 in HTML', answers: [{ status: 502, text: '<html>', headers: { 'content-type': 'text/html' } }] },
-])('tries again after $name', async ({ answers }) => {
-  const { upsert, failed } = await start({ once: first('PUT', ...answers) })
-  expect(await upsert()).toMatchObject({ action: 'created' })
-  expect(failed.map(({ error }) => error.code)).toEqual(answers.map(() => 'TIMEOUT'))
-})
-
-it('waits as long as Retry-After says, and a jitter more', async () => {
-  const throttled = {
-    ...{ status: 429 },
-    body: { error: { code: 'TooManyRequests', message: 'slow' } },
-    headers: { 'retry-after': '17' },
-  }
-  const { upsert, time } = await start({ once: first('PUT', throttled) })
-  await upsert()
-  expect(time.waits).toContain(17_500)
-})
-
-it('gives up at once when Retry-After goes beyond subscriptionTimeout', async () => {
-  const throttled = {
-    status: 429,
-    body: { error: { code: 'TooManyRequests', message: 'slow' } },
-    headers: { 'retry-after': '600' },
-  }
-  const { upsert, time } = await start({ once: always('PUT', throttled) })
-  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT', details: { status: 429, attempts: 1 } })
-  expect(time.waits).toEqual([])
-})
-
-it('ends a loop of conflicts by TIMEOUT whose cause names the last', async () => {
-  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict', 'busy')) })
-  const error = await failure(upsert())
-  expect(error).toMatchObject({ code: 'TIMEOUT', cause: { message: expect.stringContaining('409 (Conflict: busy)') } })
-  expect(error.message).toMatch(/gave up after \d+ attempts/)
-  expect(time.now() - 1_000_000).toBeLessThanOrEqual(120_000)
 })
 
 it.each([
@@ -294,14 +200,6 @@ it('starts a failed handshake again by a PUT, and logs what the endpoint answere
   expect(lines[1]).toContain('OPTIONS was answered NotFound')
 })
 
-it('ends by HANDSHAKE_FAILED when the endpoint is not ready within subscriptionTimeout', async () => {
-  const { arm, upsert } = await start({ input: inputMetadata({ subscriptionTimeoutMs: 10_000 }) })
-  arm.operations.push(...Array.from({ length: 100 }, () => handshakeFailed('ServiceUnavailable')))
-  const error = await failure(upsert())
-  expect(error).toMatchObject({ code: 'HANDSHAKE_FAILED', details: { answer: 'ServiceUnavailable' } })
-  expect(error.message).toContain('delete its pod so that it restarts')
-})
-
 it('goes on with a failed handshake beyond subscriptionTimeout in the background', async () => {
   const { arm, upsert, time } = await start({
     patience: 'forever',
@@ -311,16 +209,6 @@ it('goes on with a failed handshake beyond subscriptionTimeout in the background
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(time.now() - 1_000_000).toBeGreaterThan(20_000)
 })
-
-it.each(['Failed', 'Canceled', 'AwaitingManualAction'])(
-  'writes an equal event subscription that is %s',
-  async (state) => {
-    const { arm, upsert } = await start()
-    await upsert()
-    if (arm.state.properties) arm.state.properties.provisioningState = state
-    expect(await upsert()).toMatchObject({ action: 'replaced' })
-  },
-)
 
 it('does not wait for a hand: an operation by provisioningState that awaits one is a failed handshake', async () => {
   const url = 'https://app.example.com/api/events'
@@ -333,24 +221,10 @@ it('does not wait for a hand: an operation by provisioningState that awaits one 
   expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
 })
 
-it('gives up an operation that hangs when subscriptionTimeout is over', async () => {
-  const { arm, upsert, time } = await start()
-  arm.operations.push({ status: 'InProgress' })
-  const error = await failure(upsert())
-  expect(error).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('did not complete it in time') })
-  expect(time.now() - 1_000_000).toBeLessThanOrEqual(120_000)
-})
-
 it('gives up a request that is never answered, and tries again', async () => {
   const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 400 })
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(failed).toMatchObject([{ error: { code: 'TIMEOUT' } }])
-})
-
-it('gives a request no more time than subscriptionTimeout leaves', async () => {
-  const input = inputMetadata({ subscriptionTimeoutMs: 400 })
-  const { upsert } = await start({ input, once: always('GET', 'never') })
-  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
 })
 
 it('writes again after an operation that was cancelled', async () => {
@@ -574,54 +448,12 @@ it('takes what the service spells out after a reset for the default', async () =
   expect(arm.writes()).toHaveLength(2)
 })
 
-it('refuses an event subscription that delivers elsewhere, until replaceDestination says so', async () => {
-  const { arm, upsert, log } = await start()
-  arm.state.properties = {
-    provisioningState: 'Succeeded',
-    labels: ['theirs'],
-    destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } },
-  }
-  expect(await failure(upsert())).toMatchObject({
-    code: 'SUBSCRIPTION_REJECTED',
-    message: expect.stringMatching(/EventHub.*replaceDestination/),
-  })
-  expect(arm.writes()).toEqual([])
-  expect(await upsert({ input: inputMetadata({ replaceDestination: true }) })).toMatchObject({ action: 'replaced' })
-  expect(arm.writes()[0]?.body).toMatchObject({ properties: { labels: ['theirs'] } })
-  expect(log.some((line) => line.startsWith('warn') && line.includes('EventHub'))).toBe(true)
-})
-
 it('warns with both hosts when it moves an event subscription', async () => {
   const { arm, upsert, log } = await start()
   await upsert()
   await upsert({ input: inputMetadata({ subscriberEndpoint: 'https://new.example.com/api/events' }) })
   expect(arm.writes()[1]).toMatchObject({ method: 'PATCH' })
   expect(log.find((line) => line.startsWith('warn'))).toMatch(/app\.example\.com.*new\.example\.com/)
-})
-
-it('ends with ABORTED when the signal aborts during a wait', async () => {
-  const ending = new AbortController()
-  const { upsert, time } = await start({ once: always('PUT', refused(409, 'Conflict')), signal: ending.signal })
-  const clock: typeof time = {
-    ...time,
-    setTimer() {
-      queueMicrotask(() => ending.abort())
-      return () => {}
-    },
-  }
-  expect(await failure(upsert({ clock }))).toMatchObject({ code: 'ABORTED' })
-})
-
-it('ends with ABORTED when the signal aborts during a request', async () => {
-  const ending = new AbortController()
-  const { upsert } = await start({
-    signal: ending.signal,
-    once: () => {
-      ending.abort()
-      return 'never'
-    },
-  })
-  expect(await failure(upsert())).toMatchObject({ code: 'ABORTED' })
 })
 
 it('asks for a token of the environment, and shows it only to ARM', async () => {
@@ -649,24 +481,6 @@ describe('the token goes to ARM alone', () => {
     ...{ status: 201, headers },
     body: { properties: { provisioningState: 'Creating' } },
   })
-
-  it.each(['azure-asyncoperation', 'operation-location', 'location'])(
-    'where %s names another host, which is not asked: the event subscription itself is read',
-    async (header) => {
-      const other = await otherHost()
-      const { arm, upsert, log } = await start({
-        once: ({ method, body }) => {
-          if (method !== 'PUT') return undefined
-          arm.write(body)
-          return accepted({ [header]: `${other.url}/operationsStatus/1` })
-        },
-      })
-      expect(await upsert()).toMatchObject({ action: 'created' })
-      expect(other.asked).toEqual([])
-      expect(arm.writes()).toHaveLength(1)
-      expect(log.join('\n')).toContain(`it names another host, ${new URL(other.url).host}`)
-    },
-  )
 
   it('where it redirects to another host', async () => {
     const other = await otherHost()
