@@ -70,11 +70,10 @@ function server(child: Server['child'], targets: readonly LoadTarget[]): Server 
 }
 
 /**
- * Flags of Node for all servers of ours that take deliveries and for the bare ones beside them: those that the shipped
- * command sets (docs/performance.md). V8's young generation grows with what survives while a program loads; bounded, it takes 20 MB
- * less, and one thread collects it. Pretenuring makes a process with many components slower, ours and the bare one.
+ * Flags of Node for all servers of ours that take deliveries and for the bare ones beside them: what docs/performance.md advises for the
+ * start command.
  */
-const serverFlags = ['--max-semi-space-size=4', '--no-allocation-site-pretenuring', '--no-parallel-scavenge'] as const
+export const serverFlags: readonly string[] = ['--max-semi-space-size=4']
 
 /** How {@link startOurs} starts our binding. */
 export interface OursOptions {

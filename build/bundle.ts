@@ -1,9 +1,9 @@
 /**
  * Writes `bundle/`: the command as one program without `node_modules`, for an image. Needs a build, for the schemas.
- * Source maps go to `bundle-maps/`, beside it: `node --enable-source-maps` reads them where both are in one folder.
+ * Source maps go to `bundle-maps/`, beside it: copied over the bundle, `node --enable-source-maps` reads them.
  */
 import { cpSync, globSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { licenceTexts } from './licence-texts.ts'
 
@@ -35,7 +35,7 @@ const { output } = await bundler.write({
   format: 'esm',
   // Names of functions stay, for stack traces.
   minify: { mangle: false, compress: true, codegen: { removeWhitespace: true } },
-  sourcemap: 'hidden',
+  sourcemap: true,
   entryFileNames: '[name].js',
   chunkFileNames: 'lib/[name]-[hash].js',
   // @grpc/reflection reads its own definitions two folders above the folder of its file.
@@ -44,7 +44,10 @@ const { output } = await bundler.write({
 })
 await bundler.close()
 
-for (const file of globSync('**/*.map', { cwd: target })) renameSync(join(target, file), join(maps, basename(file)))
+for (const file of globSync('**/*.map', { cwd: target })) {
+  mkdirSync(dirname(join(maps, file)), { recursive: true })
+  renameSync(join(target, file), join(maps, file))
+}
 
 /** What the program reads while it runs: where it stands in the source, and in the bundle. */
 const assets = {

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
-const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { version, repository }: { version: string; repository?: unknown } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
 
 /** The text under `## VERSION`, to the next heading of that level. */
 function partOf(changelog: string): string | undefined {
@@ -18,6 +20,7 @@ const notes = partOf(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'))
 const faults = notes ? [] : [`CHANGELOG.md has nothing under "## ${version}"`]
 if (process.argv.includes('--check')) {
   if (git('status', '--porcelain') !== '') faults.push('there are changes that are not committed')
+  if (repository === undefined) faults.push('package.json has no repository, which a provenance of npm names')
   const tags = git('tag', '--points-at', 'HEAD').split('\n')
   if (!tags.includes(`v${version}`)) faults.push(`this commit has no tag v${version}`)
 } else if (notes) {

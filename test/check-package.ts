@@ -1,17 +1,16 @@
 /**
- * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its
- * pages lead somewhere, whether the
- * main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether a
- * TypeScript user's code compiles.
+ * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its pages lead
+ * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether
+ * a TypeScript user's code compiles.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { nodeOfNpm, versions } from './support/node-of-npm.ts'
 
 /** Most that an installation may bring: packages, and mebibytes on the disk. The bundle, for images, weighs 6 MB. */
 const limits = { packages: 146, mebibytes: 114 } as const
-const oldestNode = '22.18.0'
 
 const root = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-'))
@@ -116,11 +115,7 @@ function followLinks(): void {
 function work(): void {
   writeFileSync(join(folder, 'job.js'), job)
   writeFileSync(join(folder, 'served.js'), served)
-  const oldest = join(folder, 'oldest')
-  mkdirSync(oldest)
-  writeFileSync(join(oldest, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
-  run('npm', ['install', '--silent', '--no-audit', `node@${oldestNode}`], { cwd: oldest })
-  for (const node of [join(oldest, 'node_modules/.bin'), dirname(process.execPath)]) {
+  for (const node of [nodeOfNpm(versions.oldest), dirname(process.execPath)]) {
     for (const script of ['job.js', 'served.js']) process.stdout.write(run('node', [script], { node }))
   }
   process.stdout.write(run(bin, ['--version']))

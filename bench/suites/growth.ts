@@ -12,6 +12,9 @@ import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 const limit = 1.2
 const connections = 50
 
+/** What docs/performance.md advises for a process with many components; the bare servers have it too. */
+const manyComponents = ['--no-allocation-site-pretenuring'] as const
+
 /** Milliseconds that a load goes on when all is measured. */
 const tailMs = 500
 
@@ -121,14 +124,16 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
   await using stack = new AsyncDisposableStack()
   const sizes: Size[] = []
   for (const size of scale.instances) {
-    const ours = stack.use(await startOurs(azure, { authentication: 'secret', instances: size }))
-    const floor = stack.use(await startBare('floor', ours.targets, size))
+    const ours = stack.use(
+      await startOurs(azure, { authentication: 'secret', instances: size, nodeFlags: manyComponents }),
+    )
+    const floor = stack.use(await startBare('floor', ours.targets, size, manyComponents))
     // Always by the same load: wrk knows one target only.
     const load: Size['load'] = ({ targets }, ms) => {
       const order: LoadOrder = { targets, body, connections, ms, awake: true }
       return generator.ask<LoadResult>(order)
     }
-    const fastify = stack.use(await startBare('fastify', ours.targets, size))
+    const fastify = stack.use(await startBare('fastify', ours.targets, size, manyComponents))
     sizes.push({ size, ours, floor, fastify, connectMs: 0, load })
   }
   return await costsOf(bench, sizes)
@@ -162,6 +167,7 @@ export const growth: Suite = {
         'Each has a port of its own; ' +
         `together they have ${connections} connections. All is measured in ${scale.processes} processes, ` +
         'because two processes of the same program differ by a fifth. All sizes take turns. ' +
+        `For instances and bare servers Node has ${manyComponents.join(' ')} too. ` +
         'Bare Fastify has as many servers in one process; its figures are in the column "ours".',
       results: [
         ...lines('connections', joined(byConnections)),

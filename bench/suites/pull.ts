@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as rest } from 'node:timers/promises'
-import { serverFile } from '../azure.ts'
+import { serverFile, serverFlags } from '../azure.ts'
 import { type Child, startChild } from '../child.ts'
 import { type Case, type Sample, takeTurns, withUsage } from '../measure.ts'
 import { absolute, atLeast, atMost, compare, figure, type Result, type Runs } from '../results.ts'
@@ -38,8 +38,7 @@ async function startReceiver(
     maxConcurrency: String(slots),
   }
   const child = await startChild<object>({
-    // As the shipped command starts.
-    args: ['--max-semi-space-size=4', ...nodeFlags, serverFile(kind === 'ours' ? 'pull-ours' : 'pull-loop')],
+    args: [...serverFlags, ...nodeFlags, serverFile(kind === 'ours' ? 'pull-ours' : 'pull-loop')],
     core: 'server',
     env: { BENCH_SETUP: JSON.stringify({ endpoints: { ca }, metadata, endpoint, ca, queue: kind }) },
   })

@@ -3,8 +3,7 @@
  *
  * Somebody places an order on the topic; it reaches the application through the binding and daprd, and the application confirms it through
  * daprd and the binding. Ends with 0 when both events have gone their way. daprd is the one on the PATH, or Dapr's own
- * (`dapr init --slim`), or
- * the one of the tests, which is built the first time and needs Go.
+ * (`dapr init --slim`), or the one of the tests, which is built the first time and needs Go.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -43,14 +42,10 @@ try {
 
   // 2. The binding as a pluggable component. It comes first, since daprd looks for sockets only when it starts.
   const sockets = { DAPR_COMPONENTS_SOCKETS_FOLDER: join(folder, 'sockets') }
-  await children.start(
-    'component',
-    [process.execPath, '--max-semi-space-size=4', cli, 'serve', '--emulator', emulator.proxy],
-    {
-      env: sockets,
-      ready: / ready /,
-    },
-  )
+  await children.start('component', [process.execPath, cli, 'serve', '--emulator', emulator.proxy], {
+    env: sockets,
+    ready: / ready /,
+  })
 
   // 3. The application, and its sidecar.
   const app = [process.execPath, join(here, 'app.ts'), `${appPort}`, `${httpPort}`]

@@ -30,7 +30,7 @@ const clientId = 'c11e0700-0000-4000-8000-000000000003'
 const clientSecret = 'the-secret-of-the-demo-client'
 
 step('The emulator stands in for Azure: Event Grid, Resource Manager and Entra')
-await using emulator = await EventGridEmulator.start({
+const emulator = await EventGridEmulator.start({
   clients: [{ tenantId, clientId, clientSecret, roles: [{ role: 'EventGrid EventSubscription Contributor' }] }],
   subscriptions: [{ id: subscriptionId, resourceGroups: ['shop'] }],
   topics: [
@@ -169,6 +169,7 @@ if (options.keep) {
 }
 
 await Promise.all([...bindings.values()].map((binding) => binding.close()))
+await emulator.close()
 process.exitCode = complete ? 0 : 1
 
 function readOptions() {

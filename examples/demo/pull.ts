@@ -15,7 +15,7 @@ export async function demonstratePull(total: number): Promise<boolean> {
     .filter((event) => event.specversion !== undefined && event.data !== undefined)
 
   step('The emulator stands in for Azure: an Event Grid namespace with a topic and a queue')
-  await using emulator = await EventGridEmulator.start({
+  const emulator = await EventGridEmulator.start({
     namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
   })
   const topic = emulator.namespaceTopic('orders')
@@ -39,7 +39,7 @@ export async function demonstratePull(total: number): Promise<boolean> {
     file: 'examples/pull/orders.yaml',
     secrets: { 'event-grid': { namespaceKey: topic.key } },
   })
-  await using binding = new Binding({ endpoints: emulator.endpoints, onEvent: handle })
+  const binding = new Binding({ endpoints: emulator.endpoints, onEvent: handle })
   await binding.init({
     name: component?.name ?? 'orders',
     properties: {
@@ -70,6 +70,8 @@ export async function demonstratePull(total: number): Promise<boolean> {
   note(`received ${binding.health().input?.pull?.received} times`)
   for (const queue of emulator.queues().values()) note(`left in the queue: ${JSON.stringify(queue)}`)
 
+  await binding.close()
+  await emulator.close()
   step('Every event accounted for')
   return ledger.report()
 }

@@ -18,8 +18,9 @@ async function publishOrder(endpoint: string, key: string, id: string): Promise<
   return first.status === 429 ? (await fetch(endpoint, request)).status : first.status
 }
 
-test('an order is published at the second try when the topic is throttled', async () => {
-  await using emulator = await EventGridEmulator.start()
+test('an order is published at the second try when the topic is throttled', async (t) => {
+  const emulator = await EventGridEmulator.start()
+  t.after(() => emulator.close())
   const { httpEndpoint, key } = emulator.topic()
   emulator.failNext({ route: 'topic', status: 429, retryAfter: 1 })
   assert.equal(await publishOrder(httpEndpoint, key, 'one'), 200)
@@ -29,15 +30,17 @@ test('an order is published at the second try when the topic is throttled', asyn
   )
 })
 
-test('a wrong key is refused in Azure’s words', async () => {
-  await using emulator = await EventGridEmulator.start()
+test('a wrong key is refused in Azure’s words', async (t) => {
+  const emulator = await EventGridEmulator.start()
+  t.after(() => emulator.close())
   assert.equal(await publishOrder(emulator.topic().httpEndpoint, 'd3Jvbmc=', 'two'), 401)
   const refused = await emulator.records.requests.waitFor(({ status }) => status === 401)
   assert.equal(refused.code, 'Unauthorized')
 })
 
-test('a connection that is lost reaches the application as an error', async () => {
-  await using emulator = await EventGridEmulator.start()
+test('a connection that is lost reaches the application as an error', async (t) => {
+  const emulator = await EventGridEmulator.start()
+  t.after(() => emulator.close())
   emulator.failNext({ route: 'topic', drop: true })
   await assert.rejects(publishOrder(emulator.topic().httpEndpoint, emulator.topic().key, 'three'), TypeError)
 })

@@ -80,7 +80,12 @@ const optionsInSentences = pages.flatMap((page) => {
 })
 
 /** Of node and of devtunnel. */
-const flagsOfOthers = ['--max-semi-space-size', '--max-old-space-size', '--allow-anonymous']
+const flagsOfOthers = [
+  '--max-semi-space-size',
+  '--max-old-space-size',
+  '--no-allocation-site-pretenuring',
+  '--allow-anonymous',
+]
 
 it.each(optionsInSentences)('$place names an option that exists: $flag', async ({ command, flag }) => {
   const names = command === undefined ? commandNames : [command]

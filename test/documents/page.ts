@@ -18,9 +18,15 @@ export interface Page {
 
 const parser = remark().use(remarkGfm)
 
+const read = new Map<string, Page>()
+
 export function readPage(path: string): Page {
+  const known = read.get(path)
+  if (known) return known
   const text = readFileSync(join(root, path), 'utf8')
-  return { path, text, tree: parser.parse(text) }
+  const page = { path, text, tree: parser.parse(text) }
+  read.set(path, page)
+  return page
 }
 
 /** The pages that a user reads. */

@@ -26,7 +26,7 @@ it.each(docs)('$path opens with what the reader can do', ({ tree }) => {
   expect(first && textOf(first)).toMatch(/^After this page you /)
 })
 
-it.each(docs.filter(({ text }) => text.includes('npx eventgrid-binding')))(
+it.each(pages.filter(({ text }) => text.includes('npx eventgrid-binding')))(
   '$path says where the program comes from',
   ({ path, text }) => {
     const title = 'where-the-program-comes-from'

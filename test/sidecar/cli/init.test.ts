@@ -1,5 +1,14 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -21,8 +30,7 @@ function emptyFolder(): string {
 }
 
 /** The folder's files, and the commands that `init` printed. */
-async function initialised(): Promise<{ folder: string; commands: string[] }> {
-  const folder = emptyFolder()
+async function initialised(folder = emptyFolder()): Promise<{ folder: string; commands: string[] }> {
   const init = paste(`${bin} init`, folder)
   await init.ended
   const text = init.lines.join('\n')
@@ -43,7 +51,6 @@ it('writes files to start from, and prints the commands that bring an event to a
   const [emulate = '', app = '', run = '', publish = ''] = commands.map((command) =>
     onFreePorts(
       command
-        .replace('npx eventgrid-binding', bin)
         // The default ports, which no command names, are given so that the test can choose others.
         .replace('--emulator', '--emulator https://127.0.0.1:4430')
         .replace('--app-port', '--http-port 3500 --app-port'),
@@ -76,8 +83,11 @@ it('writes an application that says what to do when its port is in use', async (
   ])
 })
 
-it('prints the commands that docs/getting-started.md shows', async () => {
-  const { commands } = await initialised()
+it('prints the commands that docs/getting-started.md shows, where npm has installed the package', async () => {
+  const folder = emptyFolder()
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+  symlinkSync(bin, join(folder, 'node_modules/.bin/eventgrid-binding'))
+  const { commands } = await initialised(folder)
   const shown = section(readPage('docs/getting-started.md'), 'On your machine').flatMap((node) =>
     node.type === 'code' && node.lang === 'sh' ? [node.value] : [],
   )

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
+import { shellWord } from '../../../support/text/text.ts'
 import { parseOptions } from '../options/parse-options.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
@@ -26,13 +27,14 @@ Options:
   -h, --help     this text
 `
 
-const next = `Next, each command in a shell of its own:
+/** @param program what the user's shell starts this program by */
+const next = (program: string) => `Next, each command in a shell of its own:
 
-  npx eventgrid-binding emulate --config emulator.yaml
+  ${program} emulate --config emulator.yaml
 
   node app.mjs
 
-  npx eventgrid-binding run --emulator --components components --secrets secrets.json --app-port 3000
+  ${program} run --emulator --components components --secrets secrets.json --app-port 3000
 
   curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
 
@@ -55,8 +57,14 @@ export async function run(args: readonly string[]): Promise<number> {
     writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
     process.stdout.write(`wrote ${name}\n`)
   }
-  process.stdout.write(`\n${next}`)
+  process.stdout.write(`\n${next(ownCommand())}`)
   return 0
+}
+
+/** By npx where npm has installed it for this folder; else, as with the bundle, by the file that was started. */
+function ownCommand(): string {
+  const isInstalled = ancestors(resolve()).some((at) => existsSync(join(at, 'node_modules/.bin/eventgrid-binding')))
+  return isInstalled ? 'npx eventgrid-binding' : `node ${shellWord(relative('', process.argv[1] ?? ''))}`
 }
 
 /** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
