@@ -16,7 +16,7 @@ it.each([undefined, 'ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])('has no
   expect(certificateRemedy(code, 'https://127.0.0.1:4430')).toBe(undefined),
 )
 
-it('says of an emulator that it was started anew, which run follows by itself', () =>
+it('says of an emulator that it has a new certificate after a restart, which run takes by itself', () =>
   expect(certificateRemedy('SELF_SIGNED_CERT_IN_CHAIN', 'https://127.0.0.1:4430')).toMatch(
-    /started anew.*run --emulator takes it over.*other process.*--state FILE/,
+    /after a restart.*run --emulator takes it.*other process.*--state FILE/,
   ))

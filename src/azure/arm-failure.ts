@@ -82,7 +82,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
       code: response ? said.code : code,
       message:
         said.message ??
-        (response && said.code === undefined ? 'in words that are not those of Azure Resource Manager' : message),
+        (response && said.code === undefined ? 'its body is not an error of Azure Resource Manager' : message),
       targets: said.targets ?? [],
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),
@@ -107,7 +107,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
 /** The SDK, or our own code, stumbled over a value that has no place in an answer of ARM. The next answer may be right. */
 const unreadableAnswer: ArmFailure = {
   kind: 'answerUnread',
-  message: 'it has a form that no answer of Azure Resource Manager has; a proxy may have answered instead',
+  message: 'it does not have the format of Azure Resource Manager; a proxy may have answered instead',
 }
 
 /** Reads the failure of a long-running operation from its status body, which has more details than the SDK's error. */

@@ -22,12 +22,12 @@ export function certificateRemedy(code: string | undefined = '', url = ''): stri
   if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
   if (isHere(url))
     return (
-      'its certificate is not trusted: an emulator that is started anew has another one. run --emulator takes it over in a ' +
-      'moment: try again. Start any other process anew, or start emulate with --state FILE, where it keeps its certificate; ' +
+      'its certificate is not trusted: after a restart an emulator has a new certificate. run --emulator takes it in a ' +
+      'moment: try again. Restart any other process, or start emulate with --state FILE, which keeps the certificate; ' +
       'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
     )
   return (
     'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
-    'its start: start this process anew), to the authority that issued it'
+    'its start: restart this process), to the authority that issued it'
   )
 }

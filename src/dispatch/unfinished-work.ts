@@ -9,7 +9,7 @@ export function unfinishedWork(result: unknown): string | undefined {
   const items = itemsOf(result)
   if (!items) return unfinishedItem(result)
   return items.some((item) => unfinishedItem(item) ?? isThenable(item))
-    ? `${Array.isArray(result) ? 'an array' : 'a collection'} of work that nobody awaits`
+    ? `${Array.isArray(result) ? 'an array' : 'a collection'} of work that has not ended`
     : undefined
 }
 
@@ -19,16 +19,16 @@ function itemsOf(result: unknown): readonly unknown[] | undefined {
 }
 
 function unfinishedItem(value: unknown): string | undefined {
-  if (typeof value === 'function') return 'a function, which nobody calls'
+  if (typeof value === 'function') return 'a function that is never called'
   if (typeof value !== 'object' || value === null) return undefined
-  if (Symbol.asyncIterator in value) return 'an async iterable, which nobody reads'
-  if (has(value, 'next')) return 'an iterator, which nobody reads'
+  if (Symbol.asyncIterator in value) return 'an async iterable that is never read'
+  if (has(value, 'next')) return 'an iterator that is never read'
   if (has(value, 'subscribe') || '@@observable' in value || observable in value)
-    return 'an observable, which nobody subscribes to'
-  if (has(value, 'unsubscribe')) return 'a subscription, whose end nobody awaits'
+    return 'an observable without a subscriber'
+  if (has(value, 'unsubscribe')) return 'a subscription that has not ended'
   // Of Node: what keeps the process alive until it has ended.
-  if (has(value, 'unref')) return 'a timer, process, thread or connection, whose end nobody awaits'
-  return has(value, 'pipe') ? 'a stream, whose end nobody awaits' : undefined
+  if (has(value, 'unref')) return 'a timer, process, thread or connection that has not ended'
+  return has(value, 'pipe') ? 'a stream that has not ended' : undefined
 }
 
 const isThenable = (value: unknown) => typeof value === 'object' && value !== null && has(value, 'then')

@@ -22,7 +22,7 @@ it.each([
   { name: 'fields of other types', body: '{"error":{"code":5,"message":"","details":{"target":"x"}}}' },
   { name: 'over 100 kB', body: JSON.stringify({ error: { code: 'Large', message: 'x'.repeat(100_000) } }) },
 ])('takes no word for that of ARM where an answer has $name', ({ body }) => {
-  const message = 'in words that are not those of Azure Resource Manager'
+  const message = 'its body is not an error of Azure Resource Manager'
   expect(readFailure(answered(body), 0)).toMatchObject({
     kind: 'answer',
     status: 502,

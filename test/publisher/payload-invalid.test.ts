@@ -32,8 +32,8 @@ const without = (event: object, name: string) =>
 
 describe('PAYLOAD_INVALID says what is wrong:', () => {
   it.each([
-    { name: 'a toJSON that gives nothing', payload: { toJSON: () => undefined }, says: 'JSON has no form' },
-    { name: 'a toJSON that gives a function', payload: { toJSON: () => () => 1 }, says: 'JSON has no form' },
+    { name: 'a toJSON that gives nothing', payload: { toJSON: () => undefined }, says: 'JSON cannot express' },
+    { name: 'a toJSON that gives a function', payload: { toJSON: () => () => 1 }, says: 'JSON cannot express' },
     { name: 'a toJSON that throws no error', payload: { toJSON: () => raise(undefined) }, says: 'toJSON' },
     { name: 'undefined', payload: undefined, says: 'missing' },
     { name: 'empty bytes', payload: Buffer.alloc(0), says: 'empty' },
@@ -150,7 +150,11 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     },
     { name: 'a class without fields', make: () => new (class Empty {})(), says: 'of a class' },
     { name: 'a proxy of a Map', make: () => new Proxy(new Map(), {}), says: 'Map' },
-    { name: 'a toJSON that gives nothing', make: () => ({ toJSON: () => undefined }), says: 'toJSON gives nothing' },
+    {
+      name: 'a toJSON that gives nothing',
+      make: () => ({ toJSON: () => undefined }),
+      says: 'a toJSON that returns nothing',
+    },
   ])('$name, with its place, at any depth', ({ make, says, fix = '' }) => {
     const rows = [
       { payload: { list: [{ 'a b': make() }] }, place: '"list[0].a b"' },

@@ -129,8 +129,14 @@ export const fields = {
   ),
   // Optional additions.
   includedEventTypes: setting({ type: 'list', about: 'Event types to deliver.' }, parseList),
-  subjectBeginsWith: setting({ type: 'string', about: 'Deliver only events whose subject begins so.' }, rules.asIs),
-  subjectEndsWith: setting({ type: 'string', about: 'Deliver only events whose subject ends so.' }, rules.asIs),
+  subjectBeginsWith: setting(
+    { type: 'string', about: 'Deliver only events with a subject that begins with this text.' },
+    rules.asIs,
+  ),
+  subjectEndsWith: setting(
+    { type: 'string', about: 'Deliver only events with a subject that ends with this text.' },
+    rules.asIs,
+  ),
   advancedFilters: setting(
     {
       type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
@@ -147,7 +153,7 @@ export const fields = {
     rules.integer(1, 30),
   ),
   eventTimeToLive: setting(
-    { type: 'duration in whole minutes, 1m-24h', about: 'How long Event Grid tries.' },
+    { type: 'duration in whole minutes, 1m-24h', about: 'How long Event Grid tries to deliver an event.' },
     rules.parseTimeToLive,
   ),
   maxEventsPerBatch: setting(
@@ -155,7 +161,7 @@ export const fields = {
     rules.integer(1, 5000),
   ),
   preferredBatchSizeInKilobytes: setting(
-    { type: 'integer, 1-1024', stricter: { pull: rules.refusedByPull }, about: 'Size a delivery should have.' },
+    { type: 'integer, 1-1024', stricter: { pull: rules.refusedByPull }, about: 'Preferred size of a delivery.' },
     rules.integer(1, 1024),
   ),
   deadLetterStorageAccountId: setting(
@@ -185,7 +191,7 @@ export const fields = {
     {
       ...input,
       choices: ['true', 'false'],
-      about: 'Replace an event subscription of that name that delivers to something other than a webhook?',
+      about: 'Whether to replace an event subscription of that name that does not deliver to a webhook.',
     },
     (text) => parseChoice(text, ['true', 'false']) === 'true',
   ),
@@ -213,7 +219,8 @@ export const fields = {
       needed: needs.ofDeliveries,
       otherwise: 'derived from `clientSecret`',
       type: 'list of 1 to 10 strings of 16 to 1024 characters (secret)',
-      about: 'What the credential of deliveries is derived from: the first is written, all are accepted.',
+      about:
+        'The credential of deliveries is derived from it. The first token is written into Azure, all are accepted.',
     },
     rules.parseDeliveryTokens,
   ),
@@ -256,7 +263,7 @@ export const fields = {
     {
       ...output,
       type: 'duration, 1s to 10m',
-      about: 'Longest that `create` tries to publish, with all attempts. Then it is refused as PUBLISH_UNAVAILABLE.',
+      about: 'Longest time that `create` tries to publish, with all attempts. Then it fails with PUBLISH_UNAVAILABLE.',
     },
     rules.duration('1s', '10m'),
   ),
@@ -276,7 +283,7 @@ export const fields = {
   ),
   maxRequestBytes: withDefault(
     '4194304',
-    { ...push, type: 'integer, 2097152-67108864', about: 'Longest request body that is read, in bytes.' },
+    { ...push, type: 'integer, 2097152-67108864', about: 'Largest request body that the binding reads, in bytes.' },
     rules.integer(2_097_152, 67_108_864),
   ),
   handlerTimeout: withDefault(
@@ -285,21 +292,21 @@ export const fields = {
       ...input,
       type: 'duration, at most 25s; with `deliveryMode: pull` at most 1h',
       stricter: { push: rules.duration('1ms', '25s') },
-      about: "Longest a delivery's handlers may take together.",
+      about: 'Longest time that the handlers of one delivery may take together.',
     },
     rules.duration('1ms', '1h'),
   ),
   subscriptionTimeout: withDefault(
     '2m',
-    { ...input, type: 'duration, at most 24h', about: 'Longest that `init` waits for the event subscription.' },
+    { ...input, type: 'duration, at most 24h', about: 'Longest time that `init` waits for the event subscription.' },
     rules.duration('1ms', '24h'),
   ),
   provisioning: choice(needs.provisionings, {
     ...input,
     decides: true,
     about:
-      'Whether the binding creates and updates the event subscription, only reads and compares it, or asks nobody about it. ' +
-      'With `none` `scope` and `eventSubscriptionName` are required, and the fields of the credential are not.',
+      'Whether the binding creates and updates the event subscription, only reads and compares it, or makes no request for it. ' +
+      'With `none`, set `scope` and `eventSubscriptionName`; the fields of the credential are optional.',
   }),
   deliveryMode: choice(needs.deliveryModes, {
     ...input,
@@ -312,7 +319,7 @@ export const fields = {
       needed: needs.byPull,
       type: 'resource id of a namespace topic',
       example: `${groupExample}/Microsoft.EventGrid/namespaces/NAMESPACE/topics/TOPIC`,
-      about: 'The topic whose events are received. Required for pull.',
+      about: 'The topic to receive events from. Required for pull.',
     },
     parseNamespaceTopic,
   ),
@@ -333,7 +340,7 @@ export const fields = {
       ...secret,
       otherwise: 'the Azure credential receives (role EventGrid Data Receiver)',
       about:
-        'Access key of the namespace. With `namespaceEndpoint` and without credential fields, nothing else of Azure is asked.',
+        'Access key of the namespace. With `namespaceEndpoint` and without credential fields, the binding calls nothing else in Azure.',
     },
     rules.parseSecret,
   ),
@@ -350,9 +357,9 @@ export const fields = {
     {
       ...both,
       decides: true,
-      otherwise: 'the sides whose fields are present',
+      otherwise: 'the sides that have fields',
       type: '`input`, `output` or `input, output`',
-      about: "Dapr's own field: which sides are configured, whatever other fields are present.",
+      about: "Dapr's own field: the sides that are on, whatever other fields are present.",
     },
     rules.parseDirection,
   ),

@@ -88,7 +88,7 @@ export function attemptUntilDone<Outcome>(
         const { what, fix } = explainFailure(failure, context())
         const name = input.eventSubscriptionName
         logger.warn(
-          `events are received from the event subscription ${name} as it is: ${what}; to have it brought about, ${fix}`,
+          `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
         )
         return without()
       }

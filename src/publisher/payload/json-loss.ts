@@ -39,7 +39,7 @@ export function jsonOf(payload: unknown): string {
     if (loss !== undefined) throw lost(loss, placeOf(payload, refuse) ?? key)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, plainData)
   }
-  if (text === undefined) throw invalidPayload(`JSON has no form for the payload, ${kindOf(payload)}`, plainData)
+  if (text === undefined) throw invalidPayload(`JSON cannot express the payload, ${kindOf(payload)}`, plainData)
   return text
 }
 
@@ -123,7 +123,7 @@ function lossBefore(value: unknown, holder: unknown, key: string): Loss | undefi
   }
   if (value === undefined && key !== '') {
     const isLost = Reflect.get(holder, key) !== undefined
-    return isLost ? { what: 'a value whose toJSON gives nothing', fix: plainData } : undefined
+    return isLost ? { what: 'a value with a toJSON that returns nothing', fix: plainData } : undefined
   }
   if (typeof value !== 'object' || !('type' in value) || value.type !== 'Buffer') return undefined
   return Buffer.isBuffer(Reflect.get(holder, key)) ? lossOf(Reflect.get(holder, key)) : undefined
@@ -131,5 +131,5 @@ function lossBefore(value: unknown, holder: unknown, key: string): Loss | undefi
 
 function lost({ what, fix }: Loss, place: string): BindingError {
   const at = place === '' ? '' : ` at ${JSON.stringify(place.slice(0, 200))}`
-  return invalidPayload(`the payload holds ${what}${at}, which JSON has no form for`, fix)
+  return invalidPayload(`the payload holds ${what}${at}, which JSON cannot express`, fix)
 }

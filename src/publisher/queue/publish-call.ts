@@ -98,7 +98,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
 export function abortedError(): BindingError {
   return new BindingError('ABORTED', {
     what: 'create was aborted by its signal',
-    fix: 'a call that was sent already may be published all the same',
+    fix: 'the topic may still accept a request that was sent already',
   })
 }
 

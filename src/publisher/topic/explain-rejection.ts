@@ -46,7 +46,7 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
         what: `the topic at ${host} can't be reached: ${failure.reason}${after(context)}`,
         fix:
           failure.fix ??
-          'check topicEndpoint and the network, then publish again; the events may have been published all the same',
+          'check topicEndpoint and the network, then publish again; the topic may have accepted the events already',
       }
     case 'answered':
       return explainStatus(failure, context)

@@ -92,7 +92,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     /** Starts the components anew, at other endpoints. */
     moveTo: (next: Endpoints) =>
       host.moveTo(next).catch((error: unknown) => {
-        logger.error(`the components could not be started anew: ${messageOf(error)}`)
+        logger.error(`the components could not be restarted: ${messageOf(error)}`)
       }),
     /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
     listen: () => api.listen({ host: http.host, port: http.port }),

@@ -68,7 +68,7 @@ it('goes on where the emulator is started anew, which has another certificate an
   await emulator.close()
   const ingress = [{ from: 'https://orders.example.com/', to: `http://127.0.0.1:${handshakePort}/` }]
   await startEmulator({ port, topics, clients, ingress })
-  await run.line(/ the emulator was started anew/)
+  await run.line(/ the emulator was restarted/)
   const isProvisioned = (line: string) => / the event subscription .* is provisioned: created/.test(line)
   await expect.poll(() => run.lines.filter(isProvisioned)).toHaveLength(2)
   const body = JSON.stringify({ operation: 'create', data: { order: 1 } })

@@ -85,7 +85,7 @@ it('passes over a component that only publishes', async () => {
   write(onlyOutput)
   expect(await provision('--component', 'orders')).toMatchObject({
     code: 0,
-    text: expect.stringContaining('passed over: it only publishes'),
+    text: expect.stringContaining('skipped: it only publishes'),
   })
   expect((await provision('--dry-run')).code).toBe(0)
   expect(emulator.eventSubscriptions()).toEqual([])

@@ -23,7 +23,7 @@ export async function idleSubscription(world: InputWorld): Promise<Finding | und
   }
   const { eventSubscriptionName: name, scope, handshakePort } = input
   const remedy = [
-    'start the binding, whose events wait for eventTimeToLive at most; or delete what is not used any more:',
+    'start the binding: its events wait for eventTimeToLive at most. Or delete the event subscription, if nobody uses it:',
     `az eventgrid event-subscription delete --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)}`,
   ].join('\n')
   return warning(

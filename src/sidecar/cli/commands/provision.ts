@@ -19,10 +19,10 @@ import { UsageError } from '../usage-error.ts'
 export const help = `Usage: eventgrid-binding provision [options]
 
 Creates or updates the event subscriptions of components once, as init does, and
-ends: for a pipeline or a Job, so that what runs needs no rights to write. The
+ends: for a pipeline or a Job, so that the replicas need no right to write. The
 public endpoint must answer the handshake meanwhile. A component with
-provisioning: none is written too, by its credential fields; one that only
-publishes is passed over.
+provisioning: none needs its credential fields for this. A component that only
+publishes is skipped.
 
 Options:
 ${componentsHelp(22)}
@@ -31,12 +31,12 @@ ${helpLines(22, {
   '--dry-run': 'write nothing, and show field by field what would be written, secrets masked',
   '--wait DURATION': 'try for so long, such as 10m (default: subscriptionTimeout of the component)',
   '--show-token':
-    'print the name and the value of the delivery attribute that the event subscription of --component NAME must carry, and ask nobody. The value is a secret',
+    'print the name and the value of the delivery attribute that the event subscription of --component NAME must carry, without a request. The value is a secret',
   '--json': 'the result as JSON',
   '-h, --help': 'this text',
 })}
 
-Exit codes: 0 all stands (with --dry-run: nothing would be written), 1 a failure,
+Exit codes: 0 all is as it should be (with --dry-run: nothing would be written), 1 a failure,
 2 wrong usage or configuration, 3 with --dry-run: something would be written.
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and
 NODE_EXTRA_CA_CERTS, as for run and serve.
@@ -101,7 +101,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
   replaced: 'the event subscription is replaced',
   kept: 'the event subscription is as it should be',
   notPermitted: 'the event subscription may not be read or written by this client',
-  passedOver: 'passed over: it only publishes',
+  passedOver: 'skipped: it only publishes',
 }
 
 function showOutcome({ name, file, subscriptions, action, error }: ProvisionOutcome, terminal: Terminal): void {

@@ -23,8 +23,8 @@ Publishes dead letters again, each event once. PATH is a file, or a folder with
 
   az storage blob download-batch --source CONTAINER --destination dead-letters
 
-A ledger beside the files (eventgrid-replay.ledger) keeps what was published:
-started again, replay goes on where it was. It changes no other file.
+A ledger beside the files (eventgrid-replay.ledger) lists what was published.
+Start replay again, and it goes on from there. It changes no other file.
 
 Options:
 ${componentsHelp(22)}

@@ -117,7 +117,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 function follow(address: EmulatorAddress, endpoints: Endpoints, sidecar: Sidecar, logger: Logger) {
   return followEmulator(address, endpoints, async (moved) => {
-    logger.warn('the emulator was started anew, with another certificate: the components start anew as well')
+    logger.warn('the emulator was restarted and has another certificate: the components restart too')
     await sidecar.moveTo(moved)
   })
 }

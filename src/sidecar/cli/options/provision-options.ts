@@ -21,7 +21,7 @@ export function readProvisionOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
   const { 'dry-run': dryRun = false, 'show-token': showToken = false, json = false } = values
   if (showToken && values.component === undefined) throw wrongOption('--show-token needs --component')
-  if (showToken && dryRun) throw wrongOption('--show-token asks nobody: it goes without --dry-run')
+  if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
   return {
     ...readComponentOptions(values),
     ...{ dryRun, showToken, json },
