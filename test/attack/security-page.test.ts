@@ -33,8 +33,8 @@ const bounds = {
   'a body': bytes(field('maxRequestBytes')),
   'events of a body': count(constant('dispatch/read-delivery.ts', 'maxEvents')),
   'bodies that wait for a handler call': count(constant('dispatch/free-calls.ts', 'maxWaiting')),
-  'bytes of those': bytes(constant('dispatch/free-calls.ts', 'maxWaitingBytes')),
-  'time they wait': seconds(constant('dispatch/dispatcher.ts', 'maxWaitMs')),
+  'bytes of these bodies': bytes(constant('dispatch/free-calls.ts', 'maxWaitingBytes')),
+  'longest time that they wait': seconds(constant('dispatch/dispatcher.ts', 'maxWaitMs')),
   'all unfinished bodies of deliveries with a credential': bytes(
     constant('listener/listener.ts', 'roomForUnfinishedBytes'),
   ),
