@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -18,8 +19,18 @@ const suites = {
   prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
-/** `serve` needs Unix domain sockets with paths in the file system, which Windows has not. */
-const withoutSockets = process.platform === 'win32' ? ['test/sidecar/pluggable/**', 'test/lifecycle/**'] : []
+/** Windows has no Unix domain sockets for daprd, no signals that a process may answer, no `sh` and no modes of files. */
+const posix = /kill\('SIG|kill\(signal|support\/shell\.ts|socket-folder\.ts|\('sh'|chmodSync|mkfifo|0o111/
+const needsPosix = (file: string) => posix.test(readFileSync(new URL(file, import.meta.url), 'utf8'))
+const ofPosix =
+  process.platform === 'win32'
+    ? [
+        ...['test/sidecar/pluggable/**', 'test/lifecycle/**'],
+        ...globSync(['test/**/*.test.ts', 'examples/**/*.test.ts'], { cwd: import.meta.dirname })
+          .map((file) => file.replaceAll('\\', '/'))
+          .filter(needsPosix),
+      ]
+    : []
 
 const quick = {
   // A new set of modules for each file costs more than half of the time, most of it the Azure SDKs.
@@ -52,10 +63,10 @@ export default defineConfig({
           ...quick,
           name: 'tests',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...Object.values(suites).flat(), ...withoutSockets],
+          exclude: [...Object.values(suites).flat(), ...ofPosix],
         },
       },
-      { extends: true, test: { ...quick, name: 'commands', include: suites.commands, exclude: withoutSockets } },
+      { extends: true, test: { ...quick, name: 'commands', include: suites.commands, exclude: ofPosix } },
       { extends: true, test: { ...patient, name: 'bundle', include: suites.bundle } },
       { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
       { extends: true, test: { ...patient, name: 'faults', include: suites.faults } },

