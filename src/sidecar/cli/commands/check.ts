@@ -14,8 +14,8 @@ import { UsageError } from '../usage-error.ts'
 
 export const help = `Usage: eventgrid-binding check [options]
 
-Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Nothing is written to
-Azure, and nothing is published but by --round-trip.
+Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Writes nothing to
+Azure. Publishes an event only with --round-trip.
 
 Options:
 ${componentsHelp(22)}
@@ -23,7 +23,7 @@ ${emulatorHelp(22)}
   --offline              check the files and the port only: no network
   --only ID,...          these checks and no others, such as endpoint or azure/permission
   --skip ID,...          all but these
-  --wait DURATION        ask again what failed until all is well, at most so long, such as 2m
+  --wait DURATION        repeat failed checks until none fails, for at most this time, such as 2m
   --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
   --sidecar URL          ask a running serve or run, at its --metrics-port, whether the component is initialised there
   --event FILE           a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable

@@ -19,8 +19,8 @@ import { UsageError } from '../usage-error.ts'
 export const help = `Usage: eventgrid-binding provision [options]
 
 Creates or updates the event subscriptions of components once, as init does, and
-ends: for a pipeline or a Job, so that the replicas need no right to write. The
-public endpoint must answer the handshake meanwhile. A component with
+ends. Use it in a pipeline or a Job: then the replicas need no right to
+write. Meanwhile the public endpoint must answer the handshake. A component with
 provisioning: none needs its credential fields for this. A component that only
 publishes is skipped.
 
@@ -29,7 +29,7 @@ ${componentsHelp(22)}
 ${emulatorHelp(22)}
 ${helpLines(22, {
   '--dry-run': 'write nothing, and show field by field what would be written, secrets masked',
-  '--wait DURATION': 'try for so long, such as 10m (default: subscriptionTimeout of the component)',
+  '--wait DURATION': 'try for this time, such as 10m (default: subscriptionTimeout of the component)',
   '--show-token':
     'print the name and the value of the delivery attribute that the event subscription of --component NAME must carry, without a request. The value is a secret',
   '--json': 'the result as JSON',

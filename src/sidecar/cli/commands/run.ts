@@ -26,8 +26,8 @@ export const help = `Usage: eventgrid-binding run --components DIR [--app-port N
 Runs the components of a folder beside an application, and serves Dapr's HTTP API for bindings: for machines without Dapr.
 
 Options:
-  --components DIR              folder of component YAML files. A change takes effect at once; of a broken file the
-                                previous version stays active
+  --components DIR              folder of component YAML files. A change takes effect at once. While a file is
+                                broken, its previous version stays active
   --app-port N                  port of the application: events are posted to /{component}, or to the component's route
                                 (without: components only publish, and Event Grid keeps their events)
   --app-address HOST            host of the application (default ${runDefaults.appAddress})
