@@ -22,30 +22,24 @@ const draw = (at: string, width = 100, yaml = text) => readComponentFile(yaml, '
 
 describe('the line of a fault', () => {
   it.each([
-    {
-      at: 'f.yaml:8:37',
-      lines: ['  8 |     - { name: handshakePort, value: 9000 }', '    |                                     ^'],
-    },
-    {
-      at: 'f.yaml:9:36',
-      lines: ['  9 |     - { name: clientSecret, value: *** }', '    |                                    ^'],
-    },
-    {
-      at: 'f.yaml:10:39',
-      lines: [
-        '  10 |     - { name: accessKey, value: ***, valeu: *** }',
-        '     |                                    ^',
-      ],
-    },
-    { at: 'f.yaml:12:14', lines: ['  12 |       value: ***', '     |              ^'] },
-    {
-      at: 'f.yaml:14:51',
-      lines: [
+    [
+      'f.yaml:8:37',
+      ['  8 |     - { name: handshakePort, value: 9000 }', '    |                                     ^'],
+    ],
+    ['f.yaml:9:36', ['  9 |     - { name: clientSecret, value: *** }', '    |                                    ^']],
+    [
+      'f.yaml:10:39',
+      ['  10 |     - { name: accessKey, value: ***, valeu: *** }', '     |                                    ^'],
+    ],
+    ['f.yaml:12:14', ['  12 |       value: ***', '     |              ^']],
+    [
+      'f.yaml:14:51',
+      [
         '  14 |     - { name: scope, secretKeyRef: { name: store, key: scope } }',
         '     |                                                   ^',
       ],
-    },
-  ])('of $at has a caret under it, and shows no secret', ({ at, lines }) => {
+    ],
+  ])('of %s has a caret under it, and shows no secret', (at, lines) => {
     expect(draw(at)?.split('\n')).toEqual(lines)
   })
 

@@ -7,89 +7,77 @@ const provider = 'providers/Microsoft.EventGrid'
 
 describe('a path', () => {
   it.each([
-    {
-      path: `/subscriptions/1/${provider}/eventSubscriptions/s`,
-      expected: { kind: 'eventSubscription', scope: '/subscriptions/1', name: 's', nested: false },
-    },
-    {
-      path: `${topic}/${provider}/eventSubscriptions/s`,
-      expected: { kind: 'eventSubscription', scope: topic, name: 's', nested: false },
-    },
-    {
-      path: `${topic}/${provider}/eventSubscriptions/s/getFullUrl`,
-      expected: { kind: 'eventSubscription', scope: topic, name: 's', nested: false, action: 'getFullUrl' },
-    },
-    {
-      path: `${topic}/eventSubscriptions/s`,
-      expected: { kind: 'eventSubscription', scope: topic, name: 's', nested: true },
-    },
-    {
-      path: `${group}/${provider}/domains/d/topics/t/eventSubscriptions/s`,
-      expected: {
+    [
+      `/subscriptions/1/${provider}/eventSubscriptions/s`,
+      { kind: 'eventSubscription', scope: '/subscriptions/1', name: 's', nested: false },
+    ],
+    [
+      `${topic}/${provider}/eventSubscriptions/s`,
+      { kind: 'eventSubscription', scope: topic, name: 's', nested: false },
+    ],
+    [
+      `${topic}/${provider}/eventSubscriptions/s/getFullUrl`,
+      { kind: 'eventSubscription', scope: topic, name: 's', nested: false, action: 'getFullUrl' },
+    ],
+    [`${topic}/eventSubscriptions/s`, { kind: 'eventSubscription', scope: topic, name: 's', nested: true }],
+    [
+      `${group}/${provider}/domains/d/topics/t/eventSubscriptions/s`,
+      {
         kind: 'eventSubscription',
         scope: `${group}/${provider}/domains/d/topics/t`,
         name: 's',
         nested: true,
       },
-    },
-    {
-      path: `${topic}/${provider}/eventSubscriptions`,
-      expected: { kind: 'eventSubscriptions', scope: topic, nested: false },
-    },
-    {
-      path: `/subscriptions/1/${provider}/locations/west/eventSubscriptions`,
-      expected: { kind: 'eventSubscriptions', scope: '/subscriptions/1', nested: false, location: 'west' },
-    },
-    {
-      path: `/subscriptions/1/${provider}/locations/west/topicTypes/t/eventSubscriptions`,
-      expected: {
+    ],
+    [`${topic}/${provider}/eventSubscriptions`, { kind: 'eventSubscriptions', scope: topic, nested: false }],
+    [
+      `/subscriptions/1/${provider}/locations/west/eventSubscriptions`,
+      { kind: 'eventSubscriptions', scope: '/subscriptions/1', nested: false, location: 'west' },
+    ],
+    [
+      `/subscriptions/1/${provider}/locations/west/topicTypes/t/eventSubscriptions`,
+      {
         kind: 'eventSubscriptions',
         scope: '/subscriptions/1',
         nested: false,
         location: 'west',
         topicType: 't',
       },
-    },
-    {
-      path: `/subscriptions/1/${provider}/locations/west/operationsStatus/o`,
-      expected: { kind: 'operation', scope: '/subscriptions/1', form: 'operationsStatus', id: 'o' },
-    },
-    {
-      path: `/SUBSCRIPTIONS/1/PROVIDERS/microsoft.eventgrid/EVENTSUBSCRIPTIONS/S`,
-      expected: { kind: 'eventSubscription', scope: '/SUBSCRIPTIONS/1', name: 'S', nested: false },
-    },
-    { path: topic, expected: { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false } },
-    {
-      path: `${topic}/listKeys`,
-      expected: { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false, action: 'listKeys' },
-    },
-    {
-      path: `${group}/${provider}/topics`,
-      expected: { kind: 'resource', type: 'topics', scope: group, names: [], isList: true },
-    },
-    {
-      path: `/subscriptions/1/${provider}`,
-      expected: { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid' },
-    },
-    {
-      path: `/subscriptions/1/${provider}/Register`,
-      expected: { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid', action: 'register' },
-    },
-    { path: group, expected: { kind: 'container', scope: group } },
-    { path: '/subscriptions/1/providers', expected: { kind: 'providers', scope: '/subscriptions/1' } },
-    {
-      path: '/subscriptions/1/operationresults/o',
-      expected: { kind: 'operation', scope: '/subscriptions/1', form: 'operationResults', id: 'o' },
-    },
-    {
-      path: `${group}/providers/Microsoft.Authorization/roleAssignments/a`,
-      expected: { kind: 'roleAssignment', scope: group, name: 'a' },
-    },
-    {
-      path: `${topic}/${provider}/eventSubscriptions/a%2Fb`,
-      expected: { kind: 'eventSubscription', scope: topic, name: 'a/b', nested: false },
-    },
-  ])('$path is taken apart', ({ path, expected }) => {
+    ],
+    [
+      `/subscriptions/1/${provider}/locations/west/operationsStatus/o`,
+      { kind: 'operation', scope: '/subscriptions/1', form: 'operationsStatus', id: 'o' },
+    ],
+    [
+      `/SUBSCRIPTIONS/1/PROVIDERS/microsoft.eventgrid/EVENTSUBSCRIPTIONS/S`,
+      { kind: 'eventSubscription', scope: '/SUBSCRIPTIONS/1', name: 'S', nested: false },
+    ],
+    [topic, { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false }],
+    [
+      `${topic}/listKeys`,
+      { kind: 'resource', type: 'topics', scope: group, names: ['t'], isList: false, action: 'listKeys' },
+    ],
+    [`${group}/${provider}/topics`, { kind: 'resource', type: 'topics', scope: group, names: [], isList: true }],
+    [`/subscriptions/1/${provider}`, { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid' }],
+    [
+      `/subscriptions/1/${provider}/Register`,
+      { kind: 'provider', scope: '/subscriptions/1', namespace: 'Microsoft.EventGrid', action: 'register' },
+    ],
+    [group, { kind: 'container', scope: group }],
+    ['/subscriptions/1/providers', { kind: 'providers', scope: '/subscriptions/1' }],
+    [
+      '/subscriptions/1/operationresults/o',
+      { kind: 'operation', scope: '/subscriptions/1', form: 'operationResults', id: 'o' },
+    ],
+    [
+      `${group}/providers/Microsoft.Authorization/roleAssignments/a`,
+      { kind: 'roleAssignment', scope: group, name: 'a' },
+    ],
+    [
+      `${topic}/${provider}/eventSubscriptions/a%2Fb`,
+      { kind: 'eventSubscription', scope: topic, name: 'a/b', nested: false },
+    ],
+  ])('%s is taken apart', (path, expected) => {
     expect(parseArmPath(path)).toEqual(expected)
   })
 

@@ -32,13 +32,9 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 
 describe('a PUT body is refused', () => {
   it.each([
-    { name: 'no destination', properties: {}, message: /destination/ },
-    {
-      name: 'an unknown kind of destination',
-      properties: { destination: { endpointType: 'Pigeon', properties: {} } },
-      message: /destination/,
-    },
-    { name: 'no storage queue', properties: { destination: { endpointType: 'StorageQueue' } }, message: /destination/ },
+    ['no destination', {}, /destination/],
+    ['an unknown kind of destination', { destination: { endpointType: 'Pigeon', properties: {} } }, /destination/],
+    ['no storage queue', { destination: { endpointType: 'StorageQueue' } }, /destination/],
     ...[
       { resourceId: 'a b' },
       { resourceId: `${storageAccount}/x` },
@@ -46,153 +42,123 @@ describe('a PUT body is refused', () => {
       { queueName: '../letters' },
       { queueName: 'x'.repeat(64) },
       { queueMessageTimeToLiveInSeconds: 0 },
-    ].map((wrong) => ({
-      name: `a storage queue with ${JSON.stringify(wrong).slice(0, 50)}`,
-      properties: { destination: storageQueue(wrong) },
-      message: new RegExp(`destination.properties.${Object.keys(wrong)[0]}' is invalid`),
-    })),
-    { name: 'no URL', properties: { destination: { endpointType: 'WebHook' } }, message: /Supplied URL is invalid/ },
-    {
-      name: 'a null URL',
-      properties: { destination: webhook({ endpointUrl: null }) },
-      message: /Supplied URL is invalid/,
-    },
-    {
-      name: 'an http URL',
-      properties: { destination: webhook({ endpointUrl: 'http://example.com' }) },
-      message: /proper HTTPS URL like https:\/\/www\.example\.com\.$/,
-    },
-    {
-      name: 'no URL at all',
-      properties: { destination: webhook({ endpointUrl: 'example' }) },
-      message: /Supplied URL is invalid/,
-    },
-    {
-      name: 'a batch of 0',
-      properties: { destination: webhook({ maxEventsPerBatch: 0 }) },
-      message: /maxEventsPerBatch/,
-    },
-    {
-      name: 'a batch of 5001',
-      properties: { destination: webhook({ maxEventsPerBatch: 5001 }) },
-      message: /maxEventsPerBatch/,
-    },
-    {
-      name: 'a batch of 1025 KB',
-      properties: { destination: webhook({ preferredBatchSizeInKilobytes: 1025 }) },
-      message: /preferredBatchSize/,
-    },
-    {
-      name: '11 delivery attributes',
-      properties: { destination: webhook({ deliveryAttributeMappings: numbers(11).map((n) => attribute(`X-${n}`)) }) },
-      message: /deliveryAttributeMappings/,
-    },
-    {
-      name: 'an attribute of 4097 bytes',
-      properties: { destination: webhook({ deliveryAttributeMappings: [attribute('X', 'ü'.repeat(2049))] }) },
-      message: /4096/,
-    },
-    {
-      name: 'an attribute aeg-x',
-      properties: { destination: webhook({ deliveryAttributeMappings: [attribute('Aeg-x')] }) },
-      message: /aeg-/,
-    },
-    ...['Transfer-Encoding', 'content-length', 'Host', 'Connection', 'TE', 'Content-Type'].map((name) => ({
-      name: `an attribute ${name}`,
-      properties: { destination: webhook({ deliveryAttributeMappings: [attribute(name)] }) },
-      message: new RegExp(`'${name.toLowerCase()}' is that of a header`),
-    })),
-    {
-      name: 'an attribute twice',
-      properties: { destination: webhook({ deliveryAttributeMappings: [attribute('X'), attribute('x')] }) },
-      message: /unique/,
-    },
-    {
-      name: 'Authorization beside Entra',
-      properties: {
+    ].map(
+      (wrong) =>
+        [
+          `a storage queue with ${JSON.stringify(wrong).slice(0, 50)}`,
+          { destination: storageQueue(wrong) },
+          new RegExp(`destination.properties.${Object.keys(wrong)[0]}' is invalid`),
+        ] as const,
+    ),
+    ['no URL', { destination: { endpointType: 'WebHook' } }, /Supplied URL is invalid/],
+    ['a null URL', { destination: webhook({ endpointUrl: null }) }, /Supplied URL is invalid/],
+    [
+      'an http URL',
+      { destination: webhook({ endpointUrl: 'http://example.com' }) },
+      /proper HTTPS URL like https:\/\/www\.example\.com\.$/,
+    ],
+    ['no URL at all', { destination: webhook({ endpointUrl: 'example' }) }, /Supplied URL is invalid/],
+    ['a batch of 0', { destination: webhook({ maxEventsPerBatch: 0 }) }, /maxEventsPerBatch/],
+    ['a batch of 5001', { destination: webhook({ maxEventsPerBatch: 5001 }) }, /maxEventsPerBatch/],
+    ['a batch of 1025 KB', { destination: webhook({ preferredBatchSizeInKilobytes: 1025 }) }, /preferredBatchSize/],
+    [
+      '11 delivery attributes',
+      { destination: webhook({ deliveryAttributeMappings: numbers(11).map((n) => attribute(`X-${n}`)) }) },
+      /deliveryAttributeMappings/,
+    ],
+    [
+      'an attribute of 4097 bytes',
+      { destination: webhook({ deliveryAttributeMappings: [attribute('X', 'ü'.repeat(2049))] }) },
+      /4096/,
+    ],
+    ['an attribute aeg-x', { destination: webhook({ deliveryAttributeMappings: [attribute('Aeg-x')] }) }, /aeg-/],
+    ...['Transfer-Encoding', 'content-length', 'Host', 'Connection', 'TE', 'Content-Type'].map(
+      (name) =>
+        [
+          `an attribute ${name}`,
+          { destination: webhook({ deliveryAttributeMappings: [attribute(name)] }) },
+          new RegExp(`'${name.toLowerCase()}' is that of a header`),
+        ] as const,
+    ),
+    [
+      'an attribute twice',
+      { destination: webhook({ deliveryAttributeMappings: [attribute('X'), attribute('x')] }) },
+      /unique/,
+    ],
+    [
+      'Authorization beside Entra',
+      {
         destination: webhook({
           azureActiveDirectoryApplicationIdOrUri: 'a',
           deliveryAttributeMappings: [attribute('Authorization')],
         }),
       },
-      message: /Authorization/,
-    },
-    {
-      name: '0 attempts',
-      properties: { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 0 } },
-      message: /maxDeliveryAttempts/,
-    },
-    {
-      name: '31 attempts',
-      properties: { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 31 } },
-      message: /maxDeliveryAttempts/,
-    },
-    {
-      name: '1441 minutes',
-      properties: { destination: webhook(), retryPolicy: { eventTimeToLiveInMinutes: 1441 } },
-      message: /eventTimeToLiveInMinutes/,
-    },
-    {
-      name: 'an expiry that is over',
-      properties: { destination: webhook(), expirationTimeUtc: '2025-12-31T23:59:59Z' },
-      message: /^Invalid expiration time\.$/,
-    },
-    {
-      name: 'an expiry that is no time',
-      properties: { destination: webhook(), expirationTimeUtc: 'tomorrow' },
-      message: /^Invalid expiration time\.$/,
-    },
-    {
-      name: 'an unknown schema',
-      properties: { destination: webhook(), eventDeliverySchema: 'Xml' },
-      message: /eventDeliverySchema/,
-    },
-    {
-      name: 'an unknown operator',
-      properties: {
+      /Authorization/,
+    ],
+    ['0 attempts', { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 0 } }, /maxDeliveryAttempts/],
+    ['31 attempts', { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 31 } }, /maxDeliveryAttempts/],
+    [
+      '1441 minutes',
+      { destination: webhook(), retryPolicy: { eventTimeToLiveInMinutes: 1441 } },
+      /eventTimeToLiveInMinutes/,
+    ],
+    [
+      'an expiry that is over',
+      { destination: webhook(), expirationTimeUtc: '2025-12-31T23:59:59Z' },
+      /^Invalid expiration time\.$/,
+    ],
+    [
+      'an expiry that is no time',
+      { destination: webhook(), expirationTimeUtc: 'tomorrow' },
+      /^Invalid expiration time\.$/,
+    ],
+    ['an unknown schema', { destination: webhook(), eventDeliverySchema: 'Xml' }, /eventDeliverySchema/],
+    [
+      'an unknown operator',
+      {
         destination: webhook(),
         filter: { advancedFilters: [{ operatorType: 'Regex', key: 'a', values: ['b'] }] },
       },
-      message: /advancedFilters/,
-    },
-    {
-      name: 'a filter without a key',
-      properties: { destination: webhook(), filter: { advancedFilters: [{ operatorType: 'IsNotNull' }] } },
-      message: /advancedFilters\.0\.key/,
-    },
-    {
-      name: '26 filters',
-      properties: {
+      /advancedFilters/,
+    ],
+    [
+      'a filter without a key',
+      { destination: webhook(), filter: { advancedFilters: [{ operatorType: 'IsNotNull' }] } },
+      /advancedFilters\.0\.key/,
+    ],
+    [
+      '26 filters',
+      {
         destination: webhook(),
         filter: { advancedFilters: numbers(26).map((n) => ({ operatorType: 'IsNotNull', key: `k${n}` })) },
       },
-      message: /25 items/,
-    },
-    {
-      name: '26 values',
-      properties: {
+      /25 items/,
+    ],
+    [
+      '26 values',
+      {
         destination: webhook(),
         filter: { advancedFilters: [{ operatorType: 'NumberIn', key: 'n', values: numbers(26) }] },
       },
-      message: /25 values/,
-    },
-    {
-      name: 'a value of 513 characters',
-      properties: {
+      /25 values/,
+    ],
+    [
+      'a value of 513 characters',
+      {
         destination: webhook(),
         filter: { advancedFilters: [{ operatorType: 'StringIn', key: 's', values: ['x'.repeat(513)] }] },
       },
-      message: /512/,
-    },
-    {
-      name: 'a dead-letter without a container',
-      properties: {
+      /512/,
+    ],
+    [
+      'a dead-letter without a container',
+      {
         destination: webhook(),
         deadLetterDestination: { endpointType: 'StorageBlob', properties: { resourceId: 'x' } },
       },
-      message: /blobContainerName/,
-    },
-  ])('with $name', ({ properties, message }) => {
+      /blobContainerName/,
+    ],
+  ])('with %s', (_name, properties, message) => {
     expect(refusal(() => put(properties))).toMatchObject({
       status: 400,
       code: 'InvalidRequest',
