@@ -4,6 +4,11 @@ import { faults } from './parse.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 
 describe('sides', () => {
+  it('configures both in one component', () => {
+    const { input, output } = parseMetadata({ ...sampleInput, ...sampleOutput })
+    expect([input?.handshakePort, output?.authentication.kind]).toEqual([9000, 'accessKey'])
+  })
+
   it('refuses metadata that configures neither side, naming what each needs', () => {
     const [issue, ...rest] = faults({ azureEnvironment: 'AzurePublicCloud' })
     expect(rest).toEqual([])

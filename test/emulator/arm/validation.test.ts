@@ -31,7 +31,7 @@ const attribute = (name: string, value = 'x') => ({ name, type: 'Static', proper
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 
 describe('a PUT body is refused', () => {
-  it.each([
+  it.each<readonly [name: string, properties: unknown, message: RegExp]>([
     ['no destination', {}, /destination/],
     ['an unknown kind of destination', { destination: { endpointType: 'Pigeon', properties: {} } }, /destination/],
     ['no storage queue', { destination: { endpointType: 'StorageQueue' } }, /destination/],
