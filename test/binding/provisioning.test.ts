@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
 import { Binding, type InitOptions } from '../../src/index.ts'
+import { credentialOf } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { eventually } from '../support/eventually.ts'
 import { openPull, order } from '../support/open-pull.ts'
@@ -83,6 +84,36 @@ describe('provisioning: none', () => {
     expect(binding.health()).toMatchObject({ status: 'healthy', input: { ready: true } })
     await binding.close()
     expect(asked()).toEqual([])
+  })
+
+  it('with deliveryAuthentication: entra takes the tokens of Event Grid and no others, and asks Entra for its keys alone', async () => {
+    const world = await openComponents()
+    const { emulator } = world
+    await provisioned(world, { deliveryAuthentication: 'entra' })
+    // Signed by the same Entra, for Resource Manager.
+    const { token: another } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
+    const asked = world.watch()
+    const entra = {
+      deliveryAuthentication: 'entra',
+      provisioning: 'none',
+      clientSecret: undefined,
+      subscriptionId: undefined,
+    }
+    const { binding, handled, ready } = world.start(entra)
+    await ready
+    world.raise('one')
+    await emulator.settled()
+    expect(handled).toEqual(['one'])
+    const post = (token: string) =>
+      fetch(`http://127.0.0.1:${binding.address()?.port}/api/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/cloudevents+json', authorization: `Bearer ${token}` },
+        body: JSON.stringify(order('two')),
+      })
+    expect([await post(another), await post('not.a.token')].map(({ status }) => status)).toEqual([503, 503])
+    expect(handled).toEqual(['one'])
+    await binding.close()
+    expect(new Set(asked().map(({ face, method }) => `${face} ${method}`))).toEqual(new Set(['entra GET']))
   })
 
   it('answers a delivery with an unknown credential 503, and asks nobody', async () => {

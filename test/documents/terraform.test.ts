@@ -22,13 +22,16 @@ it('assigns the same roles by name and by id', () => {
   expect(ids).toEqual(names)
 })
 
-it('has a component whose metadata is right, for the event subscription that both make', () => {
-  const [component] = parseComponents(read('component.yaml'), {
+it.each([
+  { file: 'component.yaml', provisioning: 'none', by: 'secret' },
+  { file: 'component-check.yaml', provisioning: 'check', by: 'entra' },
+])('has $file, whose metadata is right for the event subscription', ({ file, provisioning, by }) => {
+  const [component] = parseComponents(read(file), {
     secrets: { 'event-grid': { deliveryToken: 'a token of the deliveries' } },
   })
   const { warnings, input } = parseMetadata(component?.properties ?? [], { componentName: 'orders' })
   expect(warnings).toEqual([])
-  expect(input).toMatchObject({ eventSubscriptionName: 'orders', provisioning: 'none' })
+  expect(input).toMatchObject({ eventSubscriptionName: 'orders', provisioning, deliveryAuthentication: { kind: by } })
   for (const source of Object.values(sources)) {
     expect(source).toContain('"orders-topic"')
     expect(source).toContain('"https://orders.example.com/api/events"')
