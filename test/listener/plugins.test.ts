@@ -398,7 +398,7 @@ describe('the server of a host', () => {
   it('sends a large answer of a route of its own to its end, however slowly it is read', async () => {
     const size = 64 * 2 ** 20
     const { listener } = await openListener({
-      limits: { connectionTimeoutMs: 200 },
+      limits: { connectionTimeoutMs: 500 },
       fastify: (server) => void server.get('/export', () => Buffer.alloc(size)),
     })
     const reader = await open(listener.address.port)
