@@ -21,9 +21,9 @@ interface Layer {
 
 type Range = readonly [start: number, end: number]
 
-/** The URL encoding, HTML entities, and the escapes of JSON and of JavaScript. */
+/** The URL encoding, HTML entities, the escapes of JSON and of JavaScript, and line breaks, which wrap a long value. */
 const encoded =
-  /(?:%[\da-f]{2})+|&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>[a-z]{2,6}));|\\(?:u(?<unit>[\da-f]{4})|x(?<byte>[\da-f]{2})|(?<escaped>[^ux]))/gi
+  /(?:%[\da-f]{2})+|&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>[a-z]{2,6}));|\\(?:u(?<unit>[\da-f]{4})|x(?<byte>[\da-f]{2})|(?<escaped>[^ux]))|(?<wrap>\r?\n[ \t]*)/gi
 
 const entities: Readonly<Record<string, string>> = {
   amp: '&',
@@ -51,8 +51,8 @@ const query = /(?<=[\w/.~-]\?)[^\s"'<>]+/g
 const url = /https?:\/\/[^\s"'<>]*/gi
 
 /**
- * Hides queries of URLs, tokens and the given secrets in a text, also where it is encoded: in a URL or a form, in JSON, in HTML, as
- * base64, several times over.
+ * Hides queries of URLs, tokens and the given secrets in a text, also where it is encoded: in a URL or a form, in JSON, in HTML, in
+ * hexadecimal, as base64, several times over, and also where line breaks split it.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   // A secret that looks encoded itself is decoded with the text around it.
@@ -92,7 +92,7 @@ function decodings(value: string): string[] {
   })
 }
 
-/** A secret and how it looks within base64, where it may begin at each of three places of a group. */
+/** A secret and how it looks in hexadecimal, and within base64, where it may begin at each of three places of a group. */
 function spellings(secret: string): string[] {
   // Who splits a form at each `=` gives the padding of a base64 key away.
   const plain = [secret, secret.replaceAll(' ', '+'), secret.replace(/={1,2}$/, '')]
@@ -103,7 +103,8 @@ function spellings(secret: string): string[] {
     const text = bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6))
     return [text, text.replaceAll('+', '-').replaceAll('/', '_')]
   })
-  return [...plain, ...within]
+  const hex = Buffer.from(secret).toString('hex')
+  return [...plain, ...within, hex, hex.toUpperCase()]
 }
 
 function rangesIn(text: string, needles: ReadonlySet<string>): Range[] {
@@ -183,7 +184,8 @@ function sizeOf(character: string, bytes: Buffer, from: number): number {
 }
 
 function characterOf(groups: Readonly<Record<string, string | undefined>>): string | undefined {
-  const { decimal, hex, name, unit, byte, escaped } = groups
+  const { decimal, hex, name, unit, byte, escaped, wrap } = groups
+  if (wrap !== undefined) return ''
   if (name !== undefined) return entities[name.toLowerCase()]
   if (escaped !== undefined) return escapes[escaped] ?? escaped
   const code = decimal === undefined ? Number.parseInt(hex ?? unit ?? byte ?? '', 16) : Number(decimal)

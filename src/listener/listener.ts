@@ -83,6 +83,7 @@ export async function createListener(options: ListenerOptions) {
   const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
     ...{ gate, answers, elapsed },
+    keepConnection: server.keep,
     bodies: createBodies({ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },

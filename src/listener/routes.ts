@@ -1,4 +1,5 @@
 // Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
+import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/gate.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
@@ -17,6 +18,8 @@ export interface RoutesOptions {
   /** For bodies of validation requests, which need no proof. */
   readonly validationBudget: BodyBudget
   readonly elapsed: () => number
+  /** Called with the connection of each request that has proof. */
+  readonly keepConnection: (socket: Socket) => void
 }
 
 /**
@@ -24,12 +27,13 @@ export interface RoutesOptions {
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
-  const { gate, answers, bodies, deliveryBudget, validationBudget, elapsed } = options
+  const { gate, answers, bodies, deliveryBudget, validationBudget, elapsed, keepConnection } = options
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.
     const { raw, headers } = request
     const follow = (decision: GateDecision) => {
+      if (decision.kind === 'read' ? decision.as === 'delivery' : !decision.unproven) keepConnection(raw.socket)
       if (decision.kind === 'answer') return answers.refuse(reply, decision)
       // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
       if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()

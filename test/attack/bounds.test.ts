@@ -1,6 +1,6 @@
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { compactVerify, generateKeyPair, SignJWT } from 'jose'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createEntraCheck } from '../../src/listener/admit/entra-check.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventually } from '../support/eventually.ts'
@@ -66,12 +66,15 @@ it('connections that have ended take no place of those that come', async () => {
 
 it('connections beyond the bound are closed as they open, and one that ends makes room', async () => {
   const { listener, log } = await openListener({ limits: { maxConnections: 2 } })
-  const [first, second] = [await open(listener.address.port), await open(listener.address.port)]
-  for (const one of [first, second]) {
+  const prove = async () => {
+    const one = await open(listener.address.port)
     const answered = firstData(one)
     one.write(request('POST /api/events HTTP/1.1', sender, cloudEventText('1')))
     await answered
+    return one
   }
+  await prove()
+  const second = await prove()
   expect(await (await open(listener.address.port)).ended).toBe('')
   expect(log.lines).toMatchObject([
     { message: 'refused a connection: too many are open', fields: { maxConnections: 2 } },
@@ -113,7 +116,7 @@ it.each([
 })
 
 it('a connection that has proven itself stays open, however many there are', async () => {
-  const { listener } = await openListener({ limits: { maxConnections: 3 } })
+  const { listener } = await openListener({ limits: { maxConnections: 4 } })
   const senders = await Promise.all([1, 2, 3].map(() => open(listener.address.port)))
   for (let round = 0; round < 2; round++) {
     for (const one of senders) {
@@ -188,3 +191,42 @@ async function keeps(stranger: Awaited<ReturnType<typeof open>>, asks: string): 
 
 const firstData = (socket: Socket) =>
   new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+
+it.each([
+  { name: 'half a head', bytes: 'OPTIONS /api/events HTTP/1.1\r\nhost: ' },
+  { name: 'nothing', bytes: '' },
+  {
+    name: 'half a validation body',
+    bytes: `${['POST /api/events HTTP/1.1', 'host: x', ...validation].join('\r\n')}\r\ncontent-length: 9\r\n\r\n{`,
+  },
+])(
+  'strangers that send $name, and connect again whenever they are cut off, keep no delivery out',
+  async ({ bytes }) => {
+    const { listener, deliver } = await openListener({ limits: { maxConnections: 40 } })
+    const sockets = new Set<Socket>()
+    let isOver = false
+    let cutOff = 0
+    const hold = () => {
+      if (isOver) return
+      const socket = connect(listener.address.port, '127.0.0.1')
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        sockets.delete(socket)
+        cutOff++
+        setImmediate(hold)
+      })
+      socket.write(bytes)
+    }
+    for (let index = 0; index < 40; index++) hold()
+    onTestFinished(() => {
+      isOver = true
+      for (const socket of sockets) socket.destroy()
+    })
+    await eventually(() => expect(cutOff).toBeGreaterThan(10))
+    for (let index = 0; index < 10; index++) {
+      const answer = await deliver(cloudEventText(String(index)), { connection: 'close' })
+      expect(answer.status).toBe(200)
+    }
+  },
+)

@@ -43,6 +43,16 @@ const spellings: readonly { readonly name: string; readonly write: (text: string
   { name: 'in base64', write: (text) => Buffer.from(text).toString('base64') },
   { name: 'in base64 of a URL', write: (text) => Buffer.from(text).toString('base64url') },
   { name: 'in base64, URL-encoded', write: (text) => inUrl(Buffer.from(text).toString('base64')) },
+  { name: 'in hexadecimal', write: (text) => Buffer.from(text).toString('hex') },
+  { name: 'in hexadecimal capitals', write: (text) => Buffer.from(text).toString('hex').toUpperCase() },
+  { name: 'split by line breaks', write: (text) => text.replaceAll('/', '/\r\n\t') },
+  {
+    name: 'in base64 with line breaks',
+    write: (text) =>
+      Buffer.from(text)
+        .toString('base64')
+        .replace(/.{12}(?=.{12})/g, '$&\n'),
+  },
   { name: 'URL-encoded in JSON', write: (text) => inJson(inUrl(text)) },
   { name: 'in JSON, URL-encoded', write: (text) => inUrl(inJson(text)) },
 ]

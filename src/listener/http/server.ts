@@ -80,6 +80,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     rewriteUrl: ({ url = '' }) => (url === defaultPath || !isOurPath(url) ? url : defaultPath),
   })
   const guarded: ClosableServer[] = []
+  /** Connections that have brought no delivery with proof, the oldest first. */
+  const unproven = new Set<Socket>()
   const appServer = guard(app.server)
   let isAppUsed = false
 
@@ -101,6 +103,14 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
       onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
     })
     guarded.push(closing)
+    server.on('connection', (socket: Socket) => {
+      unproven.add(socket)
+      socket.once('close', () => unproven.delete(socket))
+      // Strangers may connect again whenever they are cut off, so time limits alone would leave no room for others.
+      const isFull = closing.connections() > maxConnections * 0.75 && unproven.size > Math.ceil(maxConnections / 8)
+      const [oldest] = unproven
+      if (isFull) oldest?.destroy()
+    })
     return closing
   }
 
@@ -128,6 +138,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   return {
     app,
     close,
+    /** To be called with the connection of each request that has proof: it never makes room for others. */
+    keep: (socket: Socket) => void unproven.delete(socket),
     /** Whether more than half of the connections are taken that a server may have. */
     isCrowded: () => guarded.some(({ connections }) => connections() > limits.maxConnections / 2),
     /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
