@@ -128,7 +128,7 @@ export async function startGo(azure: Azure, { program }: GoBinding & { program: 
 
 /** A bare server, or several in one process, that gets just what another server gets. */
 export async function startBare(
-  name: 'floor' | 'fastify',
+  name: 'node-http' | 'fastify',
   like: readonly LoadTarget[],
   servers = 1,
   nodeFlags: readonly string[] = [],

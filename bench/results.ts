@@ -60,6 +60,7 @@ export function compare({ what, unit, ours, peer, target }: Comparison): Result[
   const cpuOf = ({ samples }: Runs) => samples.map(({ cpuUs = Number.NaN }) => cpuUs)
   const all = ratios(valuesOf(ours), valuesOf(peer))
   const ratio = median(all)
+  const byCpu = median(ratios(cpuOf(peer), cpuOf(ours)))
   return [
     {
       what,
@@ -67,7 +68,7 @@ export function compare({ what, unit, ours, peer, target }: Comparison): Result[
       peer: peer.name,
       peerFigure: spread(valuesOf(peer), unit),
       ratio: spread(all, 'x'),
-      cpuRatio: `${figure(median(ratios(cpuOf(peer), cpuOf(ours))))} x`,
+      cpuRatio: Number.isFinite(byCpu) ? `${figure(byCpu)} x` : '',
       target: target?.text ?? '',
       ...(target && { met: target.reached(ratio) }),
     },

@@ -23,13 +23,13 @@ interface Measured {
   readonly peaks: ReadonlyMap<string, number>
 }
 
-/** Ours and the floor, in new processes. */
+/** Ours and the bare node:http server, in new processes. */
 async function measure(bench: Bench, { bytes, times }: (typeof sizes)[number]): Promise<Measured> {
   const { azure, nodeFlags, scale } = bench
   await using ours = await startOurs(azure, { authentication: 'secret', nodeFlags })
-  await using floor = await startBare('floor', ours.targets)
+  await using nodeHttp = await startBare('node-http', ours.targets)
   const body = deliveryBody({ bytes, batch: 1 })
-  const servers = { [names.secret]: ours, [names.floor]: floor }
+  const servers = { [names.secret]: ours, [names.nodeHttp]: nodeHttp }
   const cases: Case[] = []
   for (const [name, { child, targets }] of Object.entries(servers)) {
     const load = async (ms: number) => {
@@ -61,11 +61,11 @@ export const bodies: Suite = {
       const measured: Measured[] = []
       while (measured.length < processes) measured.push(await measure(bench, size))
       const runs = (name: string) => ({ name, samples: measured.flatMap(({ samples }) => samples.get(name) ?? []) })
-      const pair = { ours: runs(names.secret), peer: runs(names.floor) }
+      const pair = { ours: runs(names.secret), peer: runs(names.nodeHttp) }
       results.push(...compare({ what, unit: 'MB/s', ...pair, target: atLeast(0.9) }))
       for (const [whose, name] of [
         ['ours', names.secret],
-        ['floor', names.floor],
+        [names.nodeHttp, names.nodeHttp],
       ] as const) {
         const peaks = measured.map(({ peaks }) => peaks.get(name) ?? 0)
         if (!peaks.includes(0)) results.push(absolute(`${what}: most memory, ${whose}`, peaks, 'MB'))

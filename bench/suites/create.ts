@@ -97,15 +97,15 @@ export const create: Suite = {
         ...{ what, unit: 'events/s', ours: runs(ours), peer: runs(peer) },
         ...(factor !== undefined && { target: atLeast(factor) }),
       })
-    const many = `create, ${manyCallers} callers`
+    const many = `\`create\`, ${manyCallers} callers`
     return {
       title: 'create',
       how:
         'Events of 1 kB over TLS to a topic on the other core, which reads them, counts them and answers 200 at once. ' +
         'Each caller awaits its call before the next.',
       results: [
-        ...line('create, 1 caller', names.ours, names.go, 2.5),
-        ...line('create, 1 caller', names.ours, names.sdk),
+        ...line('`create`, 1 caller', names.ours, names.go, 2.5),
+        ...line('`create`, 1 caller', names.ours, names.sdk),
         ...line(many, names.oursMany, names.goMany, 30),
         ...line(many, names.oursMany, names.ceiling, 0.5),
         ...line(many, names.oursMany, names.sdkMany),

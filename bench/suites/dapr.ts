@@ -79,15 +79,15 @@ export const dapr: Suite = {
         `Application, topic and load have the other. Events of 1 kB over ${connections} connections. ` +
         'The component that does nothing is made of node:http and @grpc/grpc-js. ' +
         `Each daprd is measured in ${scale.processes} processes, and alone: an idle daprd takes 2 % of the core. ` +
-        `A run of "create" takes ${longRun * runMs} ms, because V8 throws away compiled code when a load ends. ` +
+        `A run of "create" takes ${(longRun * runMs) / 1_000} s, because V8 throws away compiled code when a load ends. ` +
         'A run of the p99 takes as long, because the p99 of fewer events differs much from run to run. ' +
         'The hop is "eventgrid-binding serve" alone on its core; ' +
         "daprd's own client of a pluggable component acknowledges at once. " +
         'For the hop the table has the processor time of an event in place of a ratio.',
       results: [
-        ...compareAll('delivery to the application', 'events/s', 'deliveries', { builtIn: atLeast(1) }),
+        ...compareAll('delivery through daprd to the application', 'events/s', 'deliveries', { builtIn: atLeast(1) }),
         ...compareAll(`p99 of it at ${rate} events/s`, 'ms', 'delays', { builtIn: atMost(1.3) }),
-        ...compareAll(`create, ${connections} callers`, 'events/s', 'creates', {
+        ...compareAll(`\`create\` through daprd, ${connections} callers`, 'events/s', 'creates', {
           builtIn: atLeast(2),
           bare: atLeast(0.6),
         }),

@@ -8,7 +8,7 @@ import { roundsPerProcess } from '../scale.ts'
 import { median, ratios } from '../statistics.ts'
 import { type Bench, closedLoop, type Findings, type Suite } from '../suite.ts'
 
-/** Most that our cost of an event may grow beside the floor's. */
+/** Most that our cost of an event may grow beside the bare node:http server's. */
 const limit = 1.2
 const connections = 50
 
@@ -28,7 +28,7 @@ interface Handled {
 interface Size {
   readonly size: number
   readonly ours: Server
-  readonly floor: Server
+  readonly nodeHttp: Server
   readonly fastify?: Server
   /** Milliseconds until all connections are made. */
   readonly connectMs: number
@@ -39,7 +39,7 @@ interface Size {
 interface Costs {
   readonly size: number
   readonly ours: readonly number[]
-  readonly floor: readonly number[]
+  readonly nodeHttp: readonly number[]
   /** Empty where it was not run. */
   readonly fastify: readonly number[]
 }
@@ -76,24 +76,24 @@ async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
   const samples = await takeTurns(cases, roundsPerProcess(bench.scale))
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
   return sizes.map(({ size }) => ({
-    ...{ size, ours: of(`ours ${size}`), floor: of(`floor ${size}`), fastify: of(`fastify ${size}`) },
+    ...{ size, ours: of(`ours ${size}`), nodeHttp: of(`nodeHttp ${size}`), fastify: of(`fastify ${size}`) },
   }))
 }
 
-/** A line for each size: by what factor an event costs more than at the first, beside the floor's factor. */
-function lines(unit: string, found: readonly Costs[], hasTarget = true): Result[] {
+/** A line for each size: by what factor an event costs more than at the first, beside the bare node:http server's factor. */
+function lines(unit: { readonly one: string; readonly many: string }, found: readonly Costs[], hasTarget = true): Result[] {
   const [base] = found
   if (!base) return []
-  const besideFloor = ({ ours, floor }: Costs) => ratios(ours, floor)
+  const besideNodeHttp = ({ ours, nodeHttp }: Costs) => ratios(ours, nodeHttp)
   return found.map((costs, index) => {
-    const growth = median(ratios(besideFloor(costs), besideFloor(base)))
+    const growth = median(ratios(besideNodeHttp(costs), besideNodeHttp(base)))
     return {
-      what: `${costs.size.toLocaleString('en')} ${unit}`,
+      what: `${costs.size.toLocaleString('en')} ${costs.size === 1 ? unit.one : unit.many}`,
       ours: spread(costs.ours, 'us of processor time an event'),
-      peer: 'node:http floor',
-      peerFigure: spread(costs.floor, 'us'),
+      peer: 'bare node:http server',
+      peerFigure: spread(costs.nodeHttp, 'us'),
       ratio: `grows ${figure(growth)} x as much`,
-      cpuRatio: `${figure(median(ratios(costs.floor, costs.ours)))} x`,
+      cpuRatio: `${figure(median(ratios(costs.nodeHttp, costs.ours)))} x`,
       target: index > 0 && hasTarget ? `at most ${limit} x` : '',
       ...(index > 0 && hasTarget && { met: growth <= limit }),
     }
@@ -107,13 +107,13 @@ async function costsOfConnections(bench: Bench, body: string): Promise<Costs[]> 
   // load before, which it may not have seen closing yet.
   const metadata = { maxConcurrency: String(Math.max(256, ...scale.connections)) }
   await using ours = await startOurs(azure, { authentication: 'secret', metadata })
-  await using floor = await startBare('floor', ours.targets)
+  await using nodeHttp = await startBare('node-http', ours.targets)
   return await costsOf(
     bench,
     scale.connections.map((size): Size => {
       const load: Size['load'] = ({ targets }, ms) =>
         closedLoop(bench, { targets, body, connections: size, ms, awake: true })
-      return { size, ours, floor, connectMs: size, load }
+      return { size, ours, nodeHttp, connectMs: size, load }
     }),
   )
 }
@@ -127,14 +127,14 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
     const ours = stack.use(
       await startOurs(azure, { authentication: 'secret', instances: size, nodeFlags: manyComponents }),
     )
-    const floor = stack.use(await startBare('floor', ours.targets, size, manyComponents))
+    const nodeHttp = stack.use(await startBare('node-http', ours.targets, size, manyComponents))
     // Always by the same load: wrk knows one target only.
     const load: Size['load'] = ({ targets }, ms) => {
       const order: LoadOrder = { targets, body, connections, ms, awake: true }
       return generator.ask<LoadResult>(order)
     }
     const fastify = stack.use(await startBare('fastify', ours.targets, size, manyComponents))
-    sizes.push({ size, ours, floor, fastify, connectMs: 0, load })
+    sizes.push({ size, ours, nodeHttp, fastify, connectMs: 0, load })
   }
   return await costsOf(bench, sizes)
 }
@@ -143,8 +143,8 @@ async function costsOfInstances(bench: Bench, body: string): Promise<Costs[]> {
 const joined = (found: readonly (readonly Costs[])[]): Costs[] =>
   (found[0] ?? []).map(({ size }) => {
     const same = found.flatMap((costs) => costs.filter((one) => one.size === size))
-    const all = (name: 'ours' | 'floor' | 'fastify') => same.flatMap((costs) => costs[name])
-    return { size, ours: all('ours'), floor: all('floor'), fastify: all('fastify') }
+    const all = (name: 'ours' | 'nodeHttp' | 'fastify') => same.flatMap((costs) => costs[name])
+    return { size, ours: all('ours'), nodeHttp: all('nodeHttp'), fastify: all('fastify') }
   })
 
 /** What many connections and many components cost. */
@@ -170,9 +170,9 @@ export const growth: Suite = {
         `For instances and bare servers Node has ${manyComponents.join(' ')} too. ` +
         'Bare Fastify has as many servers in one process; its figures are in the column "ours".',
       results: [
-        ...lines('connections', joined(byConnections)),
-        ...lines('component instances', instances),
-        ...lines('servers of bare Fastify', bare, false),
+        ...lines({ one: 'connection', many: 'connections' }, joined(byConnections)),
+        ...lines({ one: 'component instance', many: 'component instances' }, instances),
+        ...lines({ one: 'server of bare Fastify', many: 'servers of bare Fastify' }, bare, false),
       ],
     }
   },

@@ -13,12 +13,13 @@ export const latency: Suite = {
   name: 'latency',
   async run(bench): Promise<Findings> {
     await using stack = new AsyncDisposableStack()
-    const { rounds, runMs, warmUpMs, steadyRate: rate } = bench.scale
+    const { rounds, runMs, warmUpMs, steadyRate } = bench.scale
+    const shown = steadyRate.toLocaleString('en')
     const body = deliveryBody({ bytes: 1_024, batch: 1 })
     const peers = await inboundPeers(bench, stack)
     const percentiles = new Map<string, LoadResult['percentiles'][]>()
     const cases = peers.map(({ name, server: { child, targets } }): Case => {
-      const steady = (ms: number) => bench.generator.ask<LoadResult>({ targets, body, connections, ms, rate })
+      const steady = (ms: number) => bench.generator.ask<LoadResult>({ targets, body, connections, ms, rate: steadyRate })
       return {
         name,
         async run(): Promise<Sample> {
@@ -41,21 +42,21 @@ export const latency: Suite = {
     }
     const line = (ours: string, peer: string, limit?: number) =>
       compare({
-        what: `p99 at ${rate} events/s, ${ours.replace('ours, ', '')}`,
+        what: `p99 at ${shown} events/s, ${ours.replace('ours, ', '')}`,
         unit: 'ms',
         ours: runs(ours),
         peer: runs(peer),
         ...(limit !== undefined && { target: atMost(limit) }),
       })
     return {
-      title: `Latency at ${rate} events a second`,
+      title: `Latency at ${shown} events a second`,
       how:
         `An open loop over ${connections} connections. The time of a delivery counts from the moment at which it was due, ` +
         'whether or not earlier ones were answered.',
       results: [
         ...line(names.entra, names.go, 1),
-        ...line(names.entra, names.floor, 2),
-        ...line(names.secret, names.floor, 2),
+        ...line(names.entra, names.nodeHttp, 2),
+        ...line(names.secret, names.nodeHttp, 2),
         ...line(names.secret, names.fastify),
       ],
       curves: [...percentiles].map(([name, all]): Curve => ({ name, percentiles: mediansOf(all) })),

@@ -24,22 +24,22 @@ export const memoryUse: Suite = {
     const { azure, go, scale } = bench
     const [early, late] = scale.memoryEvents
     await using ours = await startOurs(azure, { authentication: 'secret' })
-    await using floor = await startBare('floor', ours.targets)
+    await using nodeHttp = await startBare('node-http', ours.targets)
     await using stack = new AsyncDisposableStack()
     const dapr = 'program' in go ? stack.use(await startGo(azure, go)) : undefined
     await rest(scale.restMs)
-    const [idle, floorIdle, daprIdle] = [ours, floor, dapr].map((one) => one && memory(one))
+    const [idle, nodeHttpIdle, daprIdle] = [ours, nodeHttp, dapr].map((one) => one && memory(one))
     await deliver(bench, ours, early)
     const afterEarly = memory(ours)
     await deliver(bench, ours, late - early)
     const afterLate = memory(ours)
-    await deliver(bench, floor, early)
+    await deliver(bench, nodeHttp, early)
     const growth = afterLate / afterEarly
     const words = late.toLocaleString('en')
     const grown: Result = {
-      what: `ours after ${words} events`,
+      what: `memory after ${words} events`,
       ours: `${figure(afterLate)} MB`,
-      peer: `ours after ${early.toLocaleString('en')}`,
+      peer: `after ${early.toLocaleString('en')}`,
       peerFigure: `${figure(afterEarly)} MB`,
       ratio: `${figure(growth)} x`,
       cpuRatio: '',
@@ -50,11 +50,11 @@ export const memoryUse: Suite = {
       title: 'Resident memory',
       how: 'Of the whole process. Events of 1 kB over 32 connections in a closed loop, delivery secret.',
       results: [
-        absolute('ours, idle', [idle ?? Number.NaN], 'MB', 130),
+        absolute('memory, idle', [idle ?? Number.NaN], 'MB', 130),
         grown,
-        absolute('node:http floor, idle', [floorIdle ?? Number.NaN], 'MB'),
-        absolute(`node:http floor after ${early.toLocaleString('en')} events`, [memory(floor)], 'MB'),
-        ...(daprIdle === undefined ? [] : [absolute("Dapr's Go binding, idle", [daprIdle], 'MB')]),
+        absolute('memory of the bare node:http server, idle', [nodeHttpIdle ?? Number.NaN], 'MB'),
+        absolute(`memory of the bare node:http server after ${early.toLocaleString('en')} events`, [memory(nodeHttp)], 'MB'),
+        ...(daprIdle === undefined ? [] : [absolute("memory of Dapr's Go binding, idle", [daprIdle], 'MB')]),
       ],
     }
   },

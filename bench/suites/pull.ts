@@ -126,7 +126,7 @@ async function memory({ scale }: Bench, namespace: Namespace, receiver: Receiver
     {
       what: `ours, resident memory after ${late.toLocaleString('en')} events`,
       ours: `${figure(afterLate)} MB`,
-      peer: `ours after ${early.toLocaleString('en')}`,
+      peer: `after ${early.toLocaleString('en')}`,
       peerFigure: `${figure(afterEarly)} MB`,
       ratio: `${figure(afterLate / afterEarly)} x`,
       cpuRatio: '',
@@ -160,7 +160,7 @@ export const pull: Suite = {
       how:
         'Events of 1 kB over TLS from a namespace that answers at once, on the other core. The bare loop ' +
         'receives 100 events, acknowledges them together, and does nothing else. ' +
-        `Both are measured in ${processes} processes, one after another; a run takes ${runMs * longRun} ms.`,
+        `Both are measured in ${processes} processes, one after another; a run takes ${(runMs * longRun) / 1_000} s.`,
       results: [...compare({ ...inFlow, ...both('flow') }), ...compare({ ...oneByOne, ...both('delay') }), ...cost],
     }
   },

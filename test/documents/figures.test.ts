@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { withFigures } from './figures.ts'
+import { pagesWithFigures, withFigures } from './figures.ts'
 import { root } from './page.ts'
 
 const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
 
-it.each(['README.md', 'docs/performance.md'])('%s has the figures of bench/RESULTS.md', (path) => {
+it.each(pagesWithFigures)('%s has the figures of bench/RESULTS.md', (path) => {
   // `npm run docs:figures` writes them.
-  expect(textOf(path)).toBe(withFigures(path, textOf(path), textOf('bench/RESULTS.md')))
+  expect(textOf(path)).toBe(withFigures(textOf(path), textOf('bench/RESULTS.md')))
 })

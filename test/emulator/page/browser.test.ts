@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserMissing, launchBrowser } from '../../support/browser.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { openShop, shopSecrets, showPage, tabTo } from './open-page.ts'
+import { openShop, shopSecrets, shopWebhook, showPage, tabTo } from './open-page.ts'
 
 describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped where none is on the PATH)', () => {
   let browser: Browser
@@ -350,25 +350,6 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid')
   })
 
-  it.each(['light', 'dark'] as const)('is legible in %s mode: each text stands out 4.5 to 1', async (colorScheme) => {
-    const { emulator, subscriber, publish, clock } = await openShop({}, { retryPolicy: { maxDeliveryAttempts: 2 } })
-    subscriber.answer({ status: 400 }, { status: 503 })
-    await publish({ id: 'lost' }, { id: 'late' }, { id: 'arrived' })
-    await clock.advance(1_000)
-    await showPage(page, emulator, { colorScheme })
-    await page.locator('.fate[data-state="waiting"]').waitFor()
-    await page.locator('#subscriptions summary').click()
-    const script = await readFile(new URL('contrast.js', import.meta.url), 'utf8')
-    const whole = await page.evaluate<Contrast>(script)
-    await page.locator('#events tr').first().click()
-    await page.locator('#detail summary').waitFor()
-    const withDialog = await page.evaluate<Contrast>(script)
-    expect([whole.faults, withDialog.faults]).toEqual([[], []])
-    expect(whole.texts).toBeGreaterThan(60)
-    expect(withDialog.texts).toBeGreaterThan(whole.texts)
-    expect(whole.page > 0.5).toBe(colorScheme === 'light')
-  })
-
   it('needs no scrolling sideways in a narrow window', async () => {
     const { emulator, publish } = await openShop()
     await publish({ type: `Shop.${'Long'.repeat(60)}`, subject: 'x'.repeat(400) })
@@ -409,6 +390,53 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(await page.locator('#events tr').count()).toBeLessThanOrEqual(400)
     expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThan(6000)
     expect(await page.evaluate('longest')).toBeLessThan(2000)
+  })
+
+  it('has no term without a value, and no value under another term', async () => {
+    const { emulator, publish } = await openShop({}, { destination: shopWebhook })
+    await publish({ subject: 'delivered' })
+    await showPage(page, emulator)
+    await page.locator('#subscriptions summary').click()
+    const facts = () =>
+      page.evaluate<string[][]>(`[...document.querySelectorAll('.facts')].map((list) =>
+        [...list.children].map((one, index, all) => one.localName + (one.textContent === 'false' ? ' false' : '')
+          + (one.localName === 'dt' && all[index + 1]?.localName !== 'dd' ? ' alone' : '')))`)
+    await page.locator('#events tr .fate[data-state="delivered"]').click()
+    await page.locator('#detail .try').waitFor()
+    expect((await facts()).flat().filter((one) => one !== 'dt' && one !== 'dd')).toEqual([])
+    expect(await page.locator('#subscriptions dt').allInnerTexts()).not.toContain('Headers')
+    expect(await page.locator('#detail dt').allInnerTexts()).not.toContain('Next try')
+  })
+
+  it('says that a curl command has only the beginning of a long body', async () => {
+    const { emulator, publish } = await openShop({}, { destination: shopWebhook })
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await publish({ subject: 'long', data: 'x'.repeat(20_000) }, { subject: 'short' })
+    await showPage(page, emulator)
+    for (const [subject, told] of [
+      ['long', 'Copied, but without the end of its body'],
+      ['short', 'Copied'],
+    ] as const) {
+      await page.locator('#events tr', { hasText: subject }).click()
+      await page.locator('#detail').getByRole('button', { name: 'Copy as curl' }).click()
+      await page.locator('#detail output').getByText(told, { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Close' }).click()
+    }
+  })
+
+  it('tries an event at once that waits for its next try, and no other', async () => {
+    const { emulator, subscriber, publish } = await openShop({ retrySchedule: [3_600_000] })
+    await showPage(page, emulator)
+    subscriber.answer({ status: 503 }, { status: 503 })
+    await publish({ id: 'one', subject: 'one' }, { id: 'two', subject: 'two' })
+    await page.locator('#events .fate[data-state="waiting"]').nth(1).waitFor()
+    await page.locator('#events tr', { hasText: 'two' }).click()
+    await page.locator('#detail').getByRole('button', { name: 'Try now' }).click()
+    await page.locator('#detail .fate[data-state="delivered"]').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.locator('#events tr', { hasText: 'one' }).locator('.fate[data-state="waiting"]').waitFor()
+    const ids = subscriber.deliveries().map(({ body }) => JSON.parse(body).id)
+    expect([ids.length, ids.at(-1)]).toEqual([3, 'two'])
   })
 
   it('shows hostile content as text', async () => {
@@ -468,9 +496,6 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
         [...one.querySelectorAll('td')].every((cell) => cell.scrollWidth <= cell.clientWidth && cell.clientHeight < 80),
       ),
     ).toBe(true)
-    // A term without values does not take those of the next.
-    await page.locator('#subscriptions summary').click()
-    expect(await page.locator('#subscriptions dt').allInnerTexts()).toContain('Headers')
     expect(await page.locator('#topics summary').first().innerText()).toMatch(/^orders CloudEvents/)
   })
 
@@ -662,11 +687,3 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.locator('#connection', { hasText: 'Live' }).waitFor()
   })
 })
-
-/** What contrast.js tells. */
-interface Contrast {
-  readonly texts: number
-  readonly faults: readonly string[]
-  /** Luminance of the page's background: 0 is black, 1 white. */
-  readonly page: number
-}

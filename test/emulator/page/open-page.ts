@@ -50,6 +50,9 @@ export async function openShop(
   }
 }
 
+/** Where it delivers to when nothing is secret. */
+export const shopWebhook = { endpointType: 'WebHook', properties: { endpointUrl: 'https://shop.example.com/billing' } }
+
 const placed = { specversion: '1.0', source: '/shop/web', type: 'Shop.OrderPlaced', subject: 'orders/1' }
 
 const billing = {

@@ -77,7 +77,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     const facts = descriptionList([
       ['Reason', fate.reason],
       ['Blob', fate.blobPath],
-      ['Next try', fate.state === 'waiting' && (next > now() ? dayAndTimeOf(next) : 'now')],
+      ['Next try', fate.state === 'waiting' ? (next > now() ? dayAndTimeOf(next) : 'now') : undefined],
     ])
     const tries = fate.attempts.toReversed().map((attempt, index) => {
       const name = `${fate.name} ${attempt.at} ${attempt.deliveryCount}`

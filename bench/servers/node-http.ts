@@ -1,4 +1,4 @@
-// The floor: what Node itself needs for taking a delivery. It reads and parses the body, and answers 200.
+// The bare node:http server: what Node itself needs for taking a delivery. It reads and parses the body, and answers 200.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerLines, say, setup } from './json-lines.ts'

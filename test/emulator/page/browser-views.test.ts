@@ -1,0 +1,78 @@
+import axe from 'axe-core'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { browserMissing, launchBrowser } from '../../support/browser.ts'
+import { openShop, showPage } from './open-page.ts'
+
+const sizes = [1440, 1024, 390] as const
+const schemes = ['light', 'dark'] as const
+
+describe.skipIf(browserMissing)('each view of the page in Chromium (skipped where none is on the PATH)', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  }, 180_000)
+  afterAll(() => browser?.close())
+
+  it.each(sizes.flatMap((width) => schemes.map((colorScheme) => ({ width, colorScheme }))))(
+    'axe finds no violation, and nothing sticks out, $width px wide and $colorScheme',
+    async ({ width, colorScheme }) => {
+      const page = await browser.newPage({ timezoneId: 'UTC' })
+      page.setDefaultTimeout(10_000)
+      const { emulator, subscriber, publish, clock } = await openShop(
+        {
+          probation: { afterFailures: 3 },
+          namespaces: [{ name: 'shop', topics: [{ name: 'parcels', eventSubscriptions: [{ name: 'packing' }] }] }],
+          domains: [{ name: 'market' }],
+        },
+        { retryPolicy: { maxDeliveryAttempts: 2 }, filter: { includedEventTypes: ['Shop.OrderPlaced'] } },
+      )
+      const busy = { status: 503 }
+      subscriber.answer({ status: 200 }, { status: 400 }, busy, busy, busy)
+      await publish({ id: 'arrived' }, { id: 'unmatched', type: 'Shop.Opened' })
+      await subscriber.received(1)
+      await publish({ id: 'lost' })
+      await subscriber.received(2)
+      await publish({ id: '1' }, { id: '2', type: `Shop.OrderPlaced`, subject: 'x'.repeat(400) }, { id: '3' })
+      await subscriber.received(5)
+      await clock.advance(1_000)
+      await fetch(emulator.topic('orders').httpEndpoint, { method: 'POST', body: '[]' })
+      await showPage(page, emulator, { colorScheme })
+      await page.setViewportSize({ width, height: 844 })
+      await page.locator('#refused tr').waitFor()
+      await page.locator('#subscriptions .fate', { hasText: 'held back' }).waitFor()
+      await page.evaluate(axe.source)
+
+      const found: string[] = []
+      const look = async (view: string) => {
+        const faults = await page.evaluate<string[]>(`(async () => {
+        const { violations } = await axe.run()
+        const { scrollWidth, scrollHeight } = document.documentElement
+        const end = Math.max(...[...document.querySelectorAll('.columns > *')].map((one) => one.getBoundingClientRect().bottom))
+        return [
+          ...violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => [id, target, failureSummary].join(' '))),
+          ...(scrollWidth > innerWidth ? ['wider than the window'] : []),
+          ...(scrollHeight > Math.max(innerHeight, end + scrollY + 40) ? ['empty at its end'] : []),
+        ]
+      })()`)
+        found.push(...faults.map((fault) => `${view}: ${fault}`))
+      }
+      await look('closed')
+      for (const summary of await page.locator('aside summary, main > details summary').all()) await summary.click()
+      await page.locator('#throughput svg').first().waitFor()
+      await look('everything open')
+      await page.locator('#events tr', { hasText: '400' }).first().click()
+      await page.locator('#detail .try').waitFor()
+      await look('an event')
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.locator('#filter-text').fill('nothing like it')
+      await page.locator('#no-events', { hasText: 'No event matches' }).waitFor()
+      await look('nothing found')
+      await page.goto(`${emulator.proxy}/#event=long+ago`)
+      await page.locator('#detail', { hasText: 'No event with the id long ago is stored' }).waitFor()
+      await look('an event that is gone')
+      await page.close()
+      expect(found).toEqual([])
+    },
+  )
+})
