@@ -81,7 +81,11 @@ async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
 }
 
 /** A line for each size: by what factor an event costs more than at the first, beside the bare node:http server's factor. */
-function lines(unit: { readonly one: string; readonly many: string }, found: readonly Costs[], hasTarget = true): Result[] {
+function lines(
+  unit: { readonly one: string; readonly many: string },
+  found: readonly Costs[],
+  hasTarget = true,
+): Result[] {
   const [base] = found
   if (!base) return []
   const besideNodeHttp = ({ ours, nodeHttp }: Costs) => ratios(ours, nodeHttp)

@@ -19,7 +19,8 @@ export const latency: Suite = {
     const peers = await inboundPeers(bench, stack)
     const percentiles = new Map<string, LoadResult['percentiles'][]>()
     const cases = peers.map(({ name, server: { child, targets } }): Case => {
-      const steady = (ms: number) => bench.generator.ask<LoadResult>({ targets, body, connections, ms, rate: steadyRate })
+      const steady = (ms: number) =>
+        bench.generator.ask<LoadResult>({ targets, body, connections, ms, rate: steadyRate })
       return {
         name,
         async run(): Promise<Sample> {

@@ -53,7 +53,11 @@ export const memoryUse: Suite = {
         absolute('memory, idle', [idle ?? Number.NaN], 'MB', 130),
         grown,
         absolute('memory of the bare node:http server, idle', [nodeHttpIdle ?? Number.NaN], 'MB'),
-        absolute(`memory of the bare node:http server after ${early.toLocaleString('en')} events`, [memory(nodeHttp)], 'MB'),
+        absolute(
+          `memory of the bare node:http server after ${early.toLocaleString('en')} events`,
+          [memory(nodeHttp)],
+          'MB',
+        ),
         ...(daprIdle === undefined ? [] : [absolute("memory of Dapr's Go binding, idle", [daprIdle], 'MB')]),
       ],
     }

@@ -55,7 +55,12 @@ export const start: Suite = {
     return {
       title: 'Cold start',
       how: 'From the spawn of a new process, Node and imports included, to its word that it is ready; the emulator answers at once.',
-      results: [...line(names.listening, 400), ...line(names.standing, 700), ...line(names.go), ...line(names.nodeHttp)],
+      results: [
+        ...line(names.listening, 400),
+        ...line(names.standing, 700),
+        ...line(names.go),
+        ...line(names.nodeHttp),
+      ],
     }
   },
 }

@@ -8,6 +8,7 @@ import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-e
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
 import { createDirectory } from './entra/directory.ts'
+import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
 import { ManualClock } from './model/time/clock.ts'
@@ -21,6 +22,7 @@ import type { PageSources } from './page/page-model.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import { createRecords } from './records/create-records.ts'
 import { createFaults } from './server/faults.ts'
+import { recordRefused } from './server/recording.ts'
 import { createEmulatorServer } from './server/server.ts'
 import { createCertificateAuthority, makeAuthority } from './server/tls/certificates.ts'
 import { createIngressFront } from './server/tls/ingress-front.ts'
@@ -53,6 +55,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
+    (request, refusal) => recordRefused(parts, request, refusal),
   )
   registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
   const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
@@ -164,7 +167,11 @@ function createParts(
     const pushed = engine.accept(accepted)
     return new Set([...pushed, ...forward(accepted)])
   }
-  const provisioning = createProvisioning({ ...shared, namespaces, delivery: engine, operations })
+  const provisioning = createProvisioning({
+    ...shared,
+    storageAccounts: options.storageAccounts,
+    ...{ namespaces, delivery: engine, operations },
+  })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   const pending = () => engine.pending() + queues.pending()
   return { ...shared, figures, pending, engine, accept, namespaces, queues, operations, provisioning }
@@ -185,6 +192,7 @@ function registerRoutes(
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
+  app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))
 }
 

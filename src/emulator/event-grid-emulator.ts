@@ -206,10 +206,7 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.#parts.directory.clients
   }
 
-  /**
-   * Counts since the start. `failed` counts attempts of push delivery, `refused` requests to publish, the others events, those of namespace topics too. An
-   * event that a receiver acknowledges is delivered.
-   */
+  /** Counts since the start, of each {@link FigureName}. */
   figures(): Readonly<Record<FigureName, number>> {
     return this.#parts.figures.totals()
   }
@@ -248,9 +245,7 @@ export class EventGridEmulator implements AsyncDisposable {
     }
   }
 
-  /**
-   * Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for an invalid fault.
-   */
+  /** Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for an invalid fault. */
   failNext(fault: Fault): void {
     checkFault(fault)
     this.#parts.faults.add(fault)
@@ -317,9 +312,7 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#parts.tokens.expireTokens()
   }
 
-  /**
-   * Replaces the ingress: rules, of which the first match applies, or a function called at each handshake and delivery.
-   */
+  /** Replaces the ingress: rules, of which the first match applies, or a function called at each handshake and delivery. */
   setIngress(ingress: Ingress | readonly IngressRule[]): void {
     this.#parts.setIngress(ingressOf(ingress))
   }

@@ -35,10 +35,18 @@ function copyOfBundle(): string {
   return join(folder, 'eventgrid-binding.js')
 }
 
+const nodeArgs = ['--disable-warning=ExperimentalWarning', main]
+
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
 export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
-  const given = ['--disable-warning=ExperimentalWarning', main, ...args]
-  return startProcess(process.execPath, given, { NODE_COMPILE_CACHE: compileCache, ...env })
+  return startProcess(process.execPath, [...nodeArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env })
+}
+
+/** Starts it in a terminal of 80 columns, made by `script` of util-linux: its lines have escape codes of that terminal. */
+export function startInTerminal(args: readonly string[]): Command {
+  const words = [process.execPath, ...nodeArgs, ...args].map((word) => `'${word}'`).join(' ')
+  const given = ['-qec', `stty cols 80; exec ${words}`, '/dev/null']
+  return startProcess('script', given, { NODE_COMPILE_CACHE: compileCache, TERM: 'xterm' })
 }
 
 /** Starts any program with arguments; the test's end kills what is left of it. */

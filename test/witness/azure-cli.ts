@@ -120,7 +120,7 @@ async function signIn({ emulator, az, refused }: World): Promise<readonly Step[]
         ...['--endpoint-resource-manager', endpoints.resourceManager],
         ...['--endpoint-active-directory-resource-id', audience, '--endpoint-management', audience],
         ...['--endpoint-active-directory-graph-resource-id', 'https://graph.windows.net/'],
-        ...['--endpoint-microsoft-graph-resource-id', 'https://graph.microsoft.com/'],
+        ...['--endpoint-microsoft-graph-resource-id', `${endpoints.resourceManager}/`],
       )
       await az(nothing, 'cloud', 'set', '--name', 'emulator')
     }),
@@ -436,10 +436,21 @@ async function groups({ emulator, az, refused }: World): Promise<readonly Step[]
       assert.deepEqual(changed, { location: 'westeurope', tags: { for: 'us' } })
     }),
     await takeStep('it assigns a role by its name', async () => {
-      const assignee = ['--assignee-object-id', randomUUID(), '--assignee-principal-type', 'ServicePrincipal']
-      const role = ['--role', 'EventGrid EventSubscription Contributor', '--scope', scope]
-      const made = await az(z.object({ scope: z.string() }), 'role', 'assignment', 'create', ...assignee, ...role)
-      assert.equal(made.scope, scope)
+      const [{ clientId = '', objectId = '' } = {}] = emulator.clients()
+      const guest = randomUUID()
+      const shape = z.object({ scope: z.string(), principalId: z.string() })
+      for (const { role, assignee, principalId } of [
+        { role: 'EventGrid EventSubscription Contributor', assignee: ['--assignee', clientId], principalId: objectId },
+        { role: 'EventGrid Data Sender', assignee: ['--assignee', objectId], principalId: objectId },
+        {
+          role: 'EventGrid Data Sender',
+          assignee: ['--assignee-object-id', guest, '--assignee-principal-type', 'ServicePrincipal'],
+          principalId: guest,
+        },
+      ]) {
+        const given = [...assignee, '--role', role, '--scope', scope]
+        assert.deepEqual(await az(shape, 'role', 'assignment', 'create', ...given), { scope, principalId })
+      }
     }),
     await takeStep('it deletes the resource group with the topic in it, as every quickstart does', async () => {
       const topic = ['--name', 'quickstart-topic', '--resource-group', 'quickstart']

@@ -181,6 +181,11 @@ export const configSchema = z.strictObject({
     'Namespaces with topics and Queue event subscriptions, for pull delivery. Default: none.',
     list(namespace),
   ),
+  storageAccounts: field(
+    'Names of the storage accounts that are in its Azure subscriptions: an event subscription to another one there fails, as in ' +
+      'Azure. Default: every account is taken to be there.',
+    list(z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')),
+  ),
   eventSubscriptions: field(
     'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds. Default: none.',
     list(eventSubscription),

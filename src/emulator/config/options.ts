@@ -102,6 +102,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     domains: options.domains ?? [],
     systemTopics: options.systemTopics ?? [],
     namespaces,
+    storageAccounts: options.storageAccounts,
     eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],

@@ -1,8 +1,8 @@
 // Page's counts and plots: published, delivered, failed per second, median, p95, 120 seconds.
 
 /**
- * What is counted. `failed` counts attempts of push delivery, `refused` requests to publish, the others events of push and pull delivery: one published
- * event may be delivered to several subscriptions.
+ * What is counted. `failed` counts attempts of push delivery, `refused` requests to publish, the others events of push and pull
+ * delivery: one published event may be delivered to several subscriptions. An event that a receiver acknowledges is delivered.
  */
 export type FigureName = 'published' | 'delivered' | 'failed' | 'deadLettered' | 'dropped' | 'refused'
 

@@ -1,10 +1,13 @@
 // Record of each incoming request, credentials redacted; injected faults applied to it.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pause } from '../../support/time/clock.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import type { Fault, Faults } from './faults.ts'
+import type { Refusal } from './unreadable-request.ts'
 
 export interface RequestOutcome {
   code?: string
@@ -84,6 +87,27 @@ export function recordRequests(
       requestId: request.id,
     })
   }
+}
+
+/** Records a request to a path that nothing serves over http. A POST counts as a refused publish to that path. */
+export function recordRefused(
+  { clock, records, figures }: Omit<RecordingOptions, 'faults'>,
+  { method = '', url = '', headers }: IncomingMessage,
+  refusal: Refusal,
+): void {
+  const [path = ''] = url.split('?')
+  const isPublish = method === 'POST'
+  if (isPublish) figures?.add('refused')
+  records.requests.push({
+    at: clock.now(),
+    face: 'topic',
+    method,
+    url,
+    headers: shownHeaders(headers),
+    ...refusal,
+    ...(isPublish && { publish: { topic: path } }),
+    requestId: randomUUID(),
+  })
 }
 
 const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']

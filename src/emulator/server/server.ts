@@ -1,7 +1,7 @@
 // Https and http ports: TLS by host name, 4 MiB body, https-only paths.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
@@ -15,6 +15,7 @@ import {
   type ConnectionLimits,
   connectionLimits,
   guardServer,
+  type Refusal,
   refusals,
   refuseConnect,
   sendRefusal,
@@ -40,6 +41,7 @@ export function createEmulatorServer(
   isPlainPath: (path: string) => boolean,
   limits: ConnectionLimits = connectionLimits,
   answersAsIngress: IngressFront = () => false,
+  refused: (request: IncomingMessage, refusal: Refusal) => void = () => {},
 ) {
   const leaf = authority.issue(loopbackHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
@@ -102,8 +104,13 @@ export function createEmulatorServer(
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
         const isPlain = isPlainPath(path) || topicOfHost(request.headers.host) || topicPorts.pathOf(request)
-        if (isPlain) app.routing(request, response)
-        else sendRefusal(request, response, isSecurePath(path) ? 'httpsRequired' : 'noPath')
+        if (isPlain) {
+          app.routing(request, response)
+          return
+        }
+        const refusal = isSecurePath(path) ? 'httpsRequired' : 'noPath'
+        refused(request, refusals[refusal])
+        sendRefusal(request, response, refusal)
       })
       guardServer(http, limits)
       http.on('clientError', answerClientError)

@@ -1,7 +1,10 @@
 // How much of a request's body is still taken before an answer that does not need it: 64 MiB, 10 s, 1 s of silence.
 import type { IncomingMessage } from 'node:http'
 
-const limits = { bytes: 64 * 1024 * 1024, ms: 10_000, silenceMs: 1_000 } as const
+/** The longest time, in milliseconds. */
+export const takeRestMs = 10_000
+
+const limits = { bytes: 64 * 1024 * 1024, silenceMs: 1_000 } as const
 
 /**
  * Takes what is on its way of a request's body, and drops it. A client that still writes would see a broken connection in place of
@@ -11,7 +14,7 @@ export async function takeRest(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return
   const { promise, resolve } = Promise.withResolvers<void>()
   let bytes = 0
-  const total = setTimeout(resolve, limits.ms)
+  const total = setTimeout(resolve, takeRestMs)
   const silence = setTimeout(resolve, limits.silenceMs)
   const count = (chunk: Buffer) => {
     bytes += chunk.length

@@ -2,7 +2,7 @@
 import { type Server as HttpServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
-import { takeRest } from './take-rest.ts'
+import { takeRest, takeRestMs } from './take-rest.ts'
 
 /** Limits of a port's connections. Times are real milliseconds. */
 export const connectionLimits = {
@@ -30,7 +30,8 @@ export const serverOptions = ({ headersMs, requestMs, idleMs }: ConnectionLimits
   requireHostHeader: false,
 })
 
-interface Refusal {
+/** What is answered where no route answers. */
+export interface Refusal {
   readonly status: number
   readonly code: string
   readonly message: string
@@ -64,7 +65,8 @@ export const refusals = {
     status: 500,
     code: 'InternalServerError',
     message:
-      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored.',
+      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) ' +
+      'are restored.',
   },
 } as const satisfies Readonly<Record<string, Refusal>>
 
@@ -77,9 +79,15 @@ const refusalOfError: Readonly<Record<string, Refusal>> = {
 export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   const { code = '' } = error
   // All other errors are connection errors; bytes written before a TLS handshake would wait for it forever.
-  const answerable = /^(HPE|ERR_HTTP)_/.test(code) && socket.writable
-  if (answerable) socket.end(rawAnswer(refusalOfError[code] ?? refusals.unreadable))
-  else socket.destroy()
+  if (!/^(HPE|ERR_HTTP)_/.test(code) || socket.destroyed) {
+    socket.destroy()
+    return
+  }
+  // What follows is as unreadable. A client that still writes it would see a broken connection in place of the answer.
+  if (socket.writableEnded) return
+  socket.end(rawAnswer(refusalOfError[code] ?? refusals.unreadable))
+  const last = setTimeout(() => socket.destroy(), takeRestMs)
+  socket.once('close', () => clearTimeout(last))
 }
 
 /** Bounds a server's connections, and makes it refuse in Azure's form where Node has an answer of its own. */

@@ -152,6 +152,13 @@ it.each([
     destination: { endpointType: 'StorageQueue', properties: { resourceId: elsewhere, queueName: 'orders' } },
   },
   {
+    what: 'a storage account that is not among those named',
+    destination: {
+      endpointType: 'StorageQueue',
+      properties: { resourceId: elsewhere.replace('none', 'rg'), queueName: 'orders' },
+    },
+  },
+  {
     what: 'a function in a group that is not there',
     destination: { endpointType: 'AzureFunction', properties: { resourceId: elsewhere.replace('photos', 'f') } },
   },
@@ -163,7 +170,10 @@ it.each([
     },
   },
 ])('an event subscription to $what fails by its operation, in Azure’s words', async ({ destination }) => {
-  const { emulator, send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const { emulator, send } = await open({
+    namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }],
+    storageAccounts: ['letters'],
+  })
   const made = await send('PUT', onTopic, {
     properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' },
   })
@@ -177,6 +187,22 @@ it.each([
   })
   expect(Object((await send('GET', onTopic)).body).properties.provisioningState).toBe('Failed')
 })
+
+it.each([
+  ['Photos', ['photos']],
+  ['photos', undefined],
+] as const)(
+  'an event subscription to the storage account %s succeeds where %j are named',
+  async (account, storageAccounts) => {
+    const { emulator, send } = await open({ ...(storageAccounts && { storageAccounts }) })
+    const resourceId = elsewhere.replace('none', 'rg').replace('photos', account)
+    const destination = { endpointType: 'StorageQueue', properties: { resourceId, queueName: 'orders' } }
+    const made = await send('PUT', onTopic, {
+      properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    })
+    expect(await endOf(emulator, made)).toMatchObject({ status: 'Succeeded' })
+  },
+)
 
 it('an event subscription of a namespace answers getDeliveryAttributes and getFullUrl', async () => {
   const { send } = await open({

@@ -114,6 +114,11 @@ describe('raise()', () => {
     await expect(startEmulator({ ingress: [rule] })).rejects.toThrow(says)
   })
 
+  it.each(['{}', 'null', '"http://127.0.0.1:1/"'])('refuses the ingress %s', async (ingress) => {
+    const emulator = await startEmulator()
+    expect(() => emulator.setIngress(untyped(ingress))).toThrow('the ingress is a list of rules or a function')
+  })
+
   it('refuses a single event where a list is due', async () => {
     const emulator = await startEmulator()
     expect(() => emulator.raise('orders', untyped('{}'))).toThrow('raise takes a list of events')

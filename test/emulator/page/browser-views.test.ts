@@ -1,5 +1,5 @@
 import axe from 'axe-core'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserMissing, launchBrowser } from '../../support/browser.ts'
 import { openShop, showPage } from './open-page.ts'
@@ -9,16 +9,17 @@ const schemes = ['light', 'dark'] as const
 
 describe.skipIf(browserMissing)('each view of the page in Chromium (skipped where none is on the PATH)', () => {
   let browser: Browser
+  let page: Page
   beforeAll(async () => {
     browser = await launchBrowser()
+    page = await browser.newPage({ timezoneId: 'UTC' })
+    page.setDefaultTimeout(10_000)
   }, 180_000)
   afterAll(() => browser?.close())
 
   it.each(sizes.flatMap((width) => schemes.map((colorScheme) => ({ width, colorScheme }))))(
     'axe finds no violation, and nothing sticks out, $width px wide and $colorScheme',
     async ({ width, colorScheme }) => {
-      const page = await browser.newPage({ timezoneId: 'UTC' })
-      page.setDefaultTimeout(10_000)
       const { emulator, subscriber, publish, clock } = await openShop(
         {
           probation: { afterFailures: 3 },
@@ -71,7 +72,6 @@ describe.skipIf(browserMissing)('each view of the page in Chromium (skipped wher
       await page.goto(`${emulator.proxy}/#event=long+ago`)
       await page.locator('#detail', { hasText: 'No event with the id long ago is stored' }).waitFor()
       await look('an event that is gone')
-      await page.close()
       expect(found).toEqual([])
     },
   )

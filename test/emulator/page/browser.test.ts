@@ -464,7 +464,8 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await send(httpEndpoint, key, '{')
     await send(httpEndpoint.replace('orders', 'nowhere'), key, '[]')
     await send(httpEndpoint, key, 'x'.repeat(2 * 1024 * 1024)).catch(() => {})
-    await page.locator('[data-total="refused"]', { hasText: '4' }).waitFor()
+    await send(`${emulator.proxy}/api/event`, key, '[]')
+    await page.locator('[data-total="refused"]', { hasText: '5' }).waitFor()
     const rows = page.getByRole('region', { name: 'Refused publishes' }).locator('tbody tr')
     const told = await rows.allInnerTexts()
     expect(
@@ -472,9 +473,10 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
         row
           .split(/\s+/)
           .slice(1, 2)
-          .concat(/nowhere|orders/.exec(row) ?? []),
+          .concat(/nowhere|orders|\/api\/event\b/.exec(row) ?? []),
       ),
     ).toEqual([
+      ['404', '/api/event'],
       ['413', 'orders'],
       ['404', 'nowhere'],
       ['400', 'orders'],

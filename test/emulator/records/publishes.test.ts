@@ -52,6 +52,19 @@ it.each([
   expect(emulator.figures().refused).toBe(1)
 })
 
+it('a publish to a path that there is not is recorded and counted with the path, without what its query holds', async () => {
+  const { emulator, post, topic } = await open()
+  const { origin } = new URL(topic.url)
+  expect((await post(`${origin}/api/events?code=1`, topic.headers)).status).toBe(404)
+  expect(emulator.records.requests.last).toMatchObject({
+    ...{ face: 'topic', status: 404, code: 'NotFound', headers: { 'aeg-sas-key': '(redacted)' } },
+    message: expect.stringContaining('POST /topics/{topic}/api/events'),
+    publish: { topic: '/api/events' },
+  })
+  expect((await fetch(`${origin}/favicon.ico`)).status).toBe(404)
+  expect(emulator.figures().refused).toBe(1)
+})
+
 it('a publish refused by a namespace topic is recorded and counted too', async () => {
   const { emulator, post, namespace } = await open()
   expect((await post(namespace.url, { authorization: 'SharedAccessKey d3Jvbmc=' })).status).toBe(401)

@@ -50,6 +50,14 @@ it.each([
   { what: 'a path that there is not', line: 'POST /nowhere', status: 404 },
   { what: 'a path of https, over http', line: 'PUT /subscriptions/x', status: 403 },
   { what: 'an expectation', line: 'POST /nowhere', expect: true, status: 417 },
+  { what: 'headers that are too long', line: `POST ${publish}`, longHeader: true, status: 400 },
+  {
+    what: 'headers that are too long, over https',
+    line: 'PUT /subscriptions/x',
+    longHeader: true,
+    https: true,
+    status: 400,
+  },
 ])('$what reaches a client that writes 1.7 MB first', async (given) => {
   const emulator = await startEmulator()
   const { endpoints, proxy, ca } = emulator
@@ -60,6 +68,7 @@ it.each([
       `Content-Type: ${given.type ?? 'application/cloudevents+json'}`,
       ...(given.key ? [`aeg-sas-key: ${emulator.topic().key}`] : []),
       ...(given.expect ? ['Expect: magic'] : []),
+      ...(given.longHeader ? [`X: ${'x'.repeat(40_000)}`] : []),
     ]
     const answer = await writeThenRead(given.https ? endpoints.resourceManager : proxy, ca, lines, isChunked)
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${given.status} `))

@@ -1,5 +1,5 @@
 // Whether the emulator knows that a destination is not there: what lies in its Azure subscriptions, but in no group of them,
-// or is a namespace topic that it does not have.
+// or is a namespace topic that it does not have, or a storage account that `storageAccounts` does not name.
 import { randomUUID } from 'node:crypto'
 import type { Directory } from '../../entra/directory.ts'
 import { dotNetTime } from '../../model/events/event-grid-time.ts'
@@ -11,11 +11,13 @@ import { parseArmScope } from '../call/path.ts'
 export interface KnownResources {
   readonly directory: Directory
   readonly namespaces: NamespaceStore
+  /** The names of all storage accounts; undefined where they are not known. */
+  readonly storageAccounts?: readonly string[] | undefined
 }
 
 /** The id of the destination's resource, where that does not exist; undefined where it does, or may. */
 export function missingDestination(
-  { directory, namespaces }: KnownResources,
+  { directory, namespaces, storageAccounts }: KnownResources,
   properties: EventSubscriptionProperties,
 ): string | undefined {
   const destination = destinationOf(properties)
@@ -24,9 +26,11 @@ export function missingDestination(
   if (typeof resourceId !== 'string') return undefined
   const parts = parseArmScope(resourceId)
   if (!parts?.resourceGroup || !directory.azureSubscription(parts.subscriptionId)) return undefined
+  const [, account] = /\/providers\/Microsoft\.Storage\/storageAccounts\/([^/]+)$/i.exec(resourceId.toLowerCase()) ?? []
   const isThere =
     directory.groups.get(resourceGroupId(parts.subscriptionId, parts.resourceGroup)) !== undefined &&
-    (destination.endpointType !== 'NamespaceTopic' || namespaces.topics.get(resourceId) !== undefined)
+    (destination.endpointType !== 'NamespaceTopic' || namespaces.topics.get(resourceId) !== undefined) &&
+    (account === undefined || storageAccounts === undefined || storageAccounts.includes(account))
   return isThere ? undefined : resourceId
 }
 

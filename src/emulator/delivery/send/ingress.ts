@@ -17,6 +17,8 @@ export interface IngressRule {
  */
 export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   if (typeof ingress === 'function') return ingress
+  if (!Array.isArray(ingress))
+    throw new TypeError(`the ingress is a list of rules or a function; a rule is ${ruleForm}`)
   const rules = ingress.map(({ from, to }) => ({ base: urlOf('from', from), to: urlOf('to', to).href }))
   return (url) => {
     for (const { base, to } of rules) {
@@ -28,14 +30,15 @@ export function ingressOf(ingress: readonly IngressRule[] | Ingress): Ingress {
   }
 }
 
+const ruleForm = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
+
 /** Whether this is an absolute http or https URL, for `from` or `to` of a rule. */
 export const isIngressUrl = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)
 
 function urlOf(member: keyof IngressRule, value: unknown): URL {
   if (isIngressUrl(value)) return new URL(value)
-  const form = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9000/' }"
-  throw new TypeError(`an ingress rule needs two URLs, as in ${form}; its ${member} is not a URL`)
+  throw new TypeError(`an ingress rule needs two URLs, as in ${ruleForm}; its ${member} is not a URL`)
 }
 
 function startsWithPath(path: string, prefix: string): boolean {

@@ -1,0 +1,74 @@
+// Of Microsoft Graph what `az role assignment create --assignee` asks: the service principal with an application id or an object id.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { readJson } from '../../support/text/json-text.ts'
+import type { Client } from '../model/resources/client.ts'
+import { recordRequests } from '../server/recording.ts'
+import type { EntraRouteOptions } from './routes.ts'
+
+const idsBody = z.object({ ids: z.array(z.string()).max(1000) })
+const maxBodyBytes = 65_536
+
+/** Adds the routes. `app` is a Fastify scope of their own. */
+export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
+  const { directory, tokens, baseUrl } = options
+  recordRequests(app, 'entra', options, ({ code = 'UnknownError', message = 'The request failed.' }) => ({
+    error: { code, message },
+  }))
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) => {
+    done(null, readJson(String(body)))
+  })
+  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, code: string, message: string) => {
+    request.outcome.code = code
+    request.outcome.message = message
+    return reply.code(status).send({ error: { code, message } })
+  }
+  app.addHook('preHandler', async (request, reply) => {
+    const [, bearer = ''] = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
+    const audience = [baseUrl(), 'https://graph.microsoft.com']
+    if ('token' in (await tokens.verifyToken(bearer, { audience }))) return
+    return refuse(
+      request,
+      reply,
+      401,
+      'InvalidAuthenticationToken',
+      'The access token is empty, expired or not for Graph.',
+    )
+  })
+  app.setErrorHandler((_error, request, reply) =>
+    refuse(request, reply, 400, 'BadRequest', 'The request could not be read.'),
+  )
+
+  app.get<{ Querystring: { readonly $filter?: string } }>('/v1.0/servicePrincipals', (request, reply) => {
+    const [, name] = /^servicePrincipalNames\/any\(c:c eq '([^']*)'\)$/.exec(request.query.$filter ?? '') ?? []
+    const only = "The emulator finds service principals by $filter=servicePrincipalNames/any(c:c eq '...') only."
+    if (name === undefined) return refuse(request, reply, 400, 'Request_UnsupportedQuery', only)
+    return { value: directory.clients.filter(({ clientId }) => same(clientId, name)).map(viewed) }
+  })
+  app.post('/v1.0/directoryObjects/getByIds', (request, reply) => {
+    const { data } = idsBody.safeParse(request.body)
+    if (!data) return refuse(request, reply, 400, 'Request_BadRequest', 'ids must be a list of object ids.')
+    return { value: directory.clients.filter(({ objectId }) => data.ids.some((id) => same(id, objectId))).map(viewed) }
+  })
+  app.all('/v1.0/*', (request, reply) =>
+    refuse(
+      request,
+      reply,
+      404,
+      'NotSupportedByEmulator',
+      'Of Microsoft Graph the emulator finds service principals only.',
+    ),
+  )
+}
+
+const viewed = ({ clientId, objectId }: Client) => ({
+  '@odata.type': '#microsoft.graph.servicePrincipal',
+  id: objectId,
+  appId: clientId,
+  displayName: clientId,
+  servicePrincipalNames: [clientId],
+  servicePrincipalType: 'Application',
+})
+
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
