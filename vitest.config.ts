@@ -19,6 +19,8 @@ const suites = {
   prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
+const tests = ['test/**/*.test.ts', 'examples/**/*.test.ts']
+
 /** Windows has no Unix domain sockets for daprd, no signals that a process may answer, no `sh` and no modes of files. */
 const posix = /kill\('SIG|kill\(signal|support\/shell\.ts|socket-folder\.ts|\('sh'|chmodSync|mkfifo|0o111/
 const needsPosix = (file: string) => posix.test(readFileSync(new URL(file, import.meta.url), 'utf8'))
@@ -26,7 +28,7 @@ const ofPosix =
   process.platform === 'win32'
     ? [
         ...['test/sidecar/pluggable/**', 'test/lifecycle/**'],
-        ...globSync(['test/**/*.test.ts', 'examples/**/*.test.ts'], { cwd: import.meta.dirname })
+        ...globSync(tests, { cwd: import.meta.dirname })
           .map((file) => file.replaceAll('\\', '/'))
           .filter(needsPosix),
       ]
@@ -41,6 +43,14 @@ const quick = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
 }
+
+const notTests = [...Object.values(suites).flat(), ...ofPosix]
+
+/** What no Node of a user changes: pages, quotations, the page in a browser. */
+const ofOneNode = [
+  ...['test/documents/**', 'test/specification/**', 'test/imports.test.ts', 'test/release-notes.test.ts'],
+  'test/emulator/page/browser.test.ts',
+]
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
 
@@ -57,15 +67,9 @@ export default defineConfig({
     // .ci/run counts from the JSON report.
     ...(process.env.CI && { reporters: ['default', ['json', { outputFile: '.cache/ci/vitest.json' }]] }),
     projects: [
-      {
-        extends: true,
-        test: {
-          ...quick,
-          name: 'tests',
-          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...Object.values(suites).flat(), ...ofPosix],
-        },
-      },
+      { extends: true, test: { ...quick, name: 'tests', include: tests, exclude: notTests } },
+      // The same on another Node (test/nodes.ts).
+      { extends: true, test: { ...quick, name: 'nodes', include: tests, exclude: [...notTests, ...ofOneNode] } },
       { extends: true, test: { ...quick, name: 'commands', include: suites.commands, exclude: ofPosix } },
       { extends: true, test: { ...patient, name: 'bundle', include: suites.bundle } },
       { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
