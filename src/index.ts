@@ -33,10 +33,12 @@ export {
   type BindingErrorCode,
   type BindingErrorDetails,
   bindingErrorCodes,
+  type ErrorPlace,
   isBindingError,
   type MetadataIssue,
 } from './core/errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
+export type { FilePlace } from './core/file-place.ts'
 export type { LogFields, Logger } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
 export type { ComponentProperties, Secrets } from './metadata/component/component-properties.ts'

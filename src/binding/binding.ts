@@ -6,6 +6,7 @@ import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
 import type { FastifyHook } from '../listener/http/host-plugins.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
+import { describeIssue } from '../metadata/typed/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import type { Health } from './health.ts'
@@ -132,7 +133,7 @@ export class Binding {
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    for (const warning of metadata.warnings) this.#logger.warn(warning)
+    for (const warning of metadata.warnings) this.#logger.warn(describeIssue(warning))
     const component = { name, metadata, source }
     try {
       either.throwIfAborted()

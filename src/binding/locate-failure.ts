@@ -1,5 +1,6 @@
 // File, line and column of the metadata field that an error code points to.
-import { BindingError, type BindingErrorCode } from '../core/errors.ts'
+import { BindingError, type BindingErrorCode, type ErrorPlace, errorPlaceInWords } from '../core/errors.ts'
+import { readPlace } from '../core/file-place.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
 import type { Side } from '../metadata/fields/field.ts'
 import { type FieldName, findField } from '../metadata/fields/fields.ts'
@@ -22,8 +23,8 @@ const fields: Readonly<Record<Side, Partial<Record<BindingErrorCode, readonly Fi
   },
 }
 
-/** Names field and place of what a failure comes from, `scope at orders.yaml:24:14`; `undefined` where it is not known. */
-export type PlaceOf = (code: string) => string | undefined
+/** Field and place of what a failure comes from; `undefined` where it is not known. */
+export type PlaceOf = (code: string) => ErrorPlace | undefined
 
 export function placesOf(metadata: unknown, side: Side): PlaceOf {
   const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
@@ -33,7 +34,8 @@ export function placesOf(metadata: unknown, side: Side): PlaceOf {
     for (const field of fieldsOf.get(code) ?? []) {
       // The component has the name as it was written, an alias for instance.
       const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
-      if (typeof at === 'string') return `${field} at ${at}`
+      const place = readPlace(at)
+      if (place) return { field, ...place }
     }
     return undefined
   }
@@ -51,6 +53,6 @@ export function locateError(error: unknown, placeOf: PlaceOf): unknown {
 export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
   return loggerBy((level, message, fields) => {
     const place = typeof fields?.code === 'string' ? placeOf(fields.code) : undefined
-    logger[level](message, place === undefined ? fields : { ...fields, place })
+    logger[level](message, place === undefined ? fields : { ...fields, place: errorPlaceInWords(place) })
   })
 }

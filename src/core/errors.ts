@@ -1,4 +1,5 @@
 // `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words.
+import { type FilePlace, placeInWords } from './file-place.ts'
 
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
@@ -41,8 +42,8 @@ export interface MetadataIssue {
   readonly rule: string
   /** What to write instead. */
   readonly fix?: string
-  /** Its place in the YAML file: `file:line:column`, lines and columns from 1. */
-  readonly at?: string
+  /** Its place in the YAML file. */
+  readonly at?: FilePlace
 }
 
 /** The facts of an answer of Azure Resource Manager or Entra, and of the handshake that it asked for. */
@@ -140,14 +141,19 @@ export type PublishErrorCode =
   | 'PUBLISH_REJECTED'
   | 'PUBLISH_UNAVAILABLE'
 
+/** The metadata field that an error most probably comes from, and the place of its value. */
+export interface ErrorPlace extends FilePlace {
+  readonly field: string
+}
+
 /** What an error says. None may hold a secret: the texts are not cleaned again. */
 interface ErrorFacts {
   /** What was wrong, without a full stop. */
   readonly what: string
   /** What to do about it; may hold commands to paste. */
   readonly fix?: string | undefined
-  /** The field that it comes from, and where it stands: `scope at orders.yaml:24:14`. */
-  readonly place?: string | undefined
+  /** The field that it comes from, and where it stands. */
+  readonly place?: ErrorPlace | undefined
 }
 
 /** The parts of a {@link BindingError}: {@link ErrorFacts} and what belongs to its code. */
@@ -171,7 +177,7 @@ class CodedError<Code extends BindingErrorCode> extends Error {
   /** What to do about it; may hold commands to paste. The message says it too. */
   declare readonly fix?: string
   /** The metadata field that it most probably comes from, and its place in the file. The message says it too. */
-  declare readonly place?: string
+  declare readonly place?: ErrorPlace
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
   /** Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the events that were not published. */
@@ -214,4 +220,7 @@ export function isBindingError(error: unknown): error is BindingError {
 
 /** What an error says, without its code. */
 export const inWords = ({ what, place, fix }: ErrorFacts): string =>
-  [place === undefined ? what : `${what} (${place})`, fix].filter(Boolean).join('; ')
+  [place === undefined ? what : `${what} (${errorPlaceInWords(place)})`, fix].filter(Boolean).join('; ')
+
+/** `scope at orders.yaml:24:14` */
+export const errorPlaceInWords = (place: ErrorPlace): string => `${place.field} at ${placeInWords(place)}`

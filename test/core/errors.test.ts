@@ -16,6 +16,10 @@ it.each([
 })
 
 it('says code, what, place and fix in one message', () => {
-  const error = new BindingError('SCOPE_NOT_FOUND', { what: 'no scope', place: 'scope at a.yaml:2:3', fix: 'make it' })
+  const error = new BindingError('SCOPE_NOT_FOUND', {
+    what: 'no scope',
+    place: { field: 'scope', file: 'a.yaml', line: 2, column: 3 },
+    fix: 'make it',
+  })
   expect(error.message).toBe('SCOPE_NOT_FOUND: no scope (scope at a.yaml:2:3); make it')
 })

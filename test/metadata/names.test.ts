@@ -56,7 +56,8 @@ describe('names', () => {
 
   it('warns of an unknown name with what was probably meant', () => {
     const { warnings } = parseMetadata({ ...sampleInput, maxConcurency: '5' })
-    expect(warnings).toEqual(['"maxConcurency" is not a field of this component; did you mean maxConcurrency?'])
+    const rule = 'is not a field of this component'
+    expect(warnings).toEqual([{ field: '"maxConcurency"', rule, fix: 'did you mean maxConcurrency?' }])
   })
 
   it.each([
@@ -65,7 +66,7 @@ describe('names', () => {
     { name: 'spnTenantId', says: 'write tenantId' },
   ])("says what takes the place of Dapr's $name", ({ name, says }) => {
     const { warnings } = parseMetadata({ ...sampleInput, [name]: 'x' })
-    expect(warnings).toEqual([`"${name}" is not a field of this component; ${says}`])
+    expect(warnings).toEqual([{ field: `"${name}"`, rule: 'is not a field of this component', fix: says }])
   })
 
   it.each(['direction', 'route', 'ROUTE'])("does not warn of Dapr's own %s", (name) => {
@@ -80,7 +81,9 @@ describe('names', () => {
 
   it.each(['__proto__', 'constructor', 'toString'])('takes the prototype key %s for a plain unknown name', (name) => {
     const properties = Object.fromEntries([...Object.entries(sampleInput), [name, 'x']])
-    expect(parseMetadata(properties).warnings).toEqual([expect.stringContaining(`"${name}" is not a field`)])
+    expect(parseMetadata(properties).warnings).toMatchObject([
+      { field: `"${name}"`, rule: expect.stringContaining('is not a field') },
+    ])
   })
 
   it('takes any name without a crash, and any unknown one as a warning', () => {

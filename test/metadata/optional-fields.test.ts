@@ -95,7 +95,8 @@ describe('optional fields', () => {
 
   it('warn of a subscriptionId that is no UUID', () => {
     const { warnings } = parseMetadata({ ...sampleInput, subscriptionId: 'dev', scope: '/subscriptions/DEV' })
-    expect(warnings).toEqual([expect.stringContaining('subscriptionId is not a UUID (got "dev")')])
+    const rule = expect.stringContaining('is not a UUID')
+    expect(warnings).toEqual([{ field: 'subscriptionId', value: '"dev"', rule }])
   })
 
   it('refuse a tenant by its domain name with deliveryAuthentication entra, for tokens name it by its id', () => {

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { Binding, parseComponents } from '../../src/index.ts'
 import { readRegularFile, readRegularFileSync } from '../../src/support/files/regular-file.ts'
+import { place } from '../support/place.ts'
 import { refusal } from '../support/refusal.ts'
 import { thrownBy } from '../support/thrown.ts'
 
@@ -14,7 +15,7 @@ const refusedText = (text: string) => thrownBy(() => parseComponents(text, { fil
 it('takes the components of a list of kubectl, with their places', () => {
   const list = caseOf('kubectl-list.yaml')
   expect(parseComponents(list, { file: 'orders.yaml' })).toMatchObject([
-    { name: 'orders', properties: { topicEndpoint: expect.any(String) }, places: { type: 'orders.yaml:8:13' } },
+    { name: 'orders', properties: { topicEndpoint: expect.any(String) }, places: { type: place('orders.yaml:8:13') } },
   ])
   const { issues } = refusedText(list.replace('kind: Component', 'kind: Component\n    kind: Component'))
   expect(issues).toMatchObject([{ rule: 'has the key "kind" twice' }])
@@ -23,7 +24,7 @@ it('takes the components of a list of kubectl, with their places', () => {
 it('says what a component of Azure Container Apps is, and how it looks here', async () => {
   const text = caseOf('container-apps.yaml')
   const says = { field: 'componentType', fix: expect.stringContaining('kind: Component') }
-  expect(refusedText(text).issues).toMatchObject([{ ...says, at: 'orders.yaml:1:16' }])
+  expect(refusedText(text).issues).toMatchObject([{ ...says, at: place('orders.yaml:1:16') }])
   const parsed: unknown = parse(text)
   const { issues } = await refusal(new Binding().init(parsed))
   expect(issues).toMatchObject([says])
@@ -35,7 +36,7 @@ it.each([
   { name: 'in brackets', text: 'a: [b, "c]\nd: e\n', at: 'orders.yaml:1:8' },
 ])('places an unclosed quote ($name) on its line', ({ text, at }) => {
   expect(refusedText(text).issues).toMatchObject([
-    { at, rule: 'is not valid YAML here: the quote that closes this one is missing' },
+    { at: place(at), rule: 'is not valid YAML here: the quote that closes this one is missing' },
   ])
 })
 

@@ -51,7 +51,7 @@ describe('required fields', () => {
   it('takes push delivery that has all its fields, and warns that namespaceTopic has no effect', () => {
     const { input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
     expect(input).toBeDefined()
-    expect(warnings).toContainEqual(expect.stringContaining('namespaceTopic has no effect with deliveryMode push'))
+    expect(warnings).toContainEqual({ field: 'namespaceTopic', rule: 'has no effect with deliveryMode push' })
   })
 
   const kinds = ['managedIdentity', 'workloadIdentity', 'cli', 'default'] as const

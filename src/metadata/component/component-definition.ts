@@ -1,5 +1,6 @@
 // What `init` accepts as a component: types, version `v1`, `apiVersion`, `kind`.
 import type { MetadataIssue } from '../../core/errors.ts'
+import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import type { YamlPath } from '../../support/files/located-yaml.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
@@ -129,8 +130,8 @@ function readParts(component: UnknownRecord, issues: MetadataIssue[]): Component
     issues.push({ field: 'name', ...shown(name), rule: 'must be a string' })
   }
   const places = isRecord(component.places) ? component.places : {}
-  if (type !== undefined) checkType('type', type, issues, textIn(places, 'type'))
-  checkVersion('version', version, issues, textIn(places, 'version'))
+  if (type !== undefined) checkType('type', type, issues, placeIn(places, 'type'))
+  checkVersion('version', version, issues, placeIn(places, 'version'))
   const usable = isRecord(properties) || Array.isArray(properties)
   if (!usable) issues.push({ field: 'properties', rule: 'must be a record or a list of { name, value }' })
   return { name: typeof name === 'string' ? name : undefined, properties: usable ? located(properties, places) : {} }
@@ -139,22 +140,20 @@ function readParts(component: UnknownRecord, issues: MetadataIssue[]): Component
 /** A record of properties as a list with their places, where a component of `parseComponents` has them. */
 function located(properties: MetadataProperties, { properties: places }: UnknownRecord): MetadataProperties {
   if (!isRecord(places) || Array.isArray(properties)) return properties
-  return Object.entries(properties).map(([name, value]) => ({ name, value, at: textIn(places, name) }))
+  return Object.entries(properties).map(([name, value]) => ({ name, value, at: placeIn(places, name) }))
 }
 
-function textIn(places: UnknownRecord, name: string): string | undefined {
-  const text = Object.hasOwn(places, name) ? places[name] : undefined
-  return typeof text === 'string' ? text : undefined
-}
+const placeIn = (places: UnknownRecord, name: string): FilePlace | undefined =>
+  Object.hasOwn(places, name) ? readPlace(places[name]) : undefined
 
-function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: string): void {
+function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: FilePlace): void {
   if (typeof type === 'string' && isOurType(type)) return
   const fix = typeof type === 'string' ? didYouMean(type, componentTypes) : undefined
   const rule = `must be ${componentTypes.join(' or ')}`
   issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })
 }
 
-export function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: string): void {
+export function checkVersion(field: string, version: unknown, issues: MetadataIssue[], at?: FilePlace): void {
   if (version === undefined || version === '' || version === componentVersion) return
   const rule = `must be ${componentVersion}, the only version there is`
   issues.push({ field, ...shown(version), rule, ...(at !== undefined && { at }) })

@@ -1,5 +1,6 @@
 // Component YAML into drafts: entries, `scopes`, `auth.secretStore`, other kinds; 262,144 characters, 1,000 documents.
 import type { MetadataIssue } from '../../core/errors.ts'
+import { type FilePlace, placeInWords } from '../../core/file-place.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
@@ -20,10 +21,10 @@ export type EntrySource =
 export interface ComponentEntry {
   readonly name: string
   readonly source: EntrySource
-  /** The place of its value: `file:line:column`. */
-  readonly at: string
+  /** The place of its value. */
+  readonly at: FilePlace
   /** The place of its name. */
-  readonly nameAt: string
+  readonly nameAt: FilePlace
 }
 
 /** A component of a file, its references not resolved yet. */
@@ -33,8 +34,8 @@ export interface ComponentDraft extends Pick<Envelope, 'name' | 'type' | 'versio
   readonly secretStore: string | undefined
   readonly entries: readonly ComponentEntry[]
   readonly issues: readonly MetadataIssue[]
-  /** Places in the file: `file:line:column`; `metadata` is that of the key in `spec`. */
-  readonly places: { readonly name: string; readonly type: string; readonly version: string; readonly metadata: string }
+  /** Places in the file; `metadata` is that of the key in `spec`. */
+  readonly places: Readonly<Record<'name' | 'type' | 'version' | 'metadata', FilePlace>>
 }
 
 /** A YAML text of components, read once. */
@@ -46,13 +47,8 @@ export interface ComponentFile {
   readonly leftOut: readonly { readonly text: string; readonly isTypo: boolean }[]
   /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
   readonly isBroken: boolean
-  /**
-   * The line of a place with a caret under it, secret values masked and comments left out.
-   *
-   * @param at `file:line:column`, as in an issue
-   * @returns undefined for a place that is not in this file
-   */
-  excerpt(at: string, maxWidth: number): string | undefined
+  /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
+  excerpt(at: Place, maxWidth: number): string
 }
 
 /** The files of a folder, or why they can't be read. */
@@ -66,7 +62,7 @@ const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 /** Reads a YAML text of components (specification, section 2.1). Throws for no text: everything wrong is among the issues. */
 export function readComponentFile(text: string, file: string): ComponentFile {
   const { documents, fault } = readLocatedYaml(text, limits)
-  const show = ({ line, column }: Place) => `${file}:${line}:${column}`
+  const show = (place: Place): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { text: string; isTypo: boolean }[] = []
@@ -88,24 +84,20 @@ export function readComponentFile(text: string, file: string): ComponentFile {
     issues,
     leftOut,
     isBroken: fault !== undefined,
-    excerpt(at, maxWidth) {
-      const place = placeIn(file, at)
-      return place && drawExcerpt(text, place, { documents, maxWidth, ...shownInExcerpt })
-    },
+    excerpt: (at, maxWidth) => drawExcerpt(text, at, { documents, maxWidth, ...shownInExcerpt }),
   }
-}
-
-function placeIn(file: string, at: string): Place | undefined {
-  const [, line, column] = at.startsWith(`${file}:`) ? (/^(\d+):(\d+)$/.exec(at.slice(file.length + 1)) ?? []) : []
-  return line === undefined ? undefined : { line: Number(line), column: Number(column) }
 }
 
 export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
   scopes.length === 0 || scopes.includes(appId)
 
-function otherKind(kind: string, at: string): ComponentFile['leftOut'][number] {
+function otherKind(kind: string, at: FilePlace): ComponentFile['leftOut'][number] {
   const isTypo = nearestName(kind, ['Component']) !== undefined
-  return { isTypo, text: `${at}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}` }
+  const where = placeInWords(at)
+  return {
+    isTypo,
+    text: `${where}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}`,
+  }
 }
 
 /** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
@@ -122,7 +114,7 @@ function readDraft(
   value: UnknownRecord,
   base: YamlPath,
   document: LocatedDocument,
-  show: (place: Place) => string,
+  show: (place: Place) => FilePlace,
 ): ComponentDraft {
   const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
   // Of a list the first component has them: they are faults of the text.
@@ -166,7 +158,7 @@ const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
 function readEntries(
   list: readonly unknown[],
-  at: (path: YamlPath) => string,
+  at: (path: YamlPath) => FilePlace,
   fault: Fault,
 ): readonly ComponentEntry[] {
   const names = new Set<string>()

@@ -1,6 +1,7 @@
 // Values of `spec.metadata`, `secretKeyRef` and `envRef` resolved; which become `Secret`; message for a missing
 // secret.
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
@@ -45,7 +46,7 @@ export interface ReferenceSources {
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []
-  const byName = new Map<string, { name: string; value: PropertyValue | UnknownValue; at: string }>()
+  const byName = new Map<string, { name: string; value: PropertyValue | UnknownValue; at: FilePlace }>()
   for (const entry of draft.entries) {
     const { name } = entry
     let value: PropertyValue | UnknownValue = new UnknownValue()

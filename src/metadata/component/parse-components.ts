@@ -1,5 +1,6 @@
 // Public `parseComponents`: its options, result, places in the file, all faults thrown at once.
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { FilePlace } from '../../core/file-place.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
 import { checkLogger, checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
 import { isRecord } from '../../support/text/is-record.ts'
@@ -42,12 +43,12 @@ export interface Component {
   readonly places?: ComponentPlaces
 }
 
-/** Places in a YAML file, each as `file:line:column`; lines and columns count from 1. */
+/** Places in a YAML file. */
 export interface ComponentPlaces {
-  readonly type: string
-  readonly version: string
+  readonly type: FilePlace
+  readonly version: FilePlace
   /** By the name of the property: the place of its value, or of the name itself if it is not a metadata field. */
-  readonly properties: Readonly<Record<string, string>>
+  readonly properties: Readonly<Record<string, FilePlace>>
 }
 
 /**

@@ -1,12 +1,12 @@
 // Each metadata field, declared once: name, aliases, who reads it, secret, when required, default, meaning and rule.
-import { parseAdvancedFilters } from './advanced-filters.ts'
 import { azureEnvironmentNames, otherEnvironmentNames, parseAzureEnvironment } from './azure-environment.ts'
-import { choice, field, setting, withDefault } from './field.ts'
+import { choice, field, withDefault } from './field.ts'
 import * as needs from './needs.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
-import { parseChoice, parseList } from './plain-values.ts'
+import { parseChoice } from './plain-values.ts'
 import * as rules from './rules.ts'
 import { parseEventSource, parseNamespaceTopic, parseScope } from './scope.ts'
+import { settingFields } from './setting-fields.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 const input = { readers: ['push', 'pull'], shown: 'plain' } as const
@@ -128,64 +128,7 @@ export const fields = {
     parseTopicEndpoint,
   ),
   // Optional additions.
-  includedEventTypes: setting({ type: 'list', about: 'Event types to deliver.' }, parseList),
-  subjectBeginsWith: setting(
-    { type: 'string', about: 'Deliver only events with a subject that begins with this text.' },
-    rules.asIs,
-  ),
-  subjectEndsWith: setting(
-    { type: 'string', about: 'Deliver only events with a subject that ends with this text.' },
-    rules.asIs,
-  ),
-  advancedFilters: setting(
-    {
-      type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
-      about: "Advanced filters, in ARM's spelling.",
-    },
-    parseAdvancedFilters,
-  ),
-  maxDeliveryAttempts: setting(
-    {
-      type: 'integer, 1-30; with `deliveryMode: pull` 1-10',
-      stricter: { pull: rules.unlessDefault(rules.integer(1, 10)) },
-      about: 'How often Event Grid tries to deliver an event.',
-    },
-    rules.integer(1, 30),
-  ),
-  eventTimeToLive: setting(
-    { type: 'duration in whole minutes, 1m-24h', about: 'How long Event Grid tries to deliver an event.' },
-    rules.parseTimeToLive,
-  ),
-  maxEventsPerBatch: setting(
-    { type: 'integer, 1-5000', stricter: { pull: rules.refusedByPull }, about: 'Most events in one delivery.' },
-    rules.integer(1, 5000),
-  ),
-  preferredBatchSizeInKilobytes: setting(
-    { type: 'integer, 1-1024', stricter: { pull: rules.refusedByPull }, about: 'Preferred size of a delivery.' },
-    rules.integer(1, 1024),
-  ),
-  deadLetterStorageAccountId: setting(
-    {
-      needed: needs.beside('deadLetterContainer'),
-      type: 'resource id of a storage account',
-      example: `${groupExample}/Microsoft.Storage/storageAccounts/ACCOUNT`,
-      about: 'Where undeliverable events go. Needs `deadLetterContainer`.',
-    },
-    rules.parseStorageAccount,
-  ),
-  deadLetterContainer: setting(
-    {
-      needed: needs.beside('deadLetterStorageAccountId'),
-      type: 'name of a blob container',
-      example: 'dead-letters',
-      about: 'Container for undeliverable events. Needs `deadLetterStorageAccountId`.',
-    },
-    rules.parseContainerName,
-  ),
-  labels: setting(
-    { type: 'list', stricter: { pull: rules.refusedByPull }, about: 'Labels of the event subscription.' },
-    parseList,
-  ),
+  ...settingFields,
   replaceDestination: withDefault(
     'false',
     {

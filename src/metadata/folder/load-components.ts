@@ -1,6 +1,7 @@
 // A folder's valid components and faults; previous ones kept for a broken file.
 import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../../core/errors.ts'
+import { type FilePlace, placeInWords } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
@@ -112,7 +113,7 @@ function loadFile(
   const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
   const own = [...issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
   if (own.length > 0) {
-    const excerptOf = excerptWidth === undefined ? () => undefined : (at: string) => read.excerpt(at, excerptWidth)
+    const excerptOf = excerptWidth === undefined ? () => undefined : (at: FilePlace) => read.excerpt(at, excerptWidth)
     faults.push(describeIssues(own.toSorted(byPlace), excerptOf).join('\n'))
   }
   const loaded = judged.flatMap((one) => one.loaded ?? [])
@@ -126,7 +127,7 @@ export function typoInType({ component: { name, type }, draft }: ResolvedCompone
   // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
   const meant = nearestName(type, componentTypes, { maxEdits: 3 })
   if (meant === undefined) return undefined
-  return `${draft.places.type}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
+  return `${placeInWords(draft.places.type)}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
 }
 
 /** A component with its metadata, or with its issues; with neither where a secret could not be read. */

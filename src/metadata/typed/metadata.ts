@@ -1,4 +1,5 @@
 // Types of the parsed metadata: input, pull, output, credential, subscription settings, `default`.
+import type { MetadataIssue } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { AzureEnvironment } from '../fields/azure-environment.ts'
 import type { Side } from '../fields/field.ts'
@@ -126,5 +127,5 @@ export interface ParsedMetadata {
   /** What the field `direction` says; `undefined` where it is not given. */
   readonly direction: ReadonlySet<Side> | undefined
   /** One sentence each, safe to print. */
-  readonly warnings: readonly string[]
+  readonly warnings: readonly MetadataIssue[]
 }

@@ -8,7 +8,7 @@ import { type Circumstances, hasCredential, type Reader } from '../fields/needs.
 import { configuredSides, fieldsRead } from './configured-sides.ts'
 import { inputConflicts, outputConflicts } from './conflicts.ts'
 import type { ParsedMetadata } from './metadata.ts'
-import { describeIssue, metadataInvalid } from './metadata-invalid.ts'
+import { metadataInvalid } from './metadata-invalid.ts'
 import { missingFields, neitherSide } from './missing-fields.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
 import { inputMetadata, outputMetadata, pullMetadata } from './side-metadata.ts'
@@ -148,24 +148,25 @@ function sorted(issues: readonly MetadataIssue[], { fields }: GivenFields): read
     return written ? { value: written.shown, ...(written.at !== undefined && { at: written.at }), ...issue } : issue
   })
   // The ways of delivery and the sides share fields, whose faults each of them may report.
-  const once = new Map(complete.map((issue) => [`${issue.field} ${issue.rule} ${issue.at}`, issue]))
+  const once = new Map(complete.map((issue) => [JSON.stringify([issue.field, issue.rule, issue.at]), issue]))
   return [...once.values()].toSorted((one, other) => order(one.field) - order(other.field))
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-function warnings(given: GivenFields, configured: readonly Reader[]): readonly string[] {
+function warnings(given: GivenFields, configured: readonly Reader[]): readonly MetadataIssue[] {
   const { fields } = given
-  const found = unknownNames(given).map(describeIssue)
+  const found = [...unknownNames(given)]
   const [mode] = configured
   if (mode === 'output' || mode === undefined) return found
   for (const { name, readers, sides } of metadataFields) {
     const isUnused = fields.has(name) && sides.includes('input') && !readers.includes(mode)
-    if (isUnused) found.push(`${name} has no effect with deliveryMode ${mode}`)
+    if (isUnused) found.push({ field: name, rule: `has no effect with deliveryMode ${mode}` })
   }
   const subscription = fields.get('subscriptionId')
   if (subscription?.text && !uuid.test(subscription.text)) {
-    found.push(`subscriptionId is not a UUID (got ${subscription.shown}), as the ids of Azure subscriptions are`)
+    const rule = 'is not a UUID, as the ids of Azure subscriptions are'
+    found.push({ field: 'subscriptionId', value: subscription.shown, rule })
   }
   return found
 }

@@ -1,5 +1,6 @@
 // Raw properties sorted by field: duplicates, non-text values, unknown names; 256 entries, 65,536 characters.
 import type { MetadataIssue } from '../../core/errors.ts'
+import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
@@ -15,7 +16,7 @@ const maxValueLength = 65_536
 export interface PropertyEntry {
   readonly name: string
   readonly value?: unknown
-  readonly at?: string | undefined
+  readonly at?: FilePlace | undefined
 }
 
 /** The properties of a component: a record, or a list. Values are texts, or secret texts. */
@@ -26,7 +27,7 @@ export interface GivenField {
   /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
   readonly text: string | undefined
   readonly shown: string
-  readonly at: string | undefined
+  readonly at: FilePlace | undefined
 }
 
 export interface GivenFields {
@@ -116,7 +117,7 @@ function readItem(item: unknown, index: number, issues: MetadataIssue[]): Proper
   }
   const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
   const value = reference ? new UnresolvedReference(reference) : item.value
-  return { name: item.name, value, at: typeof item.at === 'string' ? item.at : undefined }
+  return { name: item.name, value, at: readPlace(item.at) }
 }
 
 type Field = { readonly name: FieldName; readonly secret: boolean }
@@ -170,4 +171,4 @@ const isEmpty = (value: unknown) => {
   return text === undefined || text === null || (typeof text === 'string' && text.trim() === '')
 }
 
-const located = (at: string | undefined) => (at === undefined ? {} : { at })
+const located = (at: FilePlace | undefined) => (at === undefined ? {} : { at })

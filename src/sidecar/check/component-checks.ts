@@ -1,4 +1,5 @@
 // Which checks a component gets, for push, pull and output, and their dependencies.
+import type { FieldName } from '../../metadata/fields/fields.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { credentialCheck } from './checks/check-azure-credential.ts'
 import { certificateCheck } from './checks/check-certificate.ts'
@@ -94,18 +95,27 @@ function inputChecks(
   const { route } = world
   const url = new URL(world.input.subscriberEndpoint)
   const place = { url, ...placeOf(surroundings), route }
-  const atAzure = [providerCheck(world), scopeCheck([world]), permissionCheck([world]), subscriptionCheck(world)]
+  const atAzure = [
+    providerCheck(world),
+    { ...scopeCheck([world]), field: 'scope' as const },
+    permissionCheck([world]),
+    subscriptionCheck(world),
+  ]
   return [
-    portCheck(world, portTakenBy),
-    dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', ...place, unused: unusedEmulator(surroundings) }),
-    connectCheck(world),
-    certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], ...place }),
-    handshakeCheck(world),
-    pathCheck(world),
+    { ...portCheck(world, portTakenBy), field: 'handshakePort' },
+    ...about('subscriberEndpoint', [
+      dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', ...place, unused: unusedEmulator(surroundings) }),
+      connectCheck(world),
+      certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], ...place }),
+      handshakeCheck(world),
+      pathCheck(world),
+    ]),
     ...(world.input.provisioning === 'none' ? atAzure.map(({ id }) => unasked(id)) : atAzure),
     ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
   ]
 }
+
+const about = (field: FieldName, checks: readonly Check[]) => checks.map((check) => ({ ...check, field }))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -140,8 +150,10 @@ function outputChecks(world: OutputWorld): readonly Check[] {
   const url = new URL(output.topicEndpoint)
   const place = { url, ...placeOf(surroundings), route }
   return [
-    dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', ...place }),
-    certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], ...place }),
+    ...about('topicEndpoint', [
+      dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', ...place }),
+      certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], ...place }),
+    ]),
     topicCredentialCheck(world),
   ]
 }

@@ -1,5 +1,6 @@
 // Component files read for `check`: faults split into `files/yaml`, `metadata`, `secrets`, `names`.
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { FilePlace } from '../../core/file-place.ts'
 import { isOurType } from '../../metadata/component/component-definition.ts'
 import { readComponentFiles } from '../../metadata/component/component-file.ts'
 import { type ResolvedComponent, resolveComponents } from '../../metadata/component/parse-components.ts'
@@ -10,10 +11,10 @@ import { judgeComponents, typoInType } from '../../metadata/folder/load-componen
 import { createSecretSources, type Diagnostics, type SecretOptions } from '../../metadata/folder/secret-stores.ts'
 import { configuredSides } from '../../metadata/typed/configured-sides.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import { byPlace, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
+import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
-import { type Finding, failed, joined, ok, warning } from './report/finding.ts'
+import { type Finding, failed, joined, ok, onlyField, warning } from './report/finding.ts'
 
 /** One component as the files have it, or the faults of a file outside of components. */
 export interface CheckedComponent {
@@ -47,6 +48,8 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
   const files = readComponentFiles(texts)
   const diagnostics: Diagnostics = { faults: [], notes: [] }
   const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
+  const { faults: storeFaults } = diagnostics
+  let areStoreFaultsTold = false
   const found: CheckedComponent[] = []
   const earlier: Earlier[] = []
   for (const [file, read] of files) {
@@ -68,16 +71,16 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
-      const { metadata, findings } = examine(one, faulty, diagnostics.faults, options)
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults, options)
+      areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
       earlier.push({ ...one, file, metadata })
     }
   }
-  const heard = found.map(({ files: { secrets } }) => secrets?.detail ?? '')
-  const unheard = diagnostics.faults.filter((fault) => !heard.some((detail) => detail.includes(fault)))
   const [firstFile = ''] = texts.keys()
-  if (unheard.length > 0) found.push(alone(firstFile, isRead, failed(unheard.join('\n'))))
+  if (storeFaults.length > 0 && !areStoreFaultsTold)
+    found.push(alone(firstFile, isRead, failed(storeFaults.join('\n'))))
   return found
 }
 
@@ -105,13 +108,15 @@ function examine(
     one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
   const remedy = 'make the secret store readable, or name a JSON file by --secrets FILE'
   let secrets = ok('every reference leads to a value')
+  const tellsStoreFaults = unresolved.length === 0 && isUnknown && storeFaults.length > 0
   if (unresolved.length > 0) secrets = faulty(unresolved)
-  else if (isUnknown && storeFaults.length > 0) secrets = failed(storeFaults.join('\n'), { remedy })
-  const warnings = (metadata?.warnings ?? []).map((text) => warning(text))
+  else if (tellsStoreFaults) secrets = failed(storeFaults.join('\n'), { remedy })
+  const warnings = (metadata?.warnings ?? []).map((issue) => warning(describeIssue(issue), { field: issue.field }))
   const fields = faults.length > 0 ? faulty(faults) : joined([ok(validSides(metadata)), ...warnings])
   return {
     metadata: faults.length === 0 && secrets.status === 'ok' ? metadata : undefined,
     findings: { metadata: fields, secrets },
+    tellsStoreFaults,
   }
 }
 
@@ -163,10 +168,11 @@ function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: read
   const other = own && earlier.find((one) => subscriptionOf(one.metadata)?.id === own.id)
   if (!own || !other) return []
   const what = `component ${quote(other.component.name)} in ${other.file} has the event subscription ${own.shown} too`
-  const remedy = 'give one of them another eventSubscriptionName'
+  const field = 'eventSubscriptionName'
+  const remedy = `give one of them another ${field}`
   if (subscriptionOf(other.metadata)?.endpoint === own.endpoint)
-    return [warning(`${what}: they share its events`, { remedy })]
-  return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy })]
+    return [warning(`${what}: they share its events`, { remedy, field })]
+  return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy, field })]
 }
 
 function subscriptionOf({ input, pull }: Partial<ParsedMetadata> = {}) {
@@ -178,11 +184,11 @@ function subscriptionOf({ input, pull }: Partial<ParsedMetadata> = {}) {
 }
 
 /** Faults with the lines that they stand on. */
-function faultyFinding(issues: readonly MetadataIssue[], excerptOf: (at: string) => string | undefined): Finding {
+function faultyFinding(issues: readonly MetadataIssue[], excerptOf: (at: FilePlace) => string): Finding {
   const described = issues.toSorted(byPlace).map(({ fix, ...issue }) => issue)
   const fixes = issues.flatMap(({ field, fix }) =>
     fix === undefined ? [] : [field === undefined ? fix : `${field}: ${fix}`],
   )
   const remedy = fixes.length > 0 ? [...new Set(fixes)].join('\n') : undefined
-  return failed(describeIssues(described, excerptOf).join('\n'), { remedy })
+  return failed(describeIssues(described, excerptOf).join('\n'), { remedy, field: onlyField(issues) })
 }

@@ -1,5 +1,6 @@
 // Parallel run of checks: skipped after a failed one, 10 s limit each.
 import { BindingError } from '../../core/errors.ts'
+import type { FieldName } from '../../metadata/fields/fields.ts'
 import type { CheckId } from './report/check-ids.ts'
 import { type Finding, failed, failedBy } from './report/finding.ts'
 import type { CheckOutcome } from './report/report.ts'
@@ -8,6 +9,8 @@ export interface Check {
   readonly id: CheckId
   /** The checks that must not have failed. Those that are not run count as fine. */
   readonly needs: readonly CheckId[]
+  /** The metadata field that its failures and warnings are about, where they name no other. @default none */
+  readonly field?: FieldName
   /** Longest time, in ms. @default 10_000 */
   readonly limitMs?: number
   run(signal: AbortSignal): Finding | Promise<Finding>
@@ -67,18 +70,28 @@ export async function runChecks(checks: readonly Check[], options: CheckRunOptio
     ended.set(check.id, end(check, answer))
   }
   const outcomes: CheckOutcome[] = []
-  for (const [id, answer] of ended) {
-    const outcome = outcomeOf(id, await answer, clean)
+  for (const check of checks) {
+    const outcome = outcomeOf(check, await ended.get(check.id), clean)
     onEnd?.(outcome)
     outcomes.push(outcome)
   }
   return outcomes
 }
 
-function outcomeOf(id: CheckId, { finding, root, ms }: Answered, clean: CheckRunOptions['clean']): CheckOutcome {
+function outcomeOf(
+  { id, field }: Check,
+  { finding, root, ms }: Answered = { ms: 0 },
+  clean: CheckRunOptions['clean'],
+): CheckOutcome {
   if (!finding) return { id, status: 'skipped', detail: `${root} failed`, ms }
   const { status, detail, remedy } = finding
-  return { id, status, detail: clean(detail), ...(remedy !== undefined && { remedy: clean(remedy) }), ms }
+  const about = status === 'failed' || status === 'warning' ? (finding.field ?? field) : undefined
+  return {
+    ...{ id, status, detail: clean(detail) },
+    ...(remedy !== undefined && { remedy: clean(remedy) }),
+    ...(about !== undefined && { field: clean(about) }),
+    ms,
+  }
 }
 
 async function askInTime({ run, limitMs = 10_000 }: Check, whole: AbortSignal): Promise<Finding> {

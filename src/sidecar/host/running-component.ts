@@ -15,6 +15,7 @@ import { createQuietLog } from '../../core/quiet-log.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
+import { describeIssue } from '../../metadata/typed/metadata-invalid.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
@@ -81,7 +82,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
      */
     async open(next: LoadedComponent): Promise<void> {
       const { component, metadata } = next
-      for (const warning of metadata.warnings) logger.warn(warning)
+      for (const warning of metadata.warnings) logger.warn(describeIssue(warning))
       await drain()
       sides.read(undefined)
       const parsed = { name, metadata, source: component }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Logger } from '../../core/logger.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { describeIssue } from '../../metadata/typed/metadata-invalid.ts'
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import type { Texts } from './grpc/contract.ts'
 
@@ -19,7 +20,7 @@ export function createInitReader({ name, logger }: { readonly name: string; read
     const fingerprint = fingerprintOf(properties)
     if (last?.fingerprint === fingerprint) return last
     const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
-    for (const warning of metadata.warnings) logger.warn(warning)
+    for (const warning of metadata.warnings) logger.warn(describeIssue(warning))
     last = { metadata, fingerprint }
     return last
   }

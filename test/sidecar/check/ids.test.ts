@@ -16,6 +16,8 @@ const afterFiles: readonly CheckId[] = [
 interface Fault {
   readonly id: CheckId
   readonly how: string
+  /** @default that of `fields` by the id */
+  readonly field?: string
   readonly breakIt: (world: CheckWorld) => unknown
   readonly args?: readonly string[]
   readonly skipped: readonly CheckId[]
@@ -30,6 +32,7 @@ const faults: readonly Fault[] = [
   {
     id: 'files/metadata',
     how: 'a port that is none',
+    field: 'handshakePort',
     breakIt: ({ write }) => write({ handshakePort: 'ninety' }),
     skipped: afterFiles,
     says: /orders\.yaml:\d+:\d+: handshakePort must be a port[\s\S]*\^/,
@@ -51,6 +54,7 @@ const faults: readonly Fault[] = [
   {
     id: 'files/names',
     how: 'two components that would move one event subscription to and fro',
+    field: 'eventSubscriptionName',
     breakIt: ({ emulator, folder }) => {
       const { id } = emulator.topic('orders')
       const fields = {
@@ -68,6 +72,7 @@ const faults: readonly Fault[] = [
   {
     id: 'files/metadata',
     how: 'a namespace topic that is not published to',
+    field: 'topicEndpoint',
     breakIt: ({ write }) => write({ topicEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders' }),
     args: ['--offline'],
     skipped: ['machine/port'],
@@ -202,6 +207,17 @@ const strangers: readonly Pick<Fault, 'id' | 'skipped'>[] = [
   { id: 'topic/dns', skipped: ['topic/certificate', 'topic/credential'] },
 ]
 
+/** The metadata field that a failure is about, where that is one. */
+const fields: Readonly<Record<string, string>> = {
+  'machine/port': 'handshakePort',
+  'endpoint/connect': 'subscriberEndpoint',
+  'endpoint/certificate': 'subscriberEndpoint',
+  'endpoint/handshake': 'subscriberEndpoint',
+  'endpoint/path': 'subscriberEndpoint',
+  'azure/scope': 'scope',
+  'topic/certificate': 'topicEndpoint',
+}
+
 it('finds nothing wrong where nothing is', async () => {
   const world = await openCheck()
   const { code, idsThat } = await world.check()
@@ -236,16 +252,20 @@ it('leaves Azure and the topic as they were', async () => {
   )
 })
 
-it.each(faults)('$id fails alone, and says what to do: $how', async ({ id, breakIt, args = [], skipped, says }) => {
-  const world = await openCheck()
-  await breakIt(world)
-  const checked = await world.check(...args)
-  expect(checked.idsThat('failed')).toEqual([id])
-  expect(checked.idsThat('skipped')).toEqual(skipped)
-  expect(checked.code).toBe(1)
-  expect(checked.said(id)).toMatch(says)
-  for (const one of skipped) expect(checked.said(one)).toContain(id)
-})
+it.each(faults)(
+  '$id fails alone, and says what to do: $how',
+  async ({ id, breakIt, args = [], skipped, says, field }) => {
+    const world = await openCheck()
+    await breakIt(world)
+    const checked = await world.check(...args)
+    expect(checked.idsThat('failed')).toEqual([id])
+    expect(checked.idsThat('skipped')).toEqual(skipped)
+    expect(checked.code).toBe(1)
+    expect(checked.said(id)).toMatch(says)
+    expect(checked.fieldOf(id)).toBe(field ?? fields[id])
+    for (const one of skipped) expect(checked.said(one)).toContain(id)
+  },
+)
 
 it('files/yaml fails where a file is no YAML, with the line and a mark under the place', async () => {
   const world = await openCheck()

@@ -18,6 +18,7 @@ export interface Checked {
   readonly code: number
   /** By id, over all components. */
   readonly status: Readonly<Partial<Record<CheckId, string>>>
+  fieldOf(id: CheckId): string | undefined
   idsThat(status: 'ok' | 'warning' | 'failed' | 'skipped'): readonly CheckId[]
   /** Detail and remedy of a check, in one text. */
   said(id: CheckId): string
@@ -80,6 +81,7 @@ export async function runCheck(args: readonly string[]): Promise<Checked> {
     code,
     text,
     status: Object.fromEntries(outcomes.map(({ id, status }) => [id, status])),
+    fieldOf: (id) => outcomes.find((one) => one.id === id && one.field !== undefined)?.field,
     idsThat: (status) => checkIds.filter((id) => outcomes.some((one) => one.id === id && one.status === status)),
     said: (id) =>
       outcomes

@@ -9,11 +9,13 @@ export interface Finding {
   readonly detail: string
   /** What to do about it; may hold lines to paste. */
   readonly remedy?: string | undefined
+  /** The metadata field that it is about, where that is one. */
+  readonly field?: string | undefined
   /** The check that reports the cause. If that one failed too, this one is reported as skipped. */
   readonly belongsTo?: CheckId | undefined
 }
 
-type More = Pick<Finding, 'remedy' | 'belongsTo'>
+type More = Pick<Finding, 'remedy' | 'belongsTo' | 'field'>
 
 export const ok = (detail: string): Finding => ({ status: 'ok', detail })
 export const warning = (detail: string, more: More = {}): Finding => ({ status: 'warning', detail, ...more })
@@ -21,7 +23,8 @@ export const skipped = (detail: string): Finding => ({ status: 'skipped', detail
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
 /** The failure that an error of the binding describes. */
-export const failedBy = (error: BindingError): Finding => failed(error.what, { remedy: error.fix })
+export const failedBy = (error: BindingError): Finding =>
+  failed(error.what, { remedy: error.fix, field: error.place?.field })
 
 const byWorst = ['failed', 'warning', 'ok', 'skipped'] as const
 
@@ -35,6 +38,13 @@ export function joined(findings: readonly Finding[]): Finding {
     status,
     detail: told.map(({ detail }) => detail).join('\n'),
     remedy: remedies.size > 0 ? [...remedies].join('\n') : undefined,
+    field: onlyField(told),
     belongsTo: told.find((one) => one.status === status && one.belongsTo !== undefined)?.belongsTo,
   }
+}
+
+/** The field that all of these are about. */
+export function onlyField(all: readonly { readonly field?: string | undefined }[]): string | undefined {
+  const [first, ...others] = new Set(all.map(({ field }) => field))
+  return others.length === 0 ? first : undefined
 }

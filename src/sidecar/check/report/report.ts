@@ -7,6 +7,7 @@ const outcome = z.strictObject({
   status: z.enum(['ok', 'warning', 'failed', 'skipped']),
   detail: z.string().describe('What was seen; for a skipped check, the one that failed. May have several lines'),
   remedy: z.string().optional().describe('What to do about it; may hold lines to paste'),
+  field: z.string().optional().describe('The metadata field that a failure or a warning is about, where that is one'),
   ms: z.number().min(0).describe('How long it took, in milliseconds'),
 })
 
