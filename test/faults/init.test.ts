@@ -209,7 +209,7 @@ it.each<{
   {
     what: 'a handshake that finds nobody',
     code: 'HANDSHAKE_FAILED',
-    says: /got no HTTP answer.*emulator\.setIngress/s,
+    says: /got no HTTP answer.*Emulator: nothing listens at http:\/\/127\.0\.0\.1:1,/s,
     arrange({ emulator }) {
       emulator.setIngress(() => 'http://127.0.0.1:1/')
       return hasty
