@@ -1,7 +1,7 @@
-// Entra login by metadata: client secret, managed identity, CLI; 30 s limit; a token shared, kept while it is good, and renewed when refused.
+// Entra login by metadata: client secret, managed identity, CLI; 30 s limit; the request for each token is observed.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
-import { createDefaultHttpClient, type HttpClient, type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
+import { createDefaultHttpClient, type HttpClient, RestError } from '@azure/core-rest-pipeline'
 import {
   AzureCliCredential,
   ClientSecretCredential,
@@ -138,7 +138,9 @@ interface TokenWait {
   readonly over: AbortController
 }
 
-/** Who waits for a token. MSAL keeps the first client that asks an identity endpoint for all that come after, so no client belongs to one. */
+/**
+ * Who waits for a token. MSAL keeps the first client that asks an identity endpoint for all that come after, so no client belongs to one.
+ */
 const waits = new AsyncLocalStorage<TokenWait>()
 
 /** Longest that one request for a token may take, in ms. Then the libraries' retries have a turn. */
@@ -179,24 +181,6 @@ const observedClient: HttpClient = {
       request.abortSignal = wait.over.signal
     }
   },
-}
-
-/**
- * A policy that has a refused token renewed and sends the request once more, where the next token is another. To be added for each
- * retry: so it stands before the policy that asks for the token, and behind the SDK's own that makes an error of the answer.
- */
-export function createRenewalPolicy(
-  credential: TokenCredential & { renew?(refused?: string): boolean },
-): PipelinePolicy {
-  return {
-    name: 'eventgrid-binding-token-renewal',
-    async sendRequest(request, next) {
-      const response = await next(request)
-      if (response.status !== 401) return response
-      const refused = request.headers.get('authorization')?.replace(/^Bearer /, '')
-      return credential.renew?.(refused) ? next(request) : response
-    },
-  }
 }
 
 /** The libraries ignore signals and have no time limit for a token as a whole, so the limit is here. */

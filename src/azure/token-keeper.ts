@@ -1,12 +1,13 @@
-// One token for all who ask: requests for it are shared, a good one is kept until the new one is there, a refused one is renewed.
+// One token for all who ask: requests are shared, a good one is kept until the new one is there, a refused one is renewed.
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 
 export interface RenewableCredential extends TokenCredential {
+  getToken(scopes: string | string[], options?: GetTokenOptions): Promise<AccessToken>
   /**
-   * A service refused this token. Tells whether the next one is another: a refused token is renewed at once, then at most once a minute,
-   * because the cause may be one that lasts.
+   * A service refused this token. Tells whether the next one is another: a refused token is renewed at once, then at most once a minute
+   * for each scope, because the cause may be one that lasts.
    */
-  renew(refused?: string): boolean
+  renew(refused: string): boolean
 }
 
 /** A token that expires sooner is renewed. Azure's libraries leave the same time. */
@@ -23,14 +24,15 @@ interface Kept {
   /** The request for a token that is under way, and who waits for it. */
   request?: { readonly answer: Promise<AccessToken>; readonly abandon: AbortController; waiting: number }
   lastFailure: number
+  /** When a refused token was last renewed here. */
+  renewedAt: number
 }
 
 /** @param fetchToken gets a new token; its signal aborts when nobody waits for it any more */
 export function createTokenKeeper(
   fetchToken: (scopes: string | string[], options: GetTokenOptions) => Promise<AccessToken>,
 ): RenewableCredential {
-  let kept = new Map<string, Kept>()
-  let renewedAt = Number.NEGATIVE_INFINITY
+  const kept = new Map<string, Kept>()
 
   /** Starts a request for a token, or joins the one that is under way. */
   function request(entry: Kept, scopes: string | string[], options: GetTokenOptions) {
@@ -58,7 +60,8 @@ export function createTokenKeeper(
     async getToken(scopes, options = {}) {
       const { claims, tenantId = '', abortSignal } = options
       const key = [scopes, tenantId].flat().join(' ')
-      const entry: Kept = claims ? { lastFailure: 0 } : (kept.get(key) ?? { lastFailure: Number.NEGATIVE_INFINITY })
+      const known = kept.get(key)
+      const entry = known === undefined || claims ? emptyEntry(known?.renewedAt) : known
       kept.set(key, entry)
       const leftMs = (entry.token?.expiresOnTimestamp ?? 0) - Date.now()
       let token = leftMs > 0 ? entry.token : undefined
@@ -71,17 +74,21 @@ export function createTokenKeeper(
       return { ...token, expiresOnTimestamp: 0 }
     },
     renew(refused) {
-      const isKept = [...kept.values()].some(({ token }) => token !== undefined && token.token === refused)
+      const [key, entry] = [...kept].find(([, { token }]) => token?.token === refused) ?? []
       // Somebody else had it renewed meanwhile.
-      if (refused !== undefined && !isKept) return true
-      if (performance.now() - renewedAt < refusalPauseMs) return false
-      renewedAt = performance.now()
-      // A new map: a request under way still writes into the old one.
-      kept = new Map()
+      if (key === undefined || entry === undefined) return true
+      if (performance.now() - entry.renewedAt < refusalPauseMs) return false
+      // A new entry: a request under way still writes into the old one.
+      kept.set(key, emptyEntry(performance.now()))
       return true
     },
   }
 }
+
+const emptyEntry = (renewedAt = Number.NEGATIVE_INFINITY): Kept => ({
+  lastFailure: Number.NEGATIVE_INFINITY,
+  renewedAt,
+})
 
 /** Waits until the answer comes or the signal aborts. The last who goes away abandons the request. */
 async function waitFor(

@@ -1,6 +1,5 @@
 // HTTP calls of pull delivery: receive, acknowledge, renewLock; API version, answer size, time-out.
 import { Agent } from 'node:https'
-import type { TokenCredential } from '@azure/core-auth'
 import {
   createDefaultHttpClient,
   createHttpHeaders,
@@ -14,8 +13,9 @@ import {
 import { type AnswerLimit, readBounded } from '../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
 import { NoTokenError } from '../azure/no-token.ts'
+import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
-import { createTokenRenewal } from '../azure/token-renewal.ts'
+import type { RenewableCredential } from '../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../azure/trust.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -91,7 +91,7 @@ export interface NamespaceClientOptions {
   /** The access key, or what gives Entra's tokens. */
   readonly authentication:
     | { readonly kind: 'key'; readonly key: Secret }
-    | { readonly kind: 'entra'; readonly credential: TokenCredential & { renew?(): void }; readonly scope: string }
+    | { readonly kind: 'entra'; readonly credential: RenewableCredential; readonly scope: string }
   readonly endpoints: Endpoints
 }
 
@@ -135,22 +135,21 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     },
   }
   pipeline.addPolicy(connect, { afterPhase: 'Retry' })
+  if (authentication.kind === 'entra') {
+    pipeline.addPolicy(createRefusedTokenPolicy(authentication.credential, authentication.scope))
+  }
   // The bound is on bytes as they arrive, and events are handed on as these bytes.
   pipeline.removePolicy({ name: decompressResponsePolicyName })
 
   async function authorization(signal: AbortSignal): Promise<string> {
     if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`
     const token = await authentication.credential.getToken(authentication.scope, { abortSignal: signal })
-    if (!token) throw new Error('the credential gave no token')
     return `Bearer ${token.token}`
   }
 
   const secrets = authentication.kind === 'key' ? [authentication.key.reveal()] : []
   /** A text from outside: a proxy may answer with the headers that it got. */
   const shown = (text: string) => scrub(text, secrets)
-
-  const credential = authentication.kind === 'entra' ? authentication.credential : undefined
-  const renewal = createTokenRenewal(credential, () => systemClock.elapsed())
 
   async function send(operation: string, { query, body }: NamespaceRequest, signal: AbortSignal) {
     const request = createPipelineRequest({
@@ -175,12 +174,9 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     read: (answer: Buffer) => Answer | undefined,
   ): Promise<Answer | { readonly failure: RequestFailure }> {
     const { timeoutMs: ms, signal } = request
-    const renewals = renewal.count()
     try {
       return await withLimit({ clock: systemClock, ms, signal }, async (limit) => {
-        let answer = await send(operation, request, limit)
-        if (answer.response.status === 401 && renewal.renew(renewals)) answer = await send(operation, request, limit)
-        const { response, received } = answer
+        const { response, received } = await send(operation, request, limit)
         if (response.status !== 200) return { failure: readRefusal(response, received.toString(), shown) }
         return read(received) ?? { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }
       })

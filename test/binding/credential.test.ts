@@ -363,27 +363,50 @@ it('keeps a good token until the new one is there, and has no client renew it be
   }
   expect([await take(), await take()]).toEqual(['token-0', 'token-0'])
   expect(await take('a challenge')).toBe('token-1')
-  credential.renew()
+  expect(credential.renew('token-1')).toBe(true)
   // Good for a minute more: it is kept while the next one is on its way.
   expect([await take(), await take()]).toEqual(['token-2', 'token-2'])
   await new Promise(setImmediate)
   expect(await take()).toBe('token-3')
 })
 
-it('keeps no token that was on its way when a new one was asked for', async () => {
+it('renews a refused token at once, and then not for a minute, each scope for itself', async () => {
+  let asked = 0
+  const getToken = async () => ({ token: `token-${asked++}`, expiresOnTimestamp: Date.now() + 3_600_000 })
+  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential: { getToken } })
+  const other = 'https://eventgrid.azure.net/.default'
+  const take = async (from: string) => (await credential.getToken(from)).token
+  expect([await take(scope), await take(other)]).toEqual(['token-0', 'token-1'])
+  expect(credential.renew('token-0')).toBe(true)
+  // Whoever was refused with it too.
+  expect(credential.renew('token-0')).toBe(true)
+  expect([await take(scope), await take(other)]).toEqual(['token-2', 'token-1'])
+  expect(credential.renew('token-2')).toBe(false)
+  expect(credential.renew('token-1')).toBe(true)
+  expect([await take(scope), await take(other)]).toEqual(['token-2', 'token-3'])
+  // A claims challenge brings another token, and no new minute.
+  await credential.getToken(scope, { claims: 'a challenge' })
+  expect(credential.renew('token-4')).toBe(false)
+})
+
+it('keeps no token that was on its way when the one before was refused', async () => {
   const answers: ((token: string) => void)[] = []
+  const lives = [60_000]
   const hostCredential = {
     getToken: async () => {
       const token = await new Promise<string>((answer) => answers.push(answer))
-      return { token, expiresOnTimestamp: Date.now() + 3_600_000 }
+      return { token, expiresOnTimestamp: Date.now() + (lives.pop() ?? 3_600_000) }
     },
   }
   const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
-  const late = credential.getToken(scope)
-  credential.renew()
-  answers[0]?.('old')
-  expect((await late)?.token).toBe('old')
+  const first = credential.getToken(scope)
+  answers[0]?.('first')
+  await first
+  // It is renewed in advance.
+  expect((await credential.getToken(scope)).token).toBe('first')
+  credential.renew('first')
+  answers[1]?.('old')
   const next = credential.getToken(scope)
-  answers[1]?.('new')
-  expect((await next)?.token).toBe('new')
+  answers[2]?.('new')
+  expect((await next).token).toBe('new')
 })

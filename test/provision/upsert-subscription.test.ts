@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
-import type { TokenCredential } from '@azure/core-auth'
 import { describe, expect, it } from 'vitest'
+import type { RenewableCredential } from '../../src/azure/token-keeper.ts'
 import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/fields/setting.ts'
 import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
@@ -16,6 +16,7 @@ import { header, inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
 
 const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
+const oneToken: RenewableCredential = { getToken: async () => aToken(), renew: () => false }
 const handshakeFailed = (answer: string) => ({
   status: 'Failed',
   error: {
@@ -54,10 +55,10 @@ async function start(
   options: Changes & {
     once?: (asked: Asked) => Answer | undefined
     requestTimeoutMs?: number
-    credential?: TokenCredential
+    credential?: RenewableCredential
   } = {},
 ) {
-  const { once, requestTimeoutMs, credential = { getToken: async () => aToken() }, ...changes } = options
+  const { once, requestTimeoutMs, credential = oneToken, ...changes } = options
   const arm = await startFakeArm(once ? { once } : {})
   const time = virtualTime()
   const log: string[] = []
@@ -460,6 +461,7 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
   const asked: unknown[] = []
   const { arm, upsert } = await start({
     credential: {
+      ...oneToken,
       getToken: async (scopes) => {
         asked.push(scopes)
         return aToken()
@@ -530,7 +532,7 @@ it('shows no secret in errors, log lines, reports or objects, even when Azure re
   expect(error.code).toBe('SUBSCRIPTION_REJECTED')
   const api = createSubscriptionApi({
     ...inputMetadata(),
-    credential: { getToken: async () => aToken() },
+    credential: oneToken,
     endpoints: {},
   })
   const seen = [error, failed, log, api].flatMap((each) => [

@@ -1,4 +1,4 @@
-import type { TokenCredential } from '@azure/core-auth'
+import type { AccessToken } from '@azure/core-auth'
 import { onTestFinished } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
@@ -17,7 +17,8 @@ export interface OpenOptions {
   readonly limits?: Partial<PublisherLimits>
   readonly clock?: SteadyClock
   readonly output?: Partial<OutputMetadata>
-  readonly credential?: TokenCredential
+  /** Without `renew` it has one token only. */
+  readonly credential?: { getToken(scope: unknown): Promise<AccessToken>; renew?(refused: string): boolean }
   readonly ca?: string
 }
 
@@ -36,7 +37,7 @@ export function openPublisher(topicEndpoint: string, options: OpenOptions = {}) 
     endpoints: options.ca === undefined ? {} : { ca: options.ca },
     logger: log,
     random: () => 0.5,
-    ...(options.credential && { credential: options.credential }),
+    ...(options.credential && { credential: { renew: () => false, ...options.credential } }),
     ...(options.limits && { limits: options.limits }),
     ...(options.clock && { clock: options.clock }),
   })

@@ -1,6 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createCredential } from '../../src/azure/credential.ts'
 import { NoTokenError } from '../../src/azure/no-token.ts'
 import { BindingError } from '../../src/core/errors.ts'
 import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
@@ -80,12 +81,12 @@ describe('with topicAuthentication entra', () => {
 
   it('a lasting 401 renews the token once, and not again for a minute', async () => {
     const topic = await startSecureTopic({ status: 401 })
-    let renewed = 0
-    const credential = {
-      // By its date the SDK keeps none, as with ours.
-      getToken: async () => ({ token: `token-${renewed}`, expiresOnTimestamp: 0 }),
-      renew: () => void renewed++,
-    }
+    let asked = 0
+    const getToken = async () => ({ token: `token-${asked++}`, expiresOnTimestamp: inAnHour() })
+    const credential = createCredential(
+      { kind: 'host' },
+      { environment: azureEnvironments.AzureUSGovernmentCloud, endpoints: {}, hostCredential: { getToken } },
+    )
     const { publisher } = openPublisher(topic.endpoint, { ca: topic.ca, output: entra, credential })
     for (const id of ['1', '2'])
       expect(await refusal(publisher.publish(event(id)))).toMatchObject({ code: 'PERMISSION_DENIED' })

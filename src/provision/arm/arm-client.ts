@@ -1,7 +1,6 @@
 // Connection to Azure Resource Manager: https, own host only, time-out, no retries; calls that the SDK lacks.
 
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
-import type { TokenCredential } from '@azure/core-auth'
 import {
   createPipelineRequest,
   type HttpMethods,
@@ -11,8 +10,8 @@ import {
 } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../../azure/answer-limit.ts'
 import { ArmFailureError } from '../../azure/arm-failure.ts'
-import { createRenewalPolicy } from '../../azure/credential.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { trustPolicies } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
@@ -23,7 +22,7 @@ import { readJson } from '../../support/text/json-text.ts'
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
   readonly subscriptionId: string
-  readonly credential: TokenCredential & Partial<Pick<RenewableCredential, 'renew'>>
+  readonly credential: RenewableCredential
   readonly endpoints: Endpoints
   /** @default that of the SDK */
   readonly apiVersion?: string
@@ -57,7 +56,7 @@ export function connectArm(
   const resourceManager = resourceManagerOf(endpoints, environment)
   refuseUnusableProxy(resourceManager)
   const perRetry = [
-    createRenewalPolicy(credential),
+    createRefusedTokenPolicy(credential, environment.resourceManagerScope),
     createOwnHostPolicy(resourceManager),
     ...trustPolicies(endpoints),
     createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),

@@ -58,7 +58,6 @@ export function createSender(options: SenderOptions) {
       logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
       return 'halve'
     }
-    if (answer.kind === 'answered' && answer.renewed) return { pauseMs: 0 }
     if (verdict !== 'split') lastFailure = explain(first, failure).message
     if (verdict !== 'retry') {
       for (const call of calls) call.reject(explain(call, failure))

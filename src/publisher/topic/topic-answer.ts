@@ -10,8 +10,6 @@ export type TopicAnswer =
       readonly message: string
       readonly requestId: string | undefined
       readonly retryAfterMs: number | undefined
-      /** The token was refused, and the next request goes with another one. */
-      readonly renewed?: boolean
     }
   /** No answer: the connection failed or timed out. The events may have been published. */
   | {

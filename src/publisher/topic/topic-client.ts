@@ -8,8 +8,9 @@ import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { NoTokenError } from '../../azure/no-token.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
-import { createTokenRenewal } from '../../azure/token-renewal.ts'
+import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -31,8 +32,8 @@ export interface TopicClient {
 
 export interface TopicClientOptions {
   readonly output: OutputMetadata
-  /** For `topicAuthentication: entra`. Throws BindingError or NoTokenError. `renew` drops its cached tokens. */
-  readonly credential: (TokenCredential & { renew?(): void }) | undefined
+  /** For `topicAuthentication: entra`. Throws BindingError or NoTokenError. */
+  readonly credential: RenewableCredential | undefined
   readonly endpoints: Endpoints
   readonly clock: SteadyClock
 }
@@ -68,7 +69,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
 export function createTopicClient(options: TopicClientOptions): TopicClient {
-  const { output, endpoints, clock } = options
+  const { output, credential, endpoints, clock } = options
   const url = publishUrl(output.topicEndpoint)
   const isPlain = url.protocol === 'http:'
   if (!isPlain) refuseUnusableProxy(url.href)
@@ -90,6 +91,14 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
       retryOptions: { maxRetries: 0 },
       redirectOptions: { maxRetries: 0 },
       additionalPolicies: [
+        ...(credential
+          ? [
+              {
+                position: 'perRetry' as const,
+                policy: createRefusedTokenPolicy(credential, output.environment.topicScope),
+              },
+            ]
+          : []),
         { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) },
         ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
         { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
@@ -103,7 +112,6 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
   const secrets = [...key, ...querySecrets(output.topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
-  const renewal = createTokenRenewal(options.credential, () => clock.elapsed())
   return {
     async send(schema, events, signal) {
       const sending = new AbortController()
@@ -116,12 +124,9 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
-      const renewals = renewal.count()
       try {
         // The SDK reports an abort only after upload and answer have ended.
-        const answer = await Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
-        const isRefused = answer.kind === 'answered' && answer.status === 401
-        return isRefused && renewal.renew(renewals) ? { ...answer, renewed: true } : answer
+        return await Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
       } finally {
         bodies.delete(sending.signal)
       }

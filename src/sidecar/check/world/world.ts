@@ -1,8 +1,8 @@
 // Shared by push and output checks: name look-up, credential, existing subscription, RBAC actions needed.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../../../azure/credential.ts'
+import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import { checked } from '../../../metadata/fields/checked.ts'
@@ -119,7 +119,7 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
   /** `undefined` where the topic takes a key. */
-  const credential = once((): TokenCredential | undefined =>
+  const credential = once((): RenewableCredential | undefined =>
     authentication.kind === 'entra'
       ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
       : undefined,
