@@ -6,7 +6,6 @@ import {
   AzureCliCredential,
   ClientSecretCredential,
   DefaultAzureCredential,
-  ManagedIdentityCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
 import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
@@ -16,6 +15,7 @@ import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azu
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
 import { type Exchange, judgeTokenFailure } from './entra-refusal.ts'
+import { createManagedIdentity } from './managed-identity.ts'
 import { refuseUnusableProxy } from './proxy.ts'
 import { readRetryAfter } from './retry-after.ts'
 import { createTokenKeeper, type RenewableCredential } from './token-keeper.ts'
@@ -104,8 +104,8 @@ function connect(
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     httpClient: observedClient,
   }
-  // Whoever asks for a token tries again, as Entra's Retry-After says; retries here would multiply. The retries for an identity endpoint
-  // know what it answers while it starts.
+  // Whoever asks for a token tries again, as Entra's Retry-After says; retries here would multiply. Those of `default` know what an
+  // identity endpoint answers while it starts.
   const entra = { ...common, retryOptions: { maxRetries: 0 } }
   const client = 'clientId' in metadata && metadata.clientId ? { clientId: metadata.clientId } : {}
   const tenant = 'tenantId' in metadata && metadata.tenantId ? { tenantId: metadata.tenantId } : {}
@@ -113,7 +113,10 @@ function connect(
     case 'clientSecret':
       return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), entra)
     case 'managedIdentity':
-      return new ManagedIdentityCredential({ ...common, ...client })
+      // A pod with workload identity has no identity endpoint, and this name for it is usual.
+      return process.env.AZURE_FEDERATED_TOKEN_FILE && process.env.AZURE_TENANT_ID
+        ? new WorkloadIdentityCredential({ ...entra, ...client })
+        : createManagedIdentity(metadata.clientId, observedClient)
     case 'workloadIdentity':
       return new WorkloadIdentityCredential({ ...entra, ...tenant, ...client })
     case 'cli':

@@ -1,6 +1,6 @@
 /** A managed identity whose endpoint stumbles, and how often a token is asked for. */
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { type IdentityAnswer, useIdentityEndpoint } from '../support/identity-endpoint.ts'
@@ -70,6 +70,28 @@ describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
     expect(message).not.toContain('login.microsoftonline.com')
     expect(message).not.toContain(new URL(world.emulator.endpoints.authorityHost).host)
   })
+})
+
+it('asks the identity endpoint for a new token where the topic refuses the one that it gave', async () => {
+  const world = await openWorld()
+  const identity = await openIdentity(world.emulator, () => {}, 0)
+  await world.init({ ...byIdentity(), provisioning: 'none' })
+  await world.binding.invoke('create', { order: 1 })
+  world.emulator.failNext({ route: 'topic', status: 401, code: 'Unauthorized', message: 'The token has expired.' })
+  await world.binding.invoke('create', { order: 2 })
+  expect(identity.asked()).toBe(2)
+})
+
+it('waits ten seconds for an identity endpoint that hangs, and asks again', async () => {
+  // They pass at once.
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms === 10_000 ? 100 : ms))
+  onTestFinished(() => spy.mockRestore())
+  const world = await openWorld()
+  const identity = await openIdentity(world.emulator, () => {}, 1)
+  await world.init(byIdentity())
+  await world.binding.invoke('create', { order: 1 })
+  expect(identity.asked()).toBe(3)
 })
 
 it('names the host of an identity endpoint that hangs', async () => {
