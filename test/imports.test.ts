@@ -69,6 +69,7 @@ const packageRooms: Readonly<Record<string, readonly string[]>> = {
   // In binding the types of system events alone.
   '@azure/eventgrid': ['publisher', 'binding'],
   '@azure/identity': ['azure'],
+  '@azure/msal-node': ['azure'],
   jose: ['listener', 'emulator'],
   yaml: ['support'],
 }
