@@ -28,7 +28,10 @@ export function explainNamespaceRefusal(failure: NamespaceRefusal, pull: PullMet
   return undefined
 }
 
-/** Event Grid documents 410 for a missing topic when publishing, and was seen to answer 404 to all calls: the words tell what is missing. */
+/**
+ * Event Grid documents 410 for a missing topic when publishing, and was seen to answer 404 to all calls: the words tell what is
+ * missing.
+ */
 function whatIsMissing({ reason }: NamespaceRefusal, pull: PullMetadata): string {
   const { namespaceTopic, eventSubscriptionName, credential } = pull
   const { id, subscriptionId, resourceGroup, namespace, topic } = namespaceTopic

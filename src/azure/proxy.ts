@@ -1,4 +1,4 @@
-// Which proxy of the environment a request goes through: NO_PROXY as `*`, `*.x`, `.x`, `x`; a proxy of another kind than http is refused.
+// Which proxy of the environment a request goes through: NO_PROXY as `*`, `*.x`, `.x`, `x`; a proxy that is not http or https is refused.
 
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
 import { isLoopback } from '../support/net/loopback.ts'
@@ -32,7 +32,7 @@ export function isBypassed(url: string, environment: Environment = process.env):
   if (hostname.startsWith('169.254.') || (protocol === 'http:' && isLoopback(hostname))) return true
   const list = environment.NO_PROXY || environment.no_proxy || ''
   const usualPort = protocol === 'http:' ? '80' : '443'
-  return list.split(',').some((entry) => {
+  return list.split(/[\s,]+/).some((entry) => {
     const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? []
     if (name === '' || (wantedPort !== undefined && wantedPort !== (port || usualPort))) return false
     const domain = name.replace(/^\*?\./, '')

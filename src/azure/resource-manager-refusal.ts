@@ -113,7 +113,10 @@ export interface Explanation extends BindingErrorParts<ProvisioningErrorCode> {
   readonly code: ProvisioningErrorCode
 }
 
-/** The smallest built-in role that may write event subscriptions, or read them. That of the extension path has no rights below a system topic. */
+/**
+ * The smallest built-in role that may write event subscriptions, or read them. That of the extension path has no rights below a system
+ * topic.
+ */
 function roleOf({ pathKind, isReadOnly }: FailureContext): string {
   if (isReadOnly) return pathKind === 'extension' ? 'EventGrid EventSubscription Reader' : 'Reader'
   return pathKind === 'extension' ? 'EventGrid EventSubscription Contributor' : 'EventGrid Contributor'

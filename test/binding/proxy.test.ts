@@ -71,6 +71,7 @@ const covering = [
   'eventgrid.azure.net',
   'eventgrid.azure.net:443',
   'localhost, .EventGrid.azure.net ,example.com',
+  'localhost .eventgrid.azure.net example.com',
 ]
 
 it.each(components.flatMap((component) => covering.map((noProxy) => ({ noProxy, component }))))(

@@ -27,6 +27,18 @@ class NamedSet extends Set<number> {
   readonly title = 'a'
 }
 
+class Order {
+  static readonly kind = 'order'
+  readonly id = 1
+  cancel() {}
+}
+
+class Totalled extends Order {
+  get total() {
+    return this.id * 2
+  }
+}
+
 const without = (event: object, name: string) =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== name))
 
@@ -149,23 +161,33 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       says: 'of a class',
     },
     { name: 'a class without fields', make: () => new (class Empty {})(), says: 'of a class' },
+    { name: 'an array with undefined', make: () => [undefined, 1], says: 'undefined in an array', inside: '[0]' },
+    { name: 'an array with a hole', make: () => Object.assign([], { 1: 1 }), says: 'undefined in', inside: '[0]' },
+    { name: 'an array with a name', make: () => 'ab'.match(/b/), says: 'the member "index" beside its elements' },
+    { name: 'an array with a symbol', make: () => Object.assign([1], { [Symbol()]: 1 }), says: 'a symbol' },
+    { name: 'a symbol as a name', make: () => ({ a: 1, [Symbol('s')]: 2 }), says: 'whose name is a symbol' },
+    { name: 'a class with a getter', make: () => new Totalled(), says: 'member "total" comes from its class' },
+    { name: 'a class below it', make: () => new (class extends Totalled {})(), says: '"total" comes from its class' },
+    { name: 'an inherited value', make: () => Object.assign(Object.create({ a: 1 }), { b: 2 }), says: '"a" comes' },
+    { name: 'a proxy of a class', make: () => new Proxy(new Totalled(), {}), says: '"total" comes from' },
+    { name: 'a proxy of an array', make: () => new Proxy([undefined, 1], {}), says: 'undefined', inside: '[0]' },
     { name: 'a proxy of a Map', make: () => new Proxy(new Map(), {}), says: 'Map' },
     {
       name: 'a toJSON that gives nothing',
       make: () => ({ toJSON: () => undefined }),
       says: 'a toJSON that returns nothing',
     },
-  ])('$name, with its place, at any depth', ({ make, says, fix = '' }) => {
+  ])('$name, with its place, at any depth', ({ make, says, fix = '', inside = '' }) => {
     const rows = [
-      { payload: { list: [{ 'a b': make() }] }, place: '"list[0].a b"' },
-      { payload: [cloud, { ...cloud, data: { deep: make() } }], place: '"[1].data.deep"' },
-      { payload: { toJSON: () => ({ inner: make() }) }, place: '"inner"' },
+      { payload: { list: [{ 'a b': make() }] }, place: 'list[0].a b' },
+      { payload: [cloud, { ...cloud, data: { deep: make() } }], place: '[1].data.deep' },
+      { payload: { toJSON: () => ({ inner: make() }) }, place: 'inner' },
     ]
     for (const { payload, place } of rows) {
       const error = refusal(payload)
       expect(error.code).toBe('PAYLOAD_INVALID')
       expect(error.message).toContain(says)
-      expect(error.message).toContain(`at ${place}`)
+      expect(error.message).toContain(`at "${place}${inside}"`)
       expect(error.message).not.toContain('SECRET')
       expect(error.fix).toContain(fix)
     }
@@ -194,7 +216,28 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       payload: { at: new Date(0), to: new URL('http://a/') },
       data: { at: '1970-01-01T00:00:00.000Z', to: 'http://a/' },
     },
-    { name: 'undefined in an array', payload: { a: [undefined, 1] }, data: { a: [null, 1] } },
+    {
+      name: 'methods, static members and what is hidden from Object.keys',
+      payload: Object.defineProperty(new Order(), 'hidden', { value: 1 }),
+      data: { id: 1 },
+    },
+    {
+      name: 'a getter of a class with a toJSON',
+      payload: new (class extends Totalled {
+        toJSON = () => ({ id: this.id, total: this.total })
+      })(),
+      data: { id: 1, total: 2 },
+    },
+    {
+      name: 'a getter of the object itself',
+      payload: {
+        get total() {
+          return 2
+        },
+      },
+      data: { total: 2 },
+    },
+    { name: 'a proxy of plain data', payload: new Proxy({ a: [new Proxy([1], {})] }, {}), data: { a: [[1]] } },
   ])('but not $name', ({ payload, data }) => {
     expect(bodies(payload)[0]?.data).toEqual(data)
   })

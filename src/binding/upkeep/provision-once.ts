@@ -84,7 +84,10 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
   throw new TypeError('the component has no input side')
 }
 
-/** The delivery attribute that the event subscription has to carry; `undefined` unless `deliveryAuthentication` is `secret`. Asks nobody. */
+/**
+ * The delivery attribute that the event subscription has to carry; `undefined` unless `deliveryAuthentication` is `secret`. Asks
+ * nobody.
+ */
 export function deliveryTokenAttribute(
   input: InputMetadata,
 ): { readonly name: string; readonly value: Secret } | undefined {

@@ -130,7 +130,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       return run(async () => void (await provision(patience, either)))
     },
-    /** Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not last. */
+    /**
+     * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not
+     * last.
+     */
     repair(): void {
       if (manages) repair.request()
     },

@@ -14,17 +14,20 @@ interface Loss {
 const plainData = 'give plain JSON data'
 
 /**
- * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included.
+ * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included. `lift` may give another value for the payload, and for
+ * each element where that is an array.
  *
  * @throws BindingError PAYLOAD_INVALID where JSON would leave something out or make `{}` or null of it, with its place; and where
  *   JSON has no form for the value
  */
-export function jsonOf(payload: unknown): string {
+export function jsonOf(payload: unknown, lift: (value: unknown) => unknown): string {
   let loss: Loss | undefined
   let key = ''
-  const refuse = (holder: unknown, name: string, value: unknown): void => {
+  const write = (holder: unknown, name: string, given: unknown): unknown => {
+    const isTop = given === payload || (holder === payload && Array.isArray(payload))
+    const value = isTop ? lift(given) : given
     const found = lossOf(value) ?? lossBefore(value, holder, name)
-    if (found === undefined) return
+    if (found === undefined) return value
     loss = found
     key = name
     throw new TypeError('lost')
@@ -32,11 +35,10 @@ export function jsonOf(payload: unknown): string {
   let text: string | undefined
   try {
     text = JSON.stringify(payload, function (this: unknown, name, value: unknown) {
-      refuse(this, name, value)
-      return value
+      return write(this, name, value)
     })
   } catch (error) {
-    if (loss !== undefined) throw lost(loss, placeOf(payload, refuse) ?? key)
+    if (loss !== undefined) throw lost(loss, placeOf(payload, write) ?? key)
     throw invalidPayload(`the payload can't be turned into JSON: ${reasonOf(error)}`, plainData)
   }
   if (text === undefined) throw invalidPayload(`JSON cannot express the payload, ${kindOf(payload)}`, plainData)
@@ -46,17 +48,17 @@ export function jsonOf(payload: unknown): string {
 /** Where it was: the value is walked once more, now with the place of each object, which costs too much for every payload. */
 function placeOf(
   payload: unknown,
-  refuse: (holder: unknown, name: string, value: unknown) => void,
+  write: (holder: unknown, name: string, value: unknown) => unknown,
 ): string | undefined {
   const places = new Map<unknown, string>()
   let at: string | undefined
   try {
-    JSON.stringify(payload, function (this: unknown, name, value: unknown) {
+    JSON.stringify(payload, function (this: unknown, name, given: unknown) {
       const parent = places.get(this)
       const step = Array.isArray(this) ? `[${name}]` : parent === '' ? name : `.${name}`
       at = parent === undefined ? '' : parent + step
+      const value = write(this, name, given)
       if (typeof value === 'object' && value !== null) places.set(value, at)
-      refuse(this, name, value)
       return value
     })
     return undefined
@@ -79,7 +81,8 @@ function reasonOf(error: unknown): string {
 function lossOf(value: unknown): Loss | undefined {
   if (typeof value === 'number' && !Number.isFinite(value)) return { what: 'NaN or an infinity', fix: plainData }
   if (typeof value === 'function' || typeof value === 'symbol') return { what: kindOf(value), fix: plainData }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  if (Array.isArray(value)) return namedBeside(value, Object.keys(value)[value.length])
   if (types.isNumberObject(value)) return lossOf(Number(value))
   if (types.isStringObject(value) || types.isBooleanObject(value)) return undefined
   if (asBytes(value) !== undefined) {
@@ -92,8 +95,34 @@ function lossOf(value: unknown): Loss | undefined {
   if (Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')) {
     return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
   }
-  return isPlain(value) ? undefined : hiddenContent(value)
+  return (isPlain(value) ? undefined : (hiddenContent(value) ?? inherited(value))) ?? namedBeside(value, undefined)
 }
+
+/** What JSON does not look at: a member that is named by a symbol, or by a text beside the elements of an array. */
+function namedBeside(value: object, name: string | undefined): Loss | undefined {
+  const symbol = Object.getOwnPropertySymbols(value).find((each) =>
+    Object.prototype.propertyIsEnumerable.call(value, each),
+  )
+  if (symbol !== undefined) return { what: 'a member whose name is a symbol', fix: 'give it a text as its name' }
+  if (name === undefined) return undefined
+  return { what: `an array with the member ${JSON.stringify(name)} beside its elements`, fix: plainData }
+}
+
+/** What a class gives by a getter, or a prototype by a value: JSON takes an object's own members only. Methods are no data. */
+function inherited(value: object): Loss | undefined {
+  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
+    // The top of the chain is that of all objects, also in another realm.
+    if (Object.getPrototypeOf(from) === null) return undefined
+    const members = Object.entries(Object.getOwnPropertyDescriptors(from))
+    const [name] = members.find(([, { get, value: held }]) => get !== undefined || isData(held)) ?? []
+    const what = `an object whose member ${JSON.stringify(name)} comes from its class`
+    if (name !== undefined) return { what, fix: 'give it a toJSON, or give plain JSON data' }
+  }
+  return undefined
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
+const isData = (value: unknown) => value !== undefined && typeof value !== 'function'
 
 /**
  * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields. One of
@@ -123,7 +152,8 @@ function lossBefore(value: unknown, holder: unknown, key: string): Loss | undefi
   }
   if (value === undefined && key !== '') {
     const isLost = Reflect.get(holder, key) !== undefined
-    return isLost ? { what: 'a value with a toJSON that returns nothing', fix: plainData } : undefined
+    if (isLost) return { what: 'a value with a toJSON that returns nothing', fix: plainData }
+    return Array.isArray(holder) ? { what: 'undefined in an array', fix: 'give null, or leave it out' } : undefined
   }
   if (typeof value !== 'object' || !('type' in value) || value.type !== 'Buffer') return undefined
   return Buffer.isBuffer(Reflect.get(holder, key)) ? lossOf(Reflect.get(holder, key)) : undefined

@@ -26,7 +26,7 @@ export function readPayload(payload: unknown): Payload {
     throw invalidPayload('the payload is missing', 'give an event, or data to make one of; null is data too')
   if (typeof payload === 'string') return structured(payload) ?? { kind: 'text', text: payload }
   const bytes = asBytes(payload)
-  if (bytes === undefined) return parsed(jsonOf(liftAll(payload)))
+  if (bytes === undefined) return parsed(jsonOf(payload, liftBinaryData))
   if (bytes.length === 0) throw invalidPayload('the payload is empty', 'give an event, or data to make one of')
   const text = asUtf8(bytes)
   const value = text === undefined ? undefined : structured(text)
@@ -56,15 +56,6 @@ function parsed(text: string): Payload {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw invalidPayload(`the payload is ${error.message}`, 'flatten it, or send it as text within data')
-  }
-}
-
-function liftAll(payload: unknown): unknown {
-  try {
-    return Array.isArray(payload) && !('toJSON' in payload) ? payload.map(liftBinaryData) : liftBinaryData(payload)
-  } catch {
-    // A getter that throws, or a revoked proxy: JSON.stringify meets it again, and says so.
-    return payload
   }
 }
 
