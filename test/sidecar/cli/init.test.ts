@@ -59,7 +59,7 @@ it('writes files to start from, and prints the commands that bring an event to a
   await paste(emulate, folder).said(/^ready: /)
   const application = paste(app, folder)
   await application.said(/listens on port/)
-  await paste(run, folder).said(/the event subscription orders/)
+  await paste(run, folder).said(/the event subscription orders is provisioned/)
   const publishing = paste(publish, folder)
   await publishing.ended
   expect(publishing.lines).toContain('HTTP/1.1 200 OK')
