@@ -4,9 +4,9 @@ import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/redact.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'
-import type { ArmFailure, ArmFailureKind } from './arm-failure.ts'
 import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
 import { roleRemedy } from './missing-role.ts'
+import type { ArmFailure, ArmFailureKind } from './read-failure.ts'
 
 /** The kind of a failure. It decides about another attempt and about the remedy. */
 export type Verdict =

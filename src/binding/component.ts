@@ -1,7 +1,7 @@
 // Plugin descriptor for a host runtime: component types, version `v1`, list of metadata fields.
 import { componentTypes, componentVersion } from '../metadata/component/component-definition.ts'
-import type { MetadataField } from '../metadata/fields/fields.ts'
-import { metadataFields } from '../metadata/fields/fields.ts'
+import type { MetadataField } from '../metadata/fields/find-field.ts'
+import { metadataFields } from '../metadata/fields/find-field.ts'
 import { Binding, type BindingOptions } from './binding.ts'
 
 /** What a host runtime registers to load this binding as a plugin. */

@@ -1,6 +1,6 @@
 // TypeScript types of what `init` accepts: fields, named metadata, component document.
 import type { Secret } from '../core/secret.ts'
-import type { FieldAlias, FieldName, FieldOf, WrittenFor } from '../metadata/fields/fields.ts'
+import type { FieldAlias, FieldName, FieldOf, WrittenFor } from '../metadata/fields/find-field.ts'
 
 /**
  * Metadata fields by name. Each value is a string, as in component YAML; `undefined` and `''` count as absent.

@@ -2,8 +2,8 @@
 import { BindingError, type BindingErrorCode, type ErrorPlace, errorPlaceInWords } from '../core/errors.ts'
 import { readPlace } from '../core/file-place.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
-import type { Side } from '../metadata/fields/field.ts'
-import { type FieldName, findField } from '../metadata/fields/fields.ts'
+import type { Side } from '../metadata/fields/field-entry.ts'
+import { type FieldName, findField } from '../metadata/fields/find-field.ts'
 import { isRecord } from '../support/text/is-record.ts'
 
 /** The metadata fields that a failure of a side most probably comes from; the first that is given counts. */

@@ -1,5 +1,5 @@
 // The error of `settled({ timeout })`: pending events of each event subscription, next try, last answer.
-import type { RunningEmulator } from './emulator.ts'
+import type { RunningEmulator } from './emulator-parts.ts'
 
 /** What is pending, a line for each event subscription: how many events, what they wait for, and the last answer. */
 export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues' | 'records' | 'clock'>): string {

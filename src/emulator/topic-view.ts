@@ -1,6 +1,6 @@
 // What `topic()`, `domain()`, `namespaceTopic()` return: endpoints, keys; "there is no topic" error.
 import { suggestName } from '../support/text/nearest-name.ts'
-import type { RunningEmulator } from './emulator.ts'
+import type { RunningEmulator } from './emulator-parts.ts'
 import type { Namespace, NamespaceTopic } from './model/resources/namespace.ts'
 import { named, type Publishable } from './model/resources/resource.ts'
 

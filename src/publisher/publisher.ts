@@ -15,7 +15,7 @@ import { abortedError, createCall, idsOf, loadOf, type PublishCall, type Publish
 import { createQueueRoom } from './queue/queue-room.ts'
 import { createRequestQueue } from './queue/request-queue.ts'
 import { createSender, type FailedAnswer } from './queue/sender.ts'
-import { explainRejection } from './topic/explain-rejection.ts'
+import { explainRejection } from './topic/create-error.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
 import { type CallTrace, createPublishTracing } from './trace/publish-trace.ts'
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Project, SyntaxKind } from 'ts-morph'
 import { expect, it } from 'vitest'
 import { serverDefaults } from '../../src/listener/http/server.ts'
-import { metadataFields } from '../../src/metadata/fields/fields.ts'
+import { metadataFields } from '../../src/metadata/fields/find-field.ts'
 import { publisherDefaults } from '../../src/publisher/limits.ts'
 import { readPage, rowsOf, section, tables } from '../documents/page.ts'
 

@@ -47,17 +47,7 @@ const emulator = start(program, 'emulate', '--config', 'emulator.yaml')
 await emulator.said(/^ready: /)
 const application = start('app.mjs')
 await application.said(/the application listens/)
-const binding = start(
-  program,
-  'run',
-  '--components',
-  'components',
-  '--secrets',
-  'secrets.json',
-  '--emulator',
-  '--app-port',
-  '3000',
-)
+const binding = start(program, 'run', '--components', 'components', '--emulator', '--app-port', '3000')
 await binding.said(/the event subscription orders is provisioned: created/)
 
 const answer = await fetch('http://127.0.0.1:3500/v1.0/bindings/orders', {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Evidence, refuseCredential } from '../../src/listener/admit/credential.ts'
+import { type Evidence, refuseCredential } from '../../src/listener/admit/refuse-credential.ts'
 import { cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
 
 const other = credentialFrom('another secret')

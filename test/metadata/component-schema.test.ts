@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { componentSchema } from '../../src/metadata/component/component-schema.ts'
-import { metadataFields } from '../../src/metadata/fields/fields.ts'
+import { metadataFields } from '../../src/metadata/fields/find-field.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(componentSchema())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { metadataFields } from '../../src/metadata/fields/fields.ts'
+import { metadataFields } from '../../src/metadata/fields/find-field.ts'
 import { readMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { UnknownValue } from '../../src/metadata/typed/read-properties.ts'
 import { faults } from './parse.ts'

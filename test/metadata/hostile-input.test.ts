@@ -8,7 +8,7 @@ import { parseComponents } from '../../src/metadata/component/parse-components.t
 import { parseAdvancedFilters } from '../../src/metadata/fields/advanced-filters.ts'
 import { parseAzureEnvironment } from '../../src/metadata/fields/azure-environment.ts'
 import { BrokenRule } from '../../src/metadata/fields/broken-rule.ts'
-import { findField, metadataFields } from '../../src/metadata/fields/fields.ts'
+import { findField, metadataFields } from '../../src/metadata/fields/find-field.ts'
 import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/fields/parse-endpoint.ts'
 import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/metadata/fields/plain-values.ts'
 import { isPrintable, showUrl, showValue } from '../../src/metadata/fields/redact.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { everyFieldName, findField } from '../../src/metadata/fields/fields.ts'
+import { everyFieldName, findField } from '../../src/metadata/fields/find-field.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { thrownBy } from '../support/thrown.ts'
 import { faults, without } from './parse.ts'

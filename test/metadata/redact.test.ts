@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { everyFieldName, metadataFields } from '../../src/metadata/fields/fields.ts'
+import { everyFieldName, metadataFields } from '../../src/metadata/fields/find-field.ts'
 import { showUrl, showValue } from '../../src/metadata/fields/redact.ts'
 
 describe('showValue', () => {

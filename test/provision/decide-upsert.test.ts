@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { resetToDefault } from '../../src/metadata/fields/setting.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
 import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ArmFailure, readFailure } from '../../src/azure/arm-failure.ts'
+import { type ArmFailure, readFailure } from '../../src/azure/read-failure.ts'
 import { explainFailure, type FailureContext, judgeFailure } from '../../src/azure/resource-manager-refusal.ts'
 
 const context: FailureContext = {

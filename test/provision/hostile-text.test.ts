@@ -2,7 +2,7 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readFailure, readOperationFailure } from '../../src/azure/arm-failure.ts'
+import { readFailure, readOperationFailure } from '../../src/azure/read-failure.ts'
 import { explainFailure, type FailureContext } from '../../src/azure/resource-manager-refusal.ts'
 import { readRetryAfter } from '../../src/azure/retry-after.ts'
 import { bindingErrorCodes } from '../../src/core/errors.ts'

@@ -1,4 +1,4 @@
-import { type MetadataField, metadataFields } from '../../src/metadata/fields/fields.ts'
+import { type MetadataField, metadataFields } from '../../src/metadata/fields/find-field.ts'
 
 /** The table of metadata fields as Markdown, for docs/metadata.md; a test compares the two. */
 export function renderMetadataTable(fields: readonly MetadataField[] = metadataFields): string {

@@ -20,8 +20,8 @@ import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts
 import type { SubscriptionProperties } from '../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
 import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
-import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/attempts.ts'
 import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
+import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/provision-target.ts'
 import {
   checkSubscriptions,
   inspectSubscriptions,

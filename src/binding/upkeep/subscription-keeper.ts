@@ -1,6 +1,6 @@
 // Event subscription polled every 5 to 10 minutes, recreated if missing, or only watched; one task at a time; 120 s timeout.
 
-import { readFailure } from '../../azure/arm-failure.ts'
+import { readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'

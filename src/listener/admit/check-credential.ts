@@ -5,7 +5,7 @@ import type { DeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { QuietLog } from '../../core/quiet-log.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import type { Evidence } from './credential.ts'
+import type { Evidence } from './refuse-credential.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
 /** How deliveries prove that they come from our event subscription. */

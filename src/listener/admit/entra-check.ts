@@ -1,9 +1,9 @@
 // Bearer token in `Authorization`: RS256 only, order of checks, cache of 1,000 verified tokens.
 import { hash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import type { Evidence } from './credential.ts'
 import { decideToken, type ExpectedToken } from './entra-token.ts'
 import type { KeySet } from './key-set.ts'
+import type { Evidence } from './refuse-credential.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken

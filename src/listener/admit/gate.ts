@@ -4,8 +4,8 @@ import { type Answer, problemAnswer } from '../http/answer.ts'
 import { declaredLength, refuseRepresentation } from '../http/representation.ts'
 import type { LogEvent } from '../log-events.ts'
 import type { CheckCredential } from './check-credential.ts'
-import { type CredentialRefusal, type Evidence, refuseCredential } from './credential.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
+import { type CredentialRefusal, type Evidence, refuseCredential } from './refuse-credential.ts'
 import { soleValue } from './sole-value.ts'
 
 /** A final answer, and what the operator should learn of it. */

@@ -7,7 +7,7 @@ import {
   keyIdOf,
   splitDeliveryCredentials,
 } from '../../core/delivery-credential.ts'
-import type { Evidence } from './credential.ts'
+import type { Evidence } from './refuse-credential.ts'
 
 /**
  * Reads the header `X-EventGrid-Binding-Token` into evidence. Node joins a repeated header with a comma, which makes it a list like any

@@ -1,7 +1,7 @@
 // JSON Schema of a component's YAML for editor completion, made from the field table.
 
-import type { MetadataField } from '../fields/fields.ts'
-import { metadataFields } from '../fields/fields.ts'
+import type { MetadataField } from '../fields/find-field.ts'
+import { metadataFields } from '../fields/find-field.ts'
 import { componentTypes, componentVersion } from './component-definition.ts'
 
 /**

@@ -1,6 +1,6 @@
 // Each metadata field, declared once: name, aliases, who reads it, secret, when required, default, meaning and rule.
 import { azureEnvironmentNames, otherEnvironmentNames, parseAzureEnvironment } from './azure-environment.ts'
-import { choice, field, withDefault } from './field.ts'
+import { choice, field, withDefault } from './field-entry.ts'
 import * as needs from './needs.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
 import { parseChoice } from './plain-values.ts'
@@ -86,7 +86,8 @@ export const fields = {
       needed: needs.byPush,
       type: 'string holding a port number, 1-65535',
       example: '8080',
-      about: 'Container port on which the binding listens for handshakes and events.',
+      about:
+        'Container port on which the binding listens for handshakes and events. `"0"` takes a free one, for tests.',
     },
     rules.parsePort,
   ),

@@ -4,7 +4,7 @@ import { Secret } from '../../core/secret.ts'
 import type { LocatedDocument, LocatedScalar } from '../../support/files/located-yaml.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, findField } from './fields.ts'
+import { everyFieldName, findField } from './find-field.ts'
 
 const redacted = '(redacted)'
 

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { Secret } from '../../core/secret.ts'
 import { BrokenRule } from './broken-rule.ts'
-import type { Side } from './field.ts'
+import type { Side } from './field-entry.ts'
 import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
 import { parseScope, resourceType } from './scope.ts'
 

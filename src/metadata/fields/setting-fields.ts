@@ -1,6 +1,6 @@
 // The fields that are settings of the event subscription: filters, retries, batches, dead letters, labels.
 import { parseAdvancedFilters } from './advanced-filters.ts'
-import { setting } from './field.ts'
+import { setting } from './field-entry.ts'
 import * as needs from './needs.ts'
 import { parseList } from './plain-values.ts'
 import * as rules from './rules.ts'

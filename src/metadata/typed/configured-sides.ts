@@ -1,6 +1,6 @@
 // Which sides (input, output) are on: `direction`, or the fields that are present; which fields a reader reads.
-import type { Side } from '../fields/field.ts'
-import { type FieldName, findField, metadataFields } from '../fields/fields.ts'
+import type { Side } from '../fields/field-entry.ts'
+import { type FieldName, findField, metadataFields } from '../fields/find-field.ts'
 import { credentialFields, type Reader } from '../fields/needs.ts'
 
 const isCredentialField = (name: string) => credentialFields.some((field) => field === name)

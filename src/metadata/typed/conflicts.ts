@@ -1,9 +1,9 @@
 // Faults between fields that are right each by itself: subscription and scope, dead letter, Entra's tenant, namespace topics.
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { Values } from '../fields/fields.ts'
+import type { Values } from '../fields/find-field.ts'
 import type { Circumstances } from '../fields/needs.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
-import { resetToDefault } from '../fields/setting.ts'
+import { resetToDefault } from '../fields/setting-value.ts'
 
 /** Takes what could be parsed. */
 export function inputConflicts(

@@ -2,10 +2,10 @@
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { AzureEnvironment } from '../fields/azure-environment.ts'
-import type { Side } from '../fields/field.ts'
-import type { Values } from '../fields/fields.ts'
+import type { Side } from '../fields/field-entry.ts'
+import type { Values } from '../fields/find-field.ts'
 import type { NamespaceTopicId, Scope } from '../fields/scope.ts'
-import type { Setting } from '../fields/setting.ts'
+import type { Setting } from '../fields/setting-value.ts'
 
 /** How the binding proves to Azure who it is. */
 export type CredentialMetadata =

@@ -1,7 +1,7 @@
 // Required fields that are missing: "is required …", and what to write, or to set in place of them.
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { Side } from '../fields/field.ts'
-import { entryToWrite, type FieldName, metadataFields } from '../fields/fields.ts'
+import type { Side } from '../fields/field-entry.ts'
+import { entryToWrite, type FieldName, metadataFields } from '../fields/find-field.ts'
 import type { Circumstances, Reader } from '../fields/needs.ts'
 import { ownFields } from './configured-sides.ts'
 import type { GivenFields } from './read-properties.ts'
@@ -36,7 +36,7 @@ function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resol
     const write = need.or === undefined ? `write ${entryToWrite(name)}` : `write ${entryToWrite(name)}, or ${need.or}`
     let fix = `${write}${because}`
     if (slip) fix = `is ${slip.issue.field} meant for it?`
-    else if (empty.has(name)) fix = `${resolvedBy === 'sidecar' ? fromSidecar : 'its value is empty'}: ${write}`
+    else if (empty.has(name)) fix = resolvedBy === 'sidecar' ? fromSidecar : `its value is empty: ${write}`
     return [{ field: name, rule: `is required ${need.why}`, fix }]
   })
   // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
@@ -44,7 +44,9 @@ function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resol
   return isPullMeant && issues.length > 0 ? [pullNotChosen, ...issues.filter(isOfDeadLetters)] : issues
 }
 
-const fromSidecar = "its value came empty; if it is a secretKeyRef, the sidecar's secret store gave nothing for it"
+const fromSidecar =
+  "its value came empty; if it is a secretKeyRef, the sidecar's secret store gave nothing for it: give the component a store that has it, " +
+  'by auth: { secretStore: NAME } beside spec, and see the log of daprd'
 
 const pullNotChosen = {
   field: 'deliveryMode',

@@ -1,8 +1,8 @@
 // Typed metadata of each side from the values of fields that have no fault, alone or between them.
 import { checked } from '../fields/checked.ts'
-import type { Values } from '../fields/fields.ts'
+import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
-import { resetToDefault } from '../fields/setting.ts'
+import { resetToDefault } from '../fields/setting-value.ts'
 import { derivePullName, deriveSubscriptionName } from '../fields/subscription-name.ts'
 import type {
   CredentialMetadata,

@@ -9,8 +9,8 @@ import {
   RestError,
 } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../../azure/answer-limit.ts'
-import { ArmFailureError } from '../../azure/arm-failure.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import { ArmFailureError } from '../../azure/read-failure.ts'
 import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { trustPolicies } from '../../azure/trust.ts'

@@ -1,5 +1,5 @@
 // A pause that ends at the deadline or the abort of a call to Resource Manager.
-import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../azure/read-failure.ts'
 import { pause, type SteadyClock } from '../../support/time/clock.ts'
 
 export interface CallLimits {

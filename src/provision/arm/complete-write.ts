@@ -1,5 +1,5 @@
 // Waiting until a write is provisioned: poll every 2 s, manual validation, deadline.
-import { ArmFailureError, readFailure, readOperationFailure } from '../../azure/arm-failure.ts'
+import { ArmFailureError, readFailure, readOperationFailure } from '../../azure/read-failure.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'

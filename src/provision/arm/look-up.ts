@@ -1,5 +1,5 @@
 // Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees.
-import { ArmFailureError, readFailure } from '../../azure/arm-failure.ts'
+import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import {

@@ -1,6 +1,6 @@
 // Look up, read and write event subscriptions, and the host name of a namespace; 30 s per request; renewal of a refused token.
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
-import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../azure/read-failure.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'

@@ -1,5 +1,5 @@
 // What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it.
-import { resetToDefault, type Setting } from '../../metadata/fields/setting.ts'
+import { resetToDefault, type Setting } from '../../metadata/fields/setting-value.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import type { SubscriptionPlace } from '../arm/subscription-place.ts'
 import type { SubscriptionProperties } from './subscription-properties.ts'

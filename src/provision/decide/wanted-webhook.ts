@@ -1,6 +1,6 @@
 // Push: the event subscription that delivers to the web hook, from the input metadata and over what exists.
 import type { Secret } from '../../core/secret.ts'
-import { resetToDefault } from '../../metadata/fields/setting.ts'
+import { resetToDefault } from '../../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
 import { placeAt } from '../arm/subscription-place.ts'

@@ -1,10 +1,10 @@
 // Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
-import { ArmFailureError } from '../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../azure/read-failure.ts'
 import { subscriptionIdOf } from '../arm/subscription-place.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { isActive, isChanging, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './attempts.ts'
+import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {

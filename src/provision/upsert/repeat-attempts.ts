@@ -1,6 +1,6 @@
 // Attempts until the subscription is provisioned or `subscriptionTimeout` is over: pauses (30 s, 30-60 s), TIMEOUT,
 // ABORTED.
-import { readFailure } from '../../azure/arm-failure.ts'
+import { readFailure } from '../../azure/read-failure.ts'
 import {
   explainFailure,
   type FailureContext,

@@ -1,12 +1,12 @@
 // Brings about the event subscriptions of one side: read, decide, write at most twice, read again; log lines.
-import { ArmFailureError, readFailure } from '../../azure/arm-failure.ts'
+import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
 import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
 import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './attempts.ts'
+import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
 import type { UpsertOutcome, WriteAction } from './repeat-attempts.ts'
 
 /**

@@ -1,5 +1,5 @@
 // Which checks a component gets, for push, pull and output, and their dependencies.
-import type { FieldName } from '../../metadata/fields/fields.ts'
+import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { credentialCheck } from './checks/check-azure-credential.ts'
 import { certificateCheck } from './checks/check-certificate.ts'

@@ -1,6 +1,6 @@
 // Parallel run of checks: skipped after a failed one, 10 s limit each.
 import { BindingError } from '../../core/errors.ts'
-import type { FieldName } from '../../metadata/fields/fields.ts'
+import type { FieldName } from '../../metadata/fields/find-field.ts'
 import type { CheckId } from './report/check-ids.ts'
 import { type Finding, failed, failedBy } from './report/finding.ts'
 import type { CheckOutcome } from './report/report.ts'

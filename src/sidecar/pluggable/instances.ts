@@ -2,7 +2,7 @@
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
-import type { Side as SideName } from '../../metadata/fields/field.ts'
+import type { Side as SideName } from '../../metadata/fields/field-entry.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
 import { createInstance, type Instance, type InstanceOptions } from './instance.ts'

@@ -1,7 +1,7 @@
 // Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Health, type HealthStatus, healthStatuses } from '../../binding/health.ts'
-import type { Side } from '../../metadata/fields/field.ts'
+import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { PullCounts } from '../../receiver/pull-counts.ts'
 
 const results = ['acknowledged', 'failed', 'abandoned'] as const

@@ -36,6 +36,8 @@ it('names a type that was probably meant: alone as wrong usage, beside component
   const { code, said } = await check('--offline')
   expect(code).toBe(0)
   expect(said('files/yaml')).toContain(meant)
+  expect((await check('--offline', '--strict', 'files')).code).toBe(1)
+  expect((await check('--offline', '--strict', 'azure')).code).toBe(0)
   folder.remove('orders.yaml')
   await expect(check('--offline')).rejects.toThrow(meant)
 })

@@ -124,6 +124,11 @@ it('says that an event goes nowhere, and names the next step where no event subs
   )
 })
 
+it('names no next step where an ingress shows that a program makes the event subscription', async () => {
+  const emulate = await startEmulate(['--ingress', 'https://orders.example.com=http://127.0.0.1:9000'])
+  expect(emulate.lines.join('\n')).not.toContain('next step')
+})
+
 it.each(['orders', 'orders=', 'orders=localhost', '=http://127.0.0.1/', 'a b=http://127.0.0.1/'])(
   'refuses --deliver %s',
   async (rule) => {

@@ -20,7 +20,7 @@ import { paste } from '../../support/shell.ts'
 
 /** The command as npm links it: a file that is executed, by the Node that its first line names. */
 const bin = resolve(import.meta.dirname, '../../../dist/sidecar/cli/main.js')
-const files = ['components/orders.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
+const files = ['components/orders.yaml', 'components/secrets.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
 const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m
 
 function emptyFolder(): string {

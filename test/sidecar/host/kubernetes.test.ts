@@ -36,6 +36,7 @@ const kinds = {
   'service-account.yaml': { validate: serviceAccount, type: 'v1/ServiceAccount' },
   'network-policy.yaml': { validate: networkPolicy, type: 'networking.k8s.io/v1/NetworkPolicy' },
   'disruption-budget.yaml': { validate: disruptionBudget, type: 'policy/v1/PodDisruptionBudget' },
+  'provision-service-account.yaml': { validate: serviceAccount, type: 'v1/ServiceAccount' },
   'provision-job.yaml': { validate: job, type: 'batch/v1/Job' },
   'check-cronjob.yaml': { validate: cronJob, type: 'batch/v1/CronJob' },
   'without-dapr.yaml': { validate: deployment, type: 'apps/v1/Deployment' },
@@ -48,7 +49,7 @@ const customKinds = {
 } as const
 
 /** Applied by hand, not by kubectl apply -k. */
-const byHand = ['provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml']
+const byHand = ['provision-service-account.yaml', 'provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml']
 
 const labels = z.record(z.string(), z.string())
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })

@@ -1,5 +1,5 @@
 // Check `azure/permission`: role actions that the client lacks at the scope.
-import { ArmFailureError } from '../../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../../azure/read-failure.ts'
 import { armFinding, isForbidden, readFinding } from '../judge/arm-finding.ts'
 import { isAllowed, readPermissions } from '../judge/permissions.ts'
 import { type Finding, joined, ok, warning } from '../report/finding.ts'

@@ -1,5 +1,5 @@
 // Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription.
-import { ArmFailureError } from '../../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../../azure/read-failure.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { armFinding, readFinding } from '../judge/arm-finding.ts'

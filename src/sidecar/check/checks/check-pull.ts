@@ -1,6 +1,7 @@
 // Checks `pull/receive` and `pull/settle`: may key or token receive and acknowledge.
-import { readFailure } from '../../../azure/arm-failure.ts'
+
 import { explainNamespaceRefusal } from '../../../azure/namespace-refusal.ts'
+import { readFailure } from '../../../azure/read-failure.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import type {
   NamespaceClient,

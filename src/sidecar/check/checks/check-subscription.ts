@@ -1,6 +1,6 @@
 // Check `azure/subscription` for push: state, endpoint URL, credential, dead-letter warning.
 
-import { ArmFailureError } from '../../../azure/arm-failure.ts'
+import { ArmFailureError } from '../../../azure/read-failure.ts'
 import { explainFailure } from '../../../azure/resource-manager-refusal.ts'
 import { splitDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'

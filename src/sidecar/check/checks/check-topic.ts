@@ -1,5 +1,5 @@
 // Check `topic/credential`: posts an empty list to try key or token.
-import { explainRejection } from '../../../publisher/topic/explain-rejection.ts'
+import { explainRejection } from '../../../publisher/topic/create-error.ts'
 import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import { type Finding, failedBy, ok } from '../report/finding.ts'

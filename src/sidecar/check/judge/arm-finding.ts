@@ -1,6 +1,6 @@
 // Resource Manager failure as a check result, and which check it counts for.
 
-import { readFailure } from '../../../azure/arm-failure.ts'
+import { readFailure } from '../../../azure/read-failure.ts'
 import {
   explainFailure,
   type FailureContext,

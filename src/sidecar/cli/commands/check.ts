@@ -23,6 +23,7 @@ ${emulatorHelp(22)}
   --offline              check the files and the port only: no network
   --only ID,...          these checks and no others, such as endpoint or azure/permission
   --skip ID,...          all but these
+  --strict ID,...        a warning of these checks counts as a failure
   --wait DURATION        repeat failed checks until none fails, for at most this time, such as 2m
   --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
   --sidecar URL          ask a running serve or run, at its --metrics-port, whether the component is initialised there
@@ -30,7 +31,7 @@ ${emulatorHelp(22)}
   --json                 the report as JSON (docs/check.md)
   -h, --help             this text
 
-Exit codes: 0 nothing failed, 1 something failed, 2 wrong usage or no component was found.
+Exit codes: 0 nothing failed, 1 something failed, or a check of --strict warns, 2 wrong usage or no component was found.
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
 `
 
@@ -75,7 +76,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       terminal.parts(countLine(outcomes, performance.now() - started))
       if (emulator && !offline) terminal.parts([{ text: `  ${emulated}`, tone: 'faint' }])
     }
-    return report.ok ? 0 : 1
+    const hasStrictWarning = report.components.some(({ checks }) =>
+      checks.some(({ id, status }) => status === 'warning' && options.strict.has(id)),
+    )
+    return report.ok && !hasStrictWarning ? 0 : 1
   } finally {
     view?.stop()
     stopping.abort()

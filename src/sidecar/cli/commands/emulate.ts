@@ -96,7 +96,8 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
-    if (!hasSubscriptions(emulator)) {
+    // Whoever names an ingress has a program that makes the event subscription.
+    if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: eventgrid-binding emulate --deliver ${deliverExample}`)
     }
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)

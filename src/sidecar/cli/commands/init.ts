@@ -12,6 +12,7 @@ const files = [
     from: 'examples/starter/components/orders.yaml',
     schema: 'component.schema.json',
   },
+  { name: 'components/secrets.yaml', from: 'examples/starter/components/secrets.yaml' },
   { name: 'emulator.yaml', from: 'examples/starter/emulator.yaml', schema: 'emulator.schema.json' },
   { name: 'secrets.json', from: 'examples/starter/secrets.json', mode: 0o600 },
   { name: 'app.mjs', from: 'examples/local/app.mjs' },
@@ -34,11 +35,11 @@ const next = (program: string) => `Next, each command in a shell of its own:
 
   node app.mjs
 
-  ${program} run --emulator --components components --secrets secrets.json --app-port 3000
+  ${program} run --emulator --components components --app-port 3000
 
   curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
 
-app.mjs is your application: it gets each event as POST /orders, and any 2xx answer acknowledges it.
+app.mjs is your application. Yours may be in any language: it must answer OPTIONS /orders and POST /orders with 2xx.
 The page of the emulator shows all events: http://127.0.0.1:4431/
 Keep secrets.json out of version control.
 `

@@ -1,4 +1,4 @@
-// Options of `check` parsed: `--only`, `--skip`, `--wait`, `--offline`; which checks they select.
+// Options of `check` parsed: `--only`, `--skip`, `--strict`, `--wait`, `--offline`; which checks they select.
 
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
@@ -15,6 +15,7 @@ const known = {
   offline: flag,
   only: texts,
   skip: texts,
+  strict: texts,
   wait: text,
   'round-trip': flag,
   event: texts,
@@ -45,6 +46,7 @@ export function readCheckOptions(args: readonly string[]) {
     ...{ ...readComponentOptions(values), roundTrip, events, offline, sidecar },
     emulator: readEmulatorOptions(values),
     selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
+    strict: new Set(idsOf('strict', values.strict)),
     waitMs: readDuration('wait', values.wait) ?? 0,
     json: values.json ?? false,
   }

@@ -4,7 +4,7 @@ import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 
-import type { Side } from '../../../metadata/fields/field.ts'
+import type { Side } from '../../../metadata/fields/field-entry.ts'
 import { refuseTooManyNames } from '../../shared/metadata-names.ts'
 
 import type { Instance } from '../instance.ts'

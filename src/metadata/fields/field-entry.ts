@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { BrokenRule } from './broken-rule.ts'
 import type { Need, Reader } from './needs.ts'
 import { parseChoice } from './plain-values.ts'
-import { resetToDefault, type Setting } from './setting.ts'
+import { resetToDefault, type Setting } from './setting-value.ts'
 
 /** The two sides of the binding (specification, section 1). */
 export type Side = 'input' | 'output'

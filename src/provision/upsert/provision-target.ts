@@ -1,6 +1,6 @@
 // What one side needs in Azure, and how an attempt at it is repeated: which resource was asked about, which secrets were seen, whose
 // right is missing.
-import { readFailure } from '../../azure/arm-failure.ts'
+import { readFailure } from '../../azure/read-failure.ts'
 import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'

@@ -1,6 +1,6 @@
 // Metadata field found by name or alias in any case; the schema of all values; entry to write.
 import { z } from 'zod'
-import type { Facts, Side } from './field.ts'
+import type { Facts, Side } from './field-entry.ts'
 import { fields } from './field-table.ts'
 import type { Circumstances, Need, Reader } from './needs.ts'
 

@@ -1,6 +1,6 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { readFailure, readOperationFailure } from '../../src/azure/arm-failure.ts'
+import { readFailure, readOperationFailure } from '../../src/azure/read-failure.ts'
 
 /** What the SDK throws for an answer of ARM. */
 function answered(bodyAsText: string | null): RestError {
