@@ -7,7 +7,21 @@ import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
 import { shellWord } from '../support/text/text.ts'
 import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
-import { NoTokenError } from './no-token.ts'
+
+/** Entra, or another source of tokens, was out of reach or failed. The client's credential may be fine. */
+export class NoTokenError extends Error {
+  override readonly name = 'NoTokenError'
+  /** What to do about it, where a retry does not help. */
+  readonly fix: string | undefined
+  /** The pause that the answer asks for, in ms. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(what: string, { fix, retryAfterMs }: Pick<NoTokenError, 'fix' | 'retryAfterMs'>) {
+    super(what)
+    this.fix = fix
+    this.retryAfterMs = retryAfterMs
+  }
+}
 
 /** How a request for a token went. */
 export interface Exchange {

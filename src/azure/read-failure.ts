@@ -3,7 +3,7 @@ import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
-import { NoTokenError } from './no-token.ts'
+import { NoTokenError } from './entra-refusal.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** How a call to ARM failed. */

@@ -16,7 +16,7 @@ export function comparePlaces(one: FilePlace | undefined, other: FilePlace | und
   return one.line - other.line || one.column - other.column
 }
 
-/** `undefined` for any value that is no place. */
+/** `undefined` for a value that is not a place. */
 export function readPlace(value: unknown): FilePlace | undefined {
   const { file, line, column } = isRecord(value) ? value : {}
   if (typeof file !== 'string' || typeof line !== 'number' || typeof column !== 'number') return undefined

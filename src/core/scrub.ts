@@ -177,7 +177,7 @@ function decode({ text, starts, ends }: Layer): Layer | undefined {
   return { text: parts.join(''), ...next }
 }
 
-/** The bytes of a character. The replacement character may stand for up to three that are no UTF-8, and for itself. */
+/** The bytes of a character. The replacement character may stand for up to three that are not UTF-8, and for itself. */
 function sizeOf(character: string, bytes: Buffer, from: number): number {
   if (character !== '\ufffd') return Buffer.byteLength(character)
   return [3, 2].find((size) => bytes.toString('utf8', from, from + size) === character) ?? 1

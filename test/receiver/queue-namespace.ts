@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
-import { startNamespace } from './scripted-namespace.ts'
+import { pullByKey, startNamespace } from './scripted-namespace.ts'
 
 /** What becomes of the next request of a kind. `lost`: it is done, and its answer never arrives. `hangs`: it is not, and has no answer. */
 export type Trouble = 'none' | 'busy' | 'failed' | 'refused' | 'page' | 'cut' | 'lost' | 'hangs' | 'token fails'
@@ -117,14 +117,7 @@ export async function startQueue(now: () => number, onSettle: (operation: string
   }
 
   return {
-    properties: {
-      deliveryMode: 'pull',
-      namespaceTopic:
-        '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
-      namespaceEndpoint,
-      namespaceKey: 'bWFya2Vk',
-      eventSubscriptionName: 'app',
-    },
+    properties: pullByKey(namespaceEndpoint),
     endpoints: binding.endpoints,
     next,
     events: () => events,

@@ -23,6 +23,16 @@ export async function startNamespace(answer: RequestListener) {
   return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } } }
 }
 
+/** Metadata that receive from it by a key. */
+export const pullByKey = (namespaceEndpoint: string) => ({
+  deliveryMode: 'pull',
+  namespaceTopic:
+    '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
+  namespaceEndpoint,
+  namespaceKey: 'bWFya2Vk',
+  eventSubscriptionName: 'app',
+})
+
 /** A pull side without the rest of a binding, on a clock that stands still. */
 export async function openSide(properties: Record<string, string>, endpoints: Endpoints, onEvent: EventHandler) {
   const { pull } = parseMetadata(properties)
@@ -92,13 +102,5 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Nam
     const { status = 200, headers = {}, body = '' } = answer ?? settles(lockTokens)
     outgoing.writeHead(status, headers).end(body)
   })
-  const properties = {
-    deliveryMode: 'pull',
-    namespaceTopic:
-      '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/shop/topics/orders',
-    namespaceEndpoint,
-    namespaceKey: 'bWFya2Vk',
-    eventSubscriptionName: 'app',
-  }
-  return { requests, of, properties, endpoints: binding.endpoints }
+  return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints }
 }

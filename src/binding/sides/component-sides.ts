@@ -210,7 +210,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
   }
 }
 
-/** @throws BindingError OPERATION_UNSUPPORTED; TypeError for what is no text */
+/** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
 export function checkOperation(operation: unknown): asserts operation is string {
   if (typeof operation !== 'string') {
     throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")

@@ -10,7 +10,7 @@ export interface Deliverable extends Pick<ConfigOptions, 'deliver' | 'topics' | 
 /**
  * Options with what `deliver` stands for in their lists. An event subscription has its topic's name, a second one of a topic the
  * name with `-2`, and so on. Its public URL, at a host of `deliver.example`, is led to the local one. Throws a TypeError for a
- * target that is no URL.
+ * target that is not a URL.
  */
 export function deliverTo<Options extends Deliverable>(options: Options): Options & Deliverable {
   const { deliver = {}, topics, eventSubscriptions = [], ingress = [] } = options

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Client } from '../model/resources/client.ts'
 import { recordRequests } from '../server/recording.ts'
+import { bearerToken } from './bearer-token.ts'
 import type { EntraRouteOptions } from './routes.ts'
 
 const idsBody = z.object({ ids: z.array(z.string()).max(1000) })
@@ -25,7 +26,7 @@ export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOpt
     return reply.code(status).send({ error: { code, message } })
   }
   app.addHook('preHandler', async (request, reply) => {
-    const [, bearer = ''] = /^Bearer\s+(\S+)$/i.exec(request.headers.authorization ?? '') ?? []
+    const bearer = bearerToken(request.headers.authorization) ?? ''
     const audience = [baseUrl(), 'https://graph.microsoft.com']
     if ('token' in (await tokens.verifyToken(bearer, { audience }))) return
     return refuse(

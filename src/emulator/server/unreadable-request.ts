@@ -48,7 +48,8 @@ export const refusals = {
     code: 'NotFound',
     message:
       'The emulator has no such path over http. There are: POST /topics/{topic}/api/events; POST /namespaces/{namespace}/topics/' +
-      '{topic}:publish, and what follows /namespaces/ in pull delivery; GET / (the page). Resource Manager and Entra are on the https port.',
+      '{topic}:publish, and what follows /namespaces/ in pull delivery; GET / (the page). Resource Manager and Entra are on ' +
+      'the https port.',
   },
   noProxy: {
     status: 405,

@@ -45,8 +45,8 @@ function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resol
 }
 
 const fromSidecar =
-  "its value came empty; if it is a secretKeyRef, the sidecar's secret store gave nothing for it: give the component a store that has it, " +
-  'by auth: { secretStore: NAME } beside spec, and see the log of daprd'
+  "its value came empty; if it is a secretKeyRef, the sidecar's secret store gave nothing for it: give the component a store " +
+  'that has it, by auth: { secretStore: NAME } beside spec, and see the log of daprd'
 
 const pullNotChosen = {
   field: 'deliveryMode',

@@ -38,7 +38,7 @@ export interface FieldChange {
 /**
  * Decides what to do about an event subscription: as little as brings it to what is wanted.
  *
- * @param existing `undefined` where there is none
+ * @param existing `undefined` where it does not exist
  * @param resets what a setting with the value `default` does, see {@link WantedSubscription.merge}
  */
 export function decideUpsert(
@@ -113,7 +113,7 @@ function clears(before: unknown, after: unknown): boolean {
   return Object.entries(before).some(([key, value]) => clears(value, after[key]))
 }
 
-/** The fields that differ between two canonical forms, down to what is no object, or is one delivery attribute. */
+/** The fields that differ between two canonical forms, down to a plain value or one delivery attribute. */
 function changesBetween(before: UnknownRecord, after: UnknownRecord, path: readonly string[] = []): FieldChange[] {
   return differingNames(before, after).flatMap((name) => {
     const [one, other] = [before[name], after[name]]

@@ -83,28 +83,19 @@ function lossOf(value: unknown): Loss | undefined {
   if (typeof value === 'function' || typeof value === 'symbol') return { what: kindOf(value), fix: plainData }
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value)) return namedBeside(value, Object.keys(value)[value.length])
-  const isLiteral = isPlain(value) && hasMembers(value)
-  if (!isLiteral) {
-    if (types.isNumberObject(value)) return lossOf(Number(value))
-    if (types.isStringObject(value) || types.isBooleanObject(value)) return undefined
-    if (asBytes(value) !== undefined) {
-      return { what: 'bytes', fix: 'write them as base64 text, or give them as the payload' }
-    }
-    if (types.isPromise(value)) return promise
-    if (types.isNativeError(value)) return { what: 'an Error', fix: 'give its message, or what else of it matters' }
+  if (types.isNumberObject(value)) return lossOf(Number(value))
+  if (types.isStringObject(value) || types.isBooleanObject(value)) return undefined
+  if (asBytes(value) !== undefined) {
+    return { what: 'bytes', fix: 'write them as base64 text, or give them as the payload' }
   }
-  if ('then' in value && typeof value.then === 'function') return promise
+  if (types.isPromise(value) || ('then' in value && typeof value.then === 'function')) {
+    return { what: 'a promise', fix: 'await the promise, and give the value that it resolves to' }
+  }
+  if (types.isNativeError(value)) return { what: 'an Error', fix: 'give its message, or what else of it matters' }
   if (Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')) {
     return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
   }
   return (isPlain(value) ? undefined : (hiddenContent(value) ?? inherited(value))) ?? namedBeside(value, undefined)
-}
-
-const promise: Loss = { what: 'a promise', fix: 'await the promise, and give the value that it resolves to' }
-
-function hasMembers(value: object): boolean {
-  for (const name in value) if (name !== undefined) return true
-  return false
 }
 
 /** What JSON does not look at: a member that is named by a symbol, or by a text beside the elements of an array. */

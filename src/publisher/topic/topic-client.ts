@@ -6,7 +6,7 @@ import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/c
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
-import { NoTokenError } from '../../azure/no-token.ts'
+import { NoTokenError } from '../../azure/entra-refusal.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'

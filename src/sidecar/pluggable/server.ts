@@ -82,8 +82,8 @@ export async function createPluggable(options: PluggableOptions) {
     if (instances.wasInitialized) return
     logger.warn(
       'daprd has not initialised a component in this process: no event is received and none is published. daprd does so only when it ' +
-        'starts. If it has started before this process, restart daprd (on Kubernetes the pod); if it has not started yet, start it; if it ' +
-        'runs, its log says why it goes on without the component',
+        'starts. If it has started before this process, restart daprd (on Kubernetes the pod); if it has not started yet, start ' +
+        'it; if it runs, its log says why it goes on without the component',
     )
   }, initWarningMs).unref()
 

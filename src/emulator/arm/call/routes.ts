@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
+import { bearerToken } from '../../entra/bearer-token.ts'
 import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
 import { knownResources } from '../../entra/token-request.ts'
 import type { Namespace } from '../../model/resources/namespace.ts'
@@ -183,7 +184,7 @@ async function authenticate(
 ): Promise<VerifiedToken> {
   const { authorization } = request.headers
   if (!authorization) throw armErrors.missingToken()
-  const bearer = /^Bearer\s+(\S+)$/i.exec(authorization)?.[1]
+  const bearer = bearerToken(authorization)
   if (!bearer) throw armErrors.wrongScheme()
   const audience = [baseUrl(), `https://${request.host}`, ...knownResources.filter((one) => one.includes('management'))]
   const verdict = await tokens.verifyToken(bearer, { audience })

@@ -56,7 +56,7 @@ export function textOf({ members }: EventText): string {
 
 /**
  * The text, number or boolean at a path, as text: a number has the digits that it came with. Undefined for other values, and where
- * there is none.
+ * nothing stands there.
  */
 export function plainTextAt({ members }: EventText, path: readonly string[]): string | undefined {
   const [last, ...above] = path.toReversed()

@@ -39,5 +39,6 @@ export function portCheck(world: InputWorld, taken: string | undefined): Check {
 
 const noApplication =
   'with run: start the application on --app-port; it must answer OPTIONS at the path of the component with 2xx or 405, ' +
-  'and the log of run says what is missing. With serve: start daprd and the application; if the log of daprd says "app has not subscribed", ' +
-  'the application must answer OPTIONS at that path with 2xx or 405: correct it and restart daprd. In a program: attach a handler'
+  'and the log of run says what is missing. With serve: start daprd and the application; if the log of daprd says ' +
+  '"app has not subscribed", the application must answer OPTIONS at that path with 2xx or 405: correct it and restart daprd. ' +
+  'In a program: attach a handler'

@@ -4,7 +4,7 @@ import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
 import type { Check } from '../run-checks.ts'
 import type { PullPlace } from '../world/pull-world.ts'
-import { changing, different, differing, mend, missing, withoutDeadLetter } from './check-subscription.ts'
+import { changing, different, differing, mend, missing, withoutDeadLetter } from './azure/check-subscription.ts'
 
 export function pullSubscriptionCheck(places: readonly PullPlace[]): Check {
   return {

@@ -22,8 +22,6 @@ export interface JudgeEndpointOptions {
 export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions): Finding {
   const { options, validation, code } = answers
   const cite = citer(input)
-  const adviceFor = (method: 'OPTIONS' | 'POST', { status }: ProbeAnswer) =>
-    explainHandshakeAnswer({ method, answer: String(status) }, input.subscriberEndpoint)
   const arrived = strayPath(answers)
   if (arrived !== undefined) {
     const what = `the handshake reached a listener of this binding at ${cite(arrived, 256)}, which it does not serve`
@@ -41,12 +39,12 @@ export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions)
     const said =
       consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${cite(consent, 80)}`
     const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options, cite)}`
-    return failed(what, { remedy: adviceFor('OPTIONS', options).fix })
+    return failed(what, { remedy: explained('OPTIONS', options, input).fix })
   }
   if (validation.status !== 200) return refused('POST', validation, input, cite)
   if (responseOf(validation.body) !== code) {
     const what = `POST of the validation event was answered 200 without its code${who(validation, cite)}`
-    return failed(what, { remedy: adviceFor('POST', validation).fix })
+    return failed(what, { remedy: explained('POST', validation, input).fix })
   }
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
@@ -86,8 +84,11 @@ function strayPath({ health, options }: EndpointAnswers): string | undefined {
   return undefined
 }
 
+const explained = (method: 'OPTIONS' | 'POST', { status }: ProbeAnswer, input: InputMetadata) =>
+  explainHandshakeAnswer({ method, answer: String(status) }, input.subscriberEndpoint)
+
 function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: InputMetadata, cite: Cite): Finding {
-  const { what, fix } = explainHandshakeAnswer({ method, answer: String(answer.status) }, input.subscriberEndpoint)
+  const { what, fix } = explained(method, answer, input)
   const { location } = answer.headers
   const aside =
     location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${cite(showUrl(location), 200)}`

@@ -31,7 +31,8 @@ ${helpLines(22, {
   '--dry-run': 'write nothing, and show field by field what would be written, secrets masked',
   '--wait DURATION': 'try for this time, such as 10m (default: subscriptionTimeout of the component)',
   '--show-token':
-    'print the name and the value of the delivery attribute that the event subscription of --component NAME must carry, without a request. The value is a secret',
+    'print the name and the value of the delivery attribute that the event subscription of --component NAME must ' +
+    'carry, without a request. The value is a secret',
   '--json': 'the result as JSON',
   '-h, --help': 'this text',
 })}

@@ -1,10 +1,10 @@
 // Check `azure/scope`: does the resource exist; API versions used to ask.
-import { namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readFinding } from '../judge/arm-finding.ts'
-import { type Finding, joined, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
-import { type AzurePlace, eventGridVersion } from '../world/azure-place.ts'
+import { namespaceApiVersion } from '../../../../provision/arm/subscription-api.ts'
+import { isRecord } from '../../../../support/text/is-record.ts'
+import { readFinding } from '../../judge/arm-finding.ts'
+import { type Finding, joined, ok, warning } from '../../report/finding.ts'
+import type { Check } from '../../run-checks.ts'
+import { type AzurePlace, eventGridVersion } from '../../world/azure-place.ts'
 
 /** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
 const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: eventGridVersion } as const

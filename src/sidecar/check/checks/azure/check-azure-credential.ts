@@ -1,9 +1,9 @@
 // Check `azure/credential`: whether Entra gives a token; proxy advice.
 import type { TokenCredential } from '@azure/core-auth'
-import { NoTokenError } from '../../../azure/no-token.ts'
-import { BindingError } from '../../../core/errors.ts'
-import { type Finding, failed, failedBy, joined, ok } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
+import { NoTokenError } from '../../../../azure/entra-refusal.ts'
+import { BindingError } from '../../../../core/errors.ts'
+import { type Finding, failed, failedBy, joined, ok } from '../../report/finding.ts'
+import type { Check } from '../../run-checks.ts'
 
 export interface WantedToken {
   readonly audience: string

@@ -1,10 +1,10 @@
 // Check `azure/permission`: role actions that the client lacks at the scope.
-import { ArmFailureError } from '../../../azure/read-failure.ts'
-import { armFinding, isForbidden, readFinding } from '../judge/arm-finding.ts'
-import { isAllowed, readPermissions } from '../judge/permissions.ts'
-import { type Finding, joined, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
-import { type AzurePlace, readPages } from '../world/azure-place.ts'
+import { ArmFailureError } from '../../../../azure/read-failure.ts'
+import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
+import { isAllowed, readPermissions } from '../../judge/permissions.ts'
+import { type Finding, joined, ok, warning } from '../../report/finding.ts'
+import type { Check } from '../../run-checks.ts'
+import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'

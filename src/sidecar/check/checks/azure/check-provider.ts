@@ -1,11 +1,11 @@
 // Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription.
-import { ArmFailureError } from '../../../azure/read-failure.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { oneLine } from '../../../support/text/text.ts'
-import { armFinding, readFinding } from '../judge/arm-finding.ts'
-import { ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
-import type { AzurePlace } from '../world/azure-place.ts'
+import { ArmFailureError } from '../../../../azure/read-failure.ts'
+import { isRecord } from '../../../../support/text/is-record.ts'
+import { oneLine } from '../../../../support/text/text.ts'
+import { armFinding, readFinding } from '../../judge/arm-finding.ts'
+import { ok, warning } from '../../report/finding.ts'
+import type { Check } from '../../run-checks.ts'
+import type { AzurePlace } from '../../world/azure-place.ts'
 
 /** The version of Microsoft.Resources that is asked (Azure: resource provider operations). */
 const apiVersion = '2021-04-01'
