@@ -52,7 +52,7 @@ it.each<{
     fault: 'a missing ingress rule',
     code: 'HANDSHAKE_FAILED',
     prepare: ({ emulator }) => emulator.setIngress([]),
-    fields: { subscriptionTimeout: '1s' },
+    fields: { subscriptionTimeout: '5s' },
     emulator: 'emulate --ingress https://orders.example.com/=http://127.0.0.1:PORT/',
     azure: 'reachable from the internet',
   },

@@ -65,7 +65,7 @@ describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
   it('always has init end with TIMEOUT, which names its host', async () => {
     const world = await openWorld()
     const { host } = await openIdentity(world.emulator, stumble)
-    const { code, message } = await refusal(world.init({ ...managed(), subscriptionTimeout: '1s' }))
+    const { code, message } = await refusal(world.init({ ...managed(), subscriptionTimeout: '5s' }))
     expect({ code, message }).toEqual({ code: 'TIMEOUT', message: expect.stringContaining(host) })
     expect(message).not.toContain('login.microsoftonline.com')
     expect(message).not.toContain(new URL(world.emulator.endpoints.authorityHost).host)
@@ -101,7 +101,7 @@ it('names the host of an identity endpoint that hangs', async () => {
   const world = await openWorld()
   const { host } = await openIdentity(world.emulator, () => {})
   const authority = new URL(world.emulator.endpoints.authorityHost).host
-  const init = await refusal(world.init({ ...managed(), subscriptionTimeout: '1s' }))
+  const init = await refusal(world.init({ ...managed(), subscriptionTimeout: '5s' }))
   expect(init.code).toBe('TIMEOUT')
   expect(init.message).toContain(host)
   expect(init.message).not.toContain(authority)

@@ -178,7 +178,7 @@ describe('provisioning: check', () => {
 
   it('has init end by subscriptionTimeout, and says who could create it', async () => {
     const world = await openComponents()
-    const { ready } = world.start({ provisioning: 'check', subscriptionTimeout: '1s' })
+    const { ready } = world.start({ provisioning: 'check', subscriptionTimeout: '5s' })
     const error = await refusal(ready)
     expect(error.code).toBe('TIMEOUT')
     expect(error.message).toContain('does not exist, and provisioning is check')

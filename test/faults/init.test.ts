@@ -92,7 +92,7 @@ it('waits as long as Retry-After says', async () => {
   expect(Number(taken) - Number(refused)).toBeGreaterThanOrEqual(1_000)
 })
 
-const hasty: Fields = { subscriptionTimeout: '1s' }
+const hasty: Fields = { subscriptionTimeout: '5s' }
 const otherScope = (change: (scope: string) => string) => (world: World) => ({
   scope: change(String(world.fields.scope)),
 })

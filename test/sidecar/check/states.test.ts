@@ -95,7 +95,7 @@ it.each([
   await openWebhook(emulator, () => ({ consents, status }))
   const subscribing = subscribe(world, {
     subscriberEndpoint: 'https://webhook.example.com/api/events',
-    subscriptionTimeout: '1s',
+    subscriptionTimeout: '5s',
   })
   await expect(subscribing).rejects.toThrow()
   const { idsThat, said } = await world.check('--only', 'azure/subscription')
