@@ -22,9 +22,38 @@ export function missingFields(
   const missing = configured.map((reader) => ({ reader, issues: missingFor(reader, by, given, resolvedBy) }))
   const issues = missing.flatMap((one) => one.issues)
   const [input, output] = missing
+  if (issues.length === 0) return []
   const isOutputAlone = isOutputSound && !given.fields.has('direction') && output?.issues.length === 0
-  return isOutputAlone && input && input.issues.length > 0 ? [...issues, onlyToPublish] : issues
+  const wayOut = isOutputAlone && input && input.issues.length > 0 ? [onlyToPublish] : []
+  const reported = new Set(issues.map(({ field }) => field))
+  const isMeant = ({ name, secret, readers }: EmptyField) =>
+    secret && !reported.has(name) && configured.some((reader) => readers.includes(reader))
+  return [...issues, ...emptyFields(given, resolvedBy, isMeant), ...wayOut]
 }
+
+/** Faults where no side is configured. */
+export function neitherSide(given: GivenFields, resolvedBy: MissingOptions['resolvedBy']): readonly MetadataIssue[] {
+  return [nothingConfigured, ...emptyFields(given, resolvedBy, ({ secret, required }) => secret || required)]
+}
+
+type EmptyField = (typeof metadataFields)[number]
+
+/** A field that is there without a value may be why others are asked for. */
+function emptyFields(
+  { empty }: GivenFields,
+  resolvedBy: MissingOptions['resolvedBy'],
+  isMeant: (field: EmptyField) => boolean,
+): readonly MetadataIssue[] {
+  const meant = metadataFields.filter((field) => empty.has(field.name) && isMeant(field))
+  return meant.map(({ name }) => ({
+    field: name,
+    rule: 'counts as absent',
+    fix: fillIn(`write ${entryToWrite(name)}`, resolvedBy),
+  }))
+}
+
+const fillIn = (write: string, resolvedBy: MissingOptions['resolvedBy']) =>
+  resolvedBy === 'sidecar' ? fromSidecar : `its value is empty: ${write}`
 
 function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: MissingOptions['resolvedBy']) {
   const { fields, unknown, empty } = given
@@ -36,7 +65,7 @@ function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resol
     const write = need.or === undefined ? `write ${entryToWrite(name)}` : `write ${entryToWrite(name)}, or ${need.or}`
     let fix = `${write}${because}`
     if (slip) fix = `is ${slip.issue.field} meant for it?`
-    else if (empty.has(name)) fix = resolvedBy === 'sidecar' ? fromSidecar : `its value is empty: ${write}`
+    else if (empty.has(name)) fix = fillIn(write, resolvedBy)
     return [{ field: name, rule: `is required ${need.why}`, fix }]
   })
   // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
@@ -76,7 +105,7 @@ const namesOf = (side: Side) =>
     .map(({ name }): FieldName => name)
     .join(', ')
 
-export const neitherSide: MetadataIssue = {
+const nothingConfigured: MetadataIssue = {
   rule: 'configures neither the input nor the output side',
   fix: `set ${namesOf('input')} for the input side, ${namesOf('output')} for the output side, or both`,
 }

@@ -67,7 +67,12 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   // What follows from a value that is not known is not known either.
   const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
   if (sides.size === 0 && !isUndecided)
-    return { issues: [...sorted([...unnamed(given), neitherSide], given), ...unknownNames(given)] }
+    return {
+      issues: [
+        ...sorted([...unnamed(given), ...neitherSide(given, options.resolvedBy)], given),
+        ...unknownNames(given),
+      ],
+    }
 
   const written = new Set<string>(fields.keys())
   const provisioning = options.provisioning ?? decided.values.provisioning
