@@ -54,7 +54,7 @@ export function componentChecks(options: ComponentChecksOptions) {
   const checks: Check[] = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
-    ...(pullWorld ? pullChecks(pullWorld) : []),
+    ...(pullWorld ? pullChecks(pullWorld, options) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
     ...(surroundings.sidecar && component.metadata ? [sidecarCheck(surroundings.sidecar, component)] : []),
     ...(clockSource ? [clockCheck(clockSource, surroundings.endpoints)] : []),
@@ -96,7 +96,7 @@ function inputChecks(
   const url = new URL(world.input.subscriberEndpoint)
   const place = { url, ...placeOf(surroundings), route }
   const atAzure = [
-    providerCheck(world),
+    providerCheck(world, placeOf(surroundings)),
     { ...scopeCheck([world]), field: 'scope' as const },
     permissionCheck([world]),
     subscriptionCheck(world),
@@ -135,12 +135,17 @@ const unasked = (id: CheckId): Check => ({
 /** What the checks of a host name need to know of the place where it is asked for. */
 const placeOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
-function pullChecks(world: PullWorld): readonly Check[] {
+function pullChecks(world: PullWorld, { surroundings }: ComponentChecksOptions): readonly Check[] {
   const { places } = world
   const [first] = places
   const unmanaged = world.pull.provisioning === 'none' ? placeIds.map(unasked) : []
   const atAzure = first
-    ? [providerCheck(first), scopeCheck(places), permissionCheck(places), pullSubscriptionCheck(places)]
+    ? [
+        providerCheck(first, placeOf(surroundings)),
+        scopeCheck(places),
+        permissionCheck(places),
+        pullSubscriptionCheck(places),
+      ]
     : unmanaged
   return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
 }

@@ -75,4 +75,57 @@ describe.skipIf(browserMissing)('each view of the page in Chromium (skipped wher
       expect(found).toEqual([])
     },
   )
+
+  it('cuts no placeholder at any width', async () => {
+    const { emulator } = await openShop()
+    await showPage(page, emulator)
+    const cut: string[] = []
+    for (let width = 320; width <= 1440; width += 20) {
+      await page.setViewportSize({ width, height: 844 })
+      const told = await page.evaluate<
+        string[]
+      >(`[...document.querySelectorAll('input, select, textarea')].flatMap((one) => {
+        const text = one.placeholder ?? one.selectedOptions?.[0]?.text ?? ''
+        const style = getComputedStyle(one)
+        const canvas = document.createElement('canvas').getContext('2d')
+        canvas.font = style.font
+        // The arrow of a list, and the cross that empties a field.
+        const taken = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + 20
+        return canvas.measureText(text).width + taken > one.clientWidth ? [text] : []
+      })`)
+      cut.push(...told.map((text) => `${width} px: ${text}`))
+    }
+    expect(cut).toEqual([])
+  })
+
+  it('never shows a next try that lies in the past', async () => {
+    const { emulator, subscriber, publish, clock } = await openShop({ probation: { afterFailures: 3 } })
+    await showPage(page, emulator)
+    const next = page.locator('#detail dt:text-is("Next try") + dd')
+    const fate = page.locator('#events tr', { hasText: 'slow' }).locator('.fate')
+    // The next try comes, and is not answered.
+    subscriber.answer({ status: 503 }, undefined)
+    await publish({ subject: 'slow' })
+    await fate.filter({ hasText: /try 2 in \d+ s$/ }).waitFor()
+    await fate.click()
+    await next.filter({ hasText: /^5 Jan 2026, 14:07:\d\d$/ }).waitFor()
+    await clock.advance(35_000)
+    await subscriber.received(2)
+    await fate.filter({ hasText: '503 · try 2 now' }).waitFor()
+    await next.filter({ hasText: /^now$/ }).waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+  })
+
+  it('does not say that an endpoint is held back when the pause is over', async () => {
+    const { emulator, subscriber, publish, clock } = await openShop({ probation: { afterFailures: 3 } })
+    await showPage(page, emulator)
+    subscriber.answer({ status: 404 }, { status: 404 }, { status: 404 }, undefined, undefined, undefined)
+    await publish({ subject: 'one' }, { subject: 'two' }, { subject: 'three' })
+    const held = page.locator('.fate', { hasText: 'held back until' })
+    await page.locator('#subscriptions li').locator(held).waitFor()
+    await page.locator('#events').locator(held).nth(2).waitFor()
+    await clock.advance(300_000)
+    await subscriber.received(4)
+    await expect.poll(() => held.count()).toBe(0)
+  })
 })

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startCommand } from '../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
@@ -40,4 +41,21 @@ it('names the emulator to start where none answers', async () => {
   ])
   expect(await command.ended).toBe(1)
   expect(command.lines[0]).toContain('no emulator answers at https://127.0.0.1:')
+})
+
+it('says what to do where the client may not read the registration of the provider', async () => {
+  const emulator = await startEmulator()
+  const folder = makeComponentFolder()
+  folder.write('orders.yaml', componentYaml(emulator, { handshakePort: '9000' }))
+  writeSecretStore(folder, emulator, ['orders'])
+  folder.write('ca.pem', emulator.endpoints.ca)
+  const check = startCommand(['check', '--components', folder.path, '--only', 'azure/provider'], {
+    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
+    NODE_EXTRA_CA_CERTS: join(folder.path, 'ca.pem'),
+  })
+  await check.ended
+  expect(check.lines.join('\n')).toMatch(
+    /! azure\/provider .* may not be read by this client\n +→ .*az provider show .*role Reader/,
+  )
 })

@@ -38,24 +38,29 @@ async function initialised(folder = emptyFolder()): Promise<{ folder: string; co
   return { folder, commands: [...text.matchAll(/(?:^ {2,}.*\n?)+/gm)].map(([command]) => command) }
 }
 
-it('writes files to start from, and prints the commands that bring an event to an application', async () => {
+/** The same on free ports. The default ports, which no command names, are given. */
+async function onFreePorts(): Promise<{ folder: string; commands: string[] }> {
   const { folder, commands } = await initialised()
-  expect(commands).toHaveLength(4)
   const ports = new Map<string, string>()
   for (const port of ['4430', '4431', '9000', '3500', '3000']) ports.set(port, String(await freePort()))
-  const onFreePorts = (text: string) =>
-    text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
-  for (const file of files) {
-    writeFileSync(join(folder, file), onFreePorts(readFileSync(join(folder, file), 'utf8')))
-  }
-  const [emulate = '', app = '', run = '', publish = ''] = commands.map((command) =>
-    onFreePorts(
-      command
-        // The default ports, which no command names, are given so that the test can choose others.
-        .replace('--emulator', '--emulator https://127.0.0.1:4430')
-        .replace('--app-port', '--http-port 3500 --app-port'),
+  const moved = (text: string) => text.replace(/\b(4430|4431|9000|3500|3000)\b/g, (port) => ports.get(port) ?? port)
+  for (const file of files) writeFileSync(join(folder, file), moved(readFileSync(join(folder, file), 'utf8')))
+  return {
+    folder,
+    commands: commands.map((command) =>
+      moved(
+        command
+          .replace('--emulator', '--emulator https://127.0.0.1:4430')
+          .replace('--app-port', '--http-port 3500 --app-port'),
+      ),
     ),
-  )
+  }
+}
+
+it('writes files to start from, and prints the commands that bring an event to an application', async () => {
+  const { folder, commands } = await onFreePorts()
+  expect(commands).toHaveLength(4)
+  const [emulate = '', app = '', run = '', publish = ''] = commands
   await paste(emulate, folder).said(/^ready: /)
   const application = paste(app, folder)
   await application.said(/listens on port/)
@@ -65,6 +70,19 @@ it('writes files to start from, and prints the commands that bring an event to a
   expect(publishing.lines).toContain('HTTP/1.1 200 OK')
   const [event = ''] = await application.said(/^\/orders /)
   expect(JSON.parse(event.slice('/orders '.length))).toMatchObject({ data: { order: 1 } })
+})
+
+it('writes files of which check --emulator says nothing but, in one line, that this is the emulator', async () => {
+  const { folder, commands } = await onFreePorts()
+  const [emulate = '', , run = ''] = commands
+  const [emulator = ''] = /--emulator \S+/.exec(run) ?? []
+  await paste(emulate, folder).said(/^ready: /)
+  const check = paste(`${bin} check ${emulator}; echo ended with $?`, folder)
+  await check.ended
+  expect(check.lines.at(-1)).toBe('ended with 0')
+  expect(check.lines.filter((line) => /^ +[^ ✓]/.test(line))).toEqual([
+    '  on the emulator: public names and certificates are not judged as Azure judges them',
+  ])
 })
 
 it('writes an application that says what to do when its port is in use', async () => {

@@ -28,6 +28,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
   let shown
   let shownText = ''
   let shownEvent
+  let shownNext = ''
   let asking = false
   let again = false
 
@@ -53,6 +54,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     const open = new Map([...content.querySelectorAll('details')].map((one) => [one.dataset.try, one.open]))
     const focused = document.activeElement?.dataset.focus
     title.textContent = event.type || '(no type)'
+    shownNext = event.fates.map(nextText).join()
     content.replaceChildren(
       descriptionList([
         ['Id', event.id],
@@ -71,13 +73,17 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }
 
+  function nextText(fate) {
+    const next = nextTryOf(fate)
+    return fate.state === 'waiting' ? (next > now() ? dayAndTimeOf(next) : 'now') : undefined
+  }
+
   function fateSection(event, fate, open) {
     const heading = element('h3', {}, 'To ', fateElement(fate, now()))
-    const next = nextTryOf(fate)
     const facts = descriptionList([
       ['Reason', fate.reason],
       ['Blob', fate.blobPath],
-      ['Next try', fate.state === 'waiting' ? (next > now() ? dayAndTimeOf(next) : 'now') : undefined],
+      ['Next try', nextText(fate)],
     ])
     const tries = fate.attempts.toReversed().map((attempt, index) => {
       const name = `${fate.name} ${attempt.at} ${attempt.deliveryCount}`
@@ -178,9 +184,10 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
       again = false
       await this.refresh(key)
     },
-    /** Counts the time down that is left to the next tries. */
+    /** Counts the time down that is left to the next tries, none of which may lie in the past. */
     tick() {
       if (!dialog.open || !shownEvent) return
+      if (shownEvent.fates.map(nextText).join() !== shownNext) render(shownEvent)
       tickFates(content.querySelectorAll('h3'), shownEvent.fates, now())
     },
   }

@@ -30,9 +30,14 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
 }
 
 /** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
-export function readFinding(error: unknown, context: FailureContext, what: string): Finding {
+export function readFinding(
+  error: unknown,
+  context: FailureContext,
+  what: string,
+  { remedy }: { readonly remedy?: string } = {},
+): Finding {
   if (!isForbidden(error)) return armFinding(error, context)
-  return warning(`${what} may not be read by this client`, { belongsTo: 'azure/permission' })
+  return warning(`${what} may not be read by this client`, { remedy, belongsTo: 'azure/permission' })
 }
 
 export function isForbidden(error: unknown): boolean {
