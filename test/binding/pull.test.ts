@@ -195,23 +195,6 @@ it('asks for fewer events where they are large, so that an answer takes less tim
   expect(asked.slice(0, 3)).toEqual([16, 8, 8])
 })
 
-it('awaits its handlers when it closes, and settles their events', async () => {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-  const { promise: open, resolve: finish } = Promise.withResolvers<void>()
-  const onEvent = async () => {
-    begin()
-    await open
-  }
-  const { emulator, binding, publish, byKey } = await openPull({ binding: { onEvent } })
-  await binding.init(byKey)
-  await publish(order('one'))
-  await begun
-  const closing = binding.close()
-  finish()
-  await closing
-  expect(emulator.pending).toBe(0)
-})
-
 it('goes on after the namespace was away, and says what is wrong meanwhile', async () => {
   const { emulator, binding, log, events, publish, byKey } = await openPull()
   emulator.failNext({ route: 'namespace', status: 503, times: 2, matches: ({ url }) => url.includes(':receive') })
@@ -257,16 +240,6 @@ it('handles an event once though it comes again before its acknowledgement is an
   await clock.advance(1_000)
   await expect.poll(() => binding.health().input?.pull).toMatchObject({ failedSettlements: 1 })
   expect(events).toHaveLength(1)
-})
-
-it('settles again what could not be settled at once', async () => {
-  const { emulator, binding, publish, byKey } = await openPull()
-  await binding.init(byKey)
-  emulator.failNext({ route: 'namespace', status: 500, matches: ({ url }) => url.includes(':acknowledge') })
-  await publish(order('one'))
-  await emulator.settled()
-  const settled = { settled: { acknowledge: 1 }, failedSettlements: 0 }
-  await expect.poll(() => binding.health().input?.pull).toMatchObject(settled)
 })
 
 it.each([

@@ -3,7 +3,6 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
-import type { EventOutcome } from '../../src/dispatch/delivery.ts'
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
@@ -81,39 +80,7 @@ function openDispatcher(
   return { clock, calls, log, dispatcher, deliver, handled: () => calls.map((call) => call.event.cloudEvent.id) }
 }
 
-describe('decideAcknowledgement', () => {
-  it.each<{ outcomes: EventOutcome[]; status: number }>([
-    { outcomes: ['resolved'], status: 200 },
-    { outcomes: ['resolved', 'resolved'], status: 200 },
-    { outcomes: ['rejected'], status: 400 },
-    { outcomes: ['invalid'], status: 400 },
-    { outcomes: ['resolved', 'rejected', 'invalid'], status: 400 },
-    { outcomes: ['threw'], status: 500 },
-    { outcomes: ['rejected', 'threw', 'invalid', 'resolved'], status: 500 },
-    { outcomes: ['timedOut'], status: 503 },
-    { outcomes: ['notTried'], status: 503 },
-    { outcomes: ['threw', 'timedOut', 'rejected'], status: 503 },
-    { outcomes: ['notTried', 'threw', 'invalid'], status: 503 },
-  ])('answers $status to $outcomes', ({ outcomes, status }) => {
-    expect(decideAcknowledgement(outcomes).status).toBe(status)
-    expect(decideAcknowledgement(outcomes.toReversed()).status).toBe(status)
-  })
-})
-
 describe('handlerTimeout', () => {
-  it('answers 503 and aborts the signal when a handler takes longer', async () => {
-    const { clock, calls, deliver } = openDispatcher()
-    const answers = deliver(['1'])
-    const signal = calls[0]?.event.signal
-    clock.advance(24_999)
-    expect(answers).toEqual([])
-    expect(signal?.aborted).toBe(false)
-    clock.advance(1)
-    expect(answers).toEqual([503])
-    expect(signal?.aborted).toBe(true)
-    expect(signal?.reason).toMatchObject({ name: 'TimeoutError' })
-  })
-
   it('has its signal in a copy of the event too', () => {
     const { clock, calls, deliver } = openDispatcher()
     deliver(['1'])
@@ -184,18 +151,6 @@ describe('maxConcurrency', () => {
     for (const call of calls.slice(2)) await call.resolve()
     await calls[4]?.resolve()
     expect(batch).toEqual([200])
-  })
-
-  it('lets a body wait for 3 s, then answers 503', async () => {
-    const { clock, calls, deliver } = openDispatcher({ maxConcurrency: 1 })
-    deliver(['1'])
-    const answers = deliver(['2'])
-    clock.advance(2_999)
-    expect(answers).toEqual([])
-    clock.advance(1)
-    expect(answers).toEqual([503])
-    await calls[0]?.resolve()
-    expect(calls).toHaveLength(1)
   })
 
   it('lets the rest of a batch that has begun wait for longer', async () => {

@@ -1,8 +1,7 @@
-import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from './manual-clock.ts'
-import { cloudEventText, openListener, ours, proof } from './open-listener.ts'
+import { cloudEventText, openListener, proof } from './open-listener.ts'
 
 /** A handler that a test ends by hand, and the moment when it was first called. */
 function slowHandler() {
@@ -32,15 +31,6 @@ describe('createListener', () => {
     expect(['::', '0.0.0.0']).toContain(listener.address.address)
     expect((await deliver(cloudEventText('1'))).status).toBe(200)
   })
-
-  it('gives away no secret when it is printed', async () => {
-    const { listener, deliver, events } = await openListener()
-    await deliver(cloudEventText('1'))
-    for (const value of [listener, events]) {
-      const text = inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true }) + JSON.stringify(value)
-      expect(text).not.toContain(ours.text)
-    }
-  })
 })
 
 describe('a slow handler', () => {
@@ -50,9 +40,11 @@ describe('a slow handler', () => {
     const { deliver, events } = await openListener({ handler: slow.handler, now: clock.now, clock: clock.clock })
     const first = deliver(cloudEventText('1'))
     await slow.called
-    clock.advance(25_000)
+    clock.advance(24_999)
+    expect(events[0]?.signal.aborted).toBe(false)
+    clock.advance(1)
     expect((await first).status).toBe(503)
-    expect(events[0]?.signal.aborted).toBe(true)
+    expect(events[0]?.signal.reason).toMatchObject({ name: 'TimeoutError' })
     slow.end()
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
     expect(events).toHaveLength(2)

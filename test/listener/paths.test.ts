@@ -1,54 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { createPathCheck } from '../../src/listener/paths.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
 
-describe('createPathCheck', () => {
-  const isOurs = createPathCheck('https://shop.example.com/hooks/caf%c3%a9%20%2fa/:id/*?code=marked')
+describe('the listener', () => {
+  const input = { subscriberEndpoint: 'https://shop.example.com/hooks/caf%c3%a9%20%2fa/:id/*?code=marked' }
 
   it.each([
     '/api/events',
-    '/api/events?code=1',
-    '/api/%65vents',
-    'http://shop.example.com/api/events?x',
+    '/api/events?anything=1',
     '/hooks/caf%C3%A9%20%2Fa/:id/*',
     '/hooks/caf%c3%a9%20%2fa/:id/*?code=marked',
-  ])('takes %s', (target) => expect(isOurs(target)).toBe(true))
+  ])('serves %s', async (path) => {
+    const { deliver, request, events } = await openListener({ input })
+    expect((await deliver(cloudEventText('1'), {}, path)).status).toBe(200)
+    expect((await request({ method: 'OPTIONS' }, path)).status).toBe(200)
+    expect(events).toHaveLength(1)
+  })
 
-  it.each([
-    '/',
-    '*',
-    '',
-    '/api/events/',
-    '/api//events',
-    '/API/events',
-    '/api/./events',
-    '/api/x/../events',
-    '/api%2Fevents',
-    '/api/events;x',
-    '/api/events%',
-    '/api/events%zz',
-    '/api/eventsx',
-    '/hooks/caf%C3%A9%20/a/:id/*',
-    '/hooks/caf%C3%A9%20%2Fa/7/x',
-    'http://shop.example.com',
-    'http:/api/events',
-  ])('takes no %s', (target) => expect(isOurs(target)).toBe(false))
-})
-
-describe('the listener', () => {
-  const input = { subscriberEndpoint: 'https://shop.example.com/hooks/a%20b?code=marked' }
-
-  it.each(['/api/events', '/api/events?anything=1', '/hooks/a%20b', '/hooks/a%20b?code=marked'])(
-    'serves %s',
-    async (path) => {
-      const { deliver, request, events } = await openListener({ input })
-      expect((await deliver(cloudEventText('1'), {}, path)).status).toBe(200)
-      expect((await request({ method: 'OPTIONS' }, path)).status).toBe(200)
-      expect(events).toHaveLength(1)
-    },
-  )
-
-  it.each(['/', '/healthz', '/api', '/api/events/1', '/hooks/a'])(
+  it.each(['/', '/healthz', '/api', '/api/events/1', '/hooks/caf%C3%A9%20/a/:id/*', '/hooks/caf%C3%A9%20%2Fa/7/x'])(
     'answers 404 on %s, whatever the method',
     async (path) => {
       const { deliver, request } = await openListener({ input })

@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import { ClientSecretCredential } from '@azure/identity'
 import { expect, it } from 'vitest'
@@ -103,44 +102,4 @@ it('refuses a state file that another emulator uses', async () => {
   expect(other.lines).toEqual([
     `eventgrid-binding emulate: ${state} is in use by another emulator. End that one, or name another file.`,
   ])
-})
-
-it.each([
-  {
-    name: 'something else',
-    content: 'Dear reader',
-    said: /state\.db is not a state file of the emulator\. Name another/,
-  },
-  {
-    name: 'damaged',
-    content: (file: string) => {
-      const bytes = readFileSync(file)
-      return bytes.fill(0xff, 100, Math.min(bytes.length, 8192))
-    },
-    said: /state\.db is damaged.*Name another file or restore a copy/,
-  },
-  {
-    name: 'of another version',
-    content: (file: string) => {
-      const database = new DatabaseSync(file)
-      database.exec('PRAGMA user_version = 99')
-      database.close()
-      return readFileSync(file)
-    },
-    said: /state\.db was written by another version of the emulator \(format 99; this one reads \d+\)/,
-  },
-])('refuses a state file that is $name, and leaves it as it is', async ({ content, said }) => {
-  const state = join(temporaryFolder(), 'state.db')
-  if (typeof content === 'string') writeFileSync(state, content)
-  else {
-    const emulate = await startEmulate(['--state', state])
-    emulate.process.kill('SIGTERM')
-    await emulate.ended
-    writeFileSync(state, content(state))
-  }
-  const before = readFileSync(state)
-  const command = emulateOn(state)
-  expect(await command.ended).toBe(2)
-  expect(command.lines.join('\n')).toMatch(said)
-  expect(readFileSync(state).equals(before)).toBe(true)
 })

@@ -21,16 +21,6 @@ async function openBusy() {
   return { ...open, reading, event: await reading.next() }
 }
 
-it('waits for the acknowledgement of what was sent, and ends the stream then', async () => {
-  const { pluggable, reading, event, emulator } = await openBusy()
-  const closed = pluggable.close()
-  expect(pluggable.draining).toBe(true)
-  reading.acknowledge(event)
-  await closed
-  await reading.ended
-  expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([200])
-})
-
 it('takes nothing new meanwhile, and leaves its place to the next process at once', async () => {
   const { pluggable, reading, event, emulator, publish } = await openBusy()
   const closed = pluggable.close()

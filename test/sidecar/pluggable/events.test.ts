@@ -29,23 +29,6 @@ const whenRead = (open: { pluggable: { health(): Record<string, { input?: { reas
     expect(reasons.filter((reason) => reason.includes('no handler'))).toEqual([])
   })
 
-it('takes an event from the topic to the host, and its acknowledgement back to Event Grid', async () => {
-  const { host, fields, emulator, publish } = await openComponent()
-  await host.init('input', 'orders', fields)
-  const reading = await host.read('orders')
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-
-  await publish('1')
-  const event = await reading.next()
-  expect(JSON.parse(event.data.toString())).toMatchObject({ id: '1', source: '/test', data: { id: '1' } })
-  expect(event.contentType).toBe('application/cloudevents+json')
-  reading.acknowledge(event)
-
-  await emulator.settled()
-  expect(emulator.records.deliveries.last).toMatchObject({ status: 200, outcome: 'delivered' })
-})
-
 it('hands on the bytes of the event as they were sent', async () => {
   const open = await openReading()
   await whenRead(open)
