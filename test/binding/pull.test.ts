@@ -282,7 +282,7 @@ it('reads the host name of the namespace again after a failure, with subscriptio
   emulator.failNext({ route: 'arm', matches, status: 503, retryAfter: 0 })
   await binding.init({ ...byCredential, eventSubscriptionName: 'app' }, { subscription: 'background' })
   await publish(order('one'))
-  await expect.poll(() => events, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(() => events, { timeout: 30_000 }).toHaveLength(1)
   expect(binding.health()).toMatchObject({ status: 'healthy' })
 })
 

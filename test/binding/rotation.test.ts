@@ -179,7 +179,7 @@ it('replicas of three versions that start at the same moment end up with a crede
   await Promise.all(versions.map((secrets) => fleet.start(4, secrets)))
   // A replica whose credential a write at the same moment replaced adds it again at its next delivery.
   await fleet.deliver()
-  await expect.poll(() => fleet.credentials(), { timeout: 20_000 }).toBe(3)
+  await expect.poll(() => fleet.credentials(), { timeout: 30_000 }).toBe(3)
   expect(await fleet.deliver()).toEqual(new Set([200]))
   expect(fleet.writes()).toBeLessThanOrEqual(6)
 })

@@ -59,8 +59,8 @@ it('creates an event subscription again that somebody deleted', async () => {
   expect(side.health().status).toBe('healthy')
   await remove()
   look()
-  await expect.poll(exists, { timeout: 10_000 }).toBe(true)
-  await expect.poll(() => side.health().status, { timeout: 10_000 }).toBe('healthy')
+  await expect.poll(exists, { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => side.health().status, { timeout: 30_000 }).toBe('healthy')
 })
 
 it('is degraded with the reason where somebody moved it, and writes nothing', async () => {
@@ -70,7 +70,7 @@ it('is degraded with the reason where somebody moved it, and writes nothing', as
   const writes = () => emulator.records.requests.filter(({ method }) => method === 'PUT' || method === 'PATCH').length
   const before = writes()
   look()
-  await expect.poll(() => side.health(), { timeout: 10_000 }).toMatchObject({ status: 'degraded' })
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded' })
   expect(side.health().reasons).toEqual([
     `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`,
   ])
@@ -122,7 +122,7 @@ it('updates the event subscription of a pull side once the client may', async ()
   expect(writes()).toBe(0)
   permit()
   look()
-  await expect.poll(writes, { timeout: 10_000 }).toBe(1)
+  await expect.poll(writes, { timeout: 30_000 }).toBe(1)
 })
 
 it('creates the event subscription of a pull side again, though the client may not read the one that forwards', async () => {
@@ -130,5 +130,5 @@ it('creates the event subscription of a pull side again, though the client may n
   await remove()
   await expect.poll(exists).toBe(false)
   look()
-  await expect.poll(exists, { timeout: 10_000 }).toBe(true)
+  await expect.poll(exists, { timeout: 30_000 }).toBe(true)
 })

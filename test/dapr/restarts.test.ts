@@ -67,7 +67,7 @@ withDaprd('our process killed: create says to restart daprd, events wait in Even
   // It finds the new process by itself.
   await vi.waitFor(
     async () => expect(await (await daprd.create('orders', {})).text()).toMatch(/NOT_INITIALIZED.*restart daprd/),
-    { timeout: 20_000, interval: 100 },
+    { timeout: 30_000, interval: 100 },
   )
   await fresh.line(/warn.*was not initialised in this process; restart daprd/)
   expect(idsOf(app.calls)).toEqual(['before'])

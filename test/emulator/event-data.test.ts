@@ -95,7 +95,7 @@ describe.each(ways)('$name', (way) => {
   it('arrives with its data as it was published', async () => {
     const { emulator, subscriber } = await openTopic(way)
     for (const text of texts) await publish(emulator, way, text)
-    await emulator.settled({ timeout: 10_000 })
+    await emulator.settled({ timeout: 30_000 })
     const bodies = subscriber.deliveries().map(({ body }) => body)
     for (const text of texts) {
       expect(bodies.filter((body) => body.includes(`"${way.member ?? 'data'}":${text}`))).not.toEqual([])
@@ -196,7 +196,7 @@ it.each([{ inputSchema: 'EventGridSchema' as const }, { inputSchema: 'CloudEvent
     const isGrid = inputSchema === 'EventGridSchema'
     const body = (data: string) => (isGrid ? `[${grid(data)}]` : cloud(data))
     await publish(emulator, { name: '', body, ...(isGrid && { inputSchema }) }, '{"n":9007199254740993,"m":1E400}')
-    await emulator.settled({ timeout: 10_000 })
+    await emulator.settled({ timeout: 30_000 })
     expect(written).toEqual([expect.stringContaining('"data":{"n":9007199254740993,"m":1E400}')])
   },
 )
@@ -225,7 +225,7 @@ it('an event that a state file kept arrives as it was published', async () => {
   await first.close()
   const clock = new ManualClock(Date.now() + 3_600_000)
   const second = await startEmulator({ ...options, clock })
-  await second.settled({ timeout: 10_000 })
+  await second.settled({ timeout: 30_000 })
   expect(subscriber.deliveries().at(-1)?.body).toContain('"data":[9007199254740993, 1.10]')
 })
 

@@ -58,7 +58,7 @@ async function run(): Promise<readonly Step[]> {
   if (code !== 0) steps.push({ step: 'the program runs to its end', error: lastLine({ stderr }) })
   steps.push(
     await takeStep('what it published is delivered', async () => {
-      await emulator.settled({ timeout: 10_000 })
+      await emulator.settled({ timeout: 30_000 })
       const delivered = emulator.records.deliveries.all().flatMap(({ eventIds }) => eventIds)
       assert.deepEqual(delivered.toSorted(), ['java-grid', 'java-key', 'java-sas', 'java-token'])
     }),

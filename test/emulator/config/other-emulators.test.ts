@@ -25,7 +25,7 @@ it('deliver makes topic, event subscription and ingress, and keeps path and quer
   expect(emulator.topics().map(({ name }) => name)).toEqual(['orders', 'returns'])
   emulator.raise('orders', [cloudEvent()])
   emulator.raise('returns', [cloudEvent()])
-  await emulator.settled({ timeout: 10_000 })
+  await emulator.settled({ timeout: 30_000 })
   expect(first.deliveries().map(({ url }) => url)).toEqual(['/hook?code=1', '/returns'])
   expect(second.deliveries().map(({ url }) => url)).toEqual(['/'])
 })
@@ -41,7 +41,7 @@ it('deliver uses a topic that is given, and stands beside event subscriptions an
   await emulator.idle()
   expect(emulator.topics().map(({ name }) => name)).toEqual(['orders'])
   emulator.raise('orders', [gridEvent()])
-  await emulator.settled({ timeout: 10_000 })
+  await emulator.settled({ timeout: 30_000 })
   expect(
     subscriber
       .deliveries()
@@ -99,7 +99,7 @@ it('a topic of both schemas takes each in each form, and delivers CloudEvents', 
   expect(await post(httpEndpoint, key, gridEvents, [gridEvent({ id: 'g' })])).toBe(200)
   expect(await post(httpEndpoint, key, binary, { amount: 1 })).toBe(200)
   expect(await post(httpEndpoint, key, gridEvents, [cloudEvent()])).toBe(400)
-  await emulator.settled({ timeout: 10_000 })
+  await emulator.settled({ timeout: 30_000 })
   const ids = subscriber.deliveries().map(({ body }) => JSON.parse(body).id)
   expect(ids.toSorted()).toEqual(['b', 'c', 'g'])
 })

@@ -53,7 +53,7 @@ it('gives up an unacknowledged event after four times handlerTimeout, so that a 
       expect((await again()).status).toBe(503)
       expect(open.reading.events.length).toBeGreaterThan(1)
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: 30_000, interval: 50 },
   )
   expect(JSON.parse((await second).data.toString())).toMatchObject({ id: 'a' })
 })
@@ -216,7 +216,7 @@ async function fill({ pluggable, reading, port }: Awaited<ReturnType<typeof open
     Number(/^eventgrid_binding_events_waiting\{.*\} (\d+)$/m.exec(await pluggable.metrics.text())?.[1])
   reading.pause()
   const answers = Array.from({ length: 100 }, (_, n) => deliver(port, cloudEvent(String(n), 'x'.repeat(50_000))))
-  await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await waiting()).toBeGreaterThan(0), { timeout: 30_000 })
   return { answers, waiting }
 }
 
