@@ -117,7 +117,7 @@ async function showToken(file: string): Promise<string> {
   return stdout.trim().split('\n')[1] ?? ''
 }
 
-const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
+const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/shop'
 const secrets = { 'event-grid': { deliveryToken: 'a long random text', accessKey: 'Zmlyc3Qta2V5LW9mLW9yZGVycw==' } }
 
 it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
@@ -127,7 +127,7 @@ it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
       clients: [{ roles: [{ role: 'Owner' }] }],
       // main.json updates it, and keeps its keys.
       topics: [{ name: 'orders', keys: [secrets['event-grid'].accessKey, 'c2Vjb25kLWtleS1vZi1vcmRlcnM='] }],
-      subscriptions: [{ id: '33333333-3333-4333-8333-333333333333', resourceGroups: ['rg'] }],
+      subscriptions: [{ id: '33333333-3333-4333-8333-333333333333', resourceGroups: ['shop'] }],
     })
     const [component] = parseComponents(text(file), { secrets })
     if (!component) throw new Error('no component')

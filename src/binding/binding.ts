@@ -65,7 +65,7 @@ export type GivenOperation<Operation extends string> = string extends Operation 
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
 /**
- * The Event Grid binding of one component: deliveries in, `create` out (specification, section 1).
+ * The Event Grid binding of one component: deliveries in, `create` out.
  *
  * The life of one: `init`, any number of deliveries and `invoke`s, `close`. A failed `init` may be tried again.
  */
@@ -167,7 +167,7 @@ export class Binding {
   }
 
   /**
-   * Runs an output operation (specification, section 4.2). `create` publishes one event, or several, to the custom topic.
+   * Runs an output operation. `create` publishes one event, or several, to the custom topic.
    *
    * @param payload what docs/publishing.md lists: an event, an array of events, or data of any JSON form
    * @throws BindingError NOT_INITIALIZED, CLOSED, OPERATION_UNSUPPORTED, SIDE_NOT_CONFIGURED, PAYLOAD_INVALID, PAYLOAD_TOO_LARGE,
@@ -188,7 +188,7 @@ export class Binding {
     return this.#sides.invoke(operation, payload, options)
   }
 
-  /** The output operations: `create` is the only one (specification, section 1). */
+  /** The output operations: `create` is the only one. */
   operations(): readonly string[] {
     return operations
   }

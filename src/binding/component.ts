@@ -8,7 +8,7 @@ import { Binding, type BindingOptions } from './binding.ts'
 export interface ComponentDescriptor {
   /** The component types it answers to; compared without regard to case. */
   readonly types: readonly string[]
-  /** The component version: `v1` (specification, section 2.1). */
+  /** The component version: `v1`. */
   readonly version: string
   /** Makes the binding of one component; `init` it with that component. */
   create(options?: BindingOptions): Binding

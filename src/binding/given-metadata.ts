@@ -28,7 +28,7 @@ export interface NamedMetadata<Given = unknown> {
   readonly properties: MetadataFields<Given> | readonly { readonly name: string; readonly value?: string | Secret }[]
 }
 
-/** A component document (specification, section 2.1), as a YAML parser gives it. */
+/** A component document, as a YAML parser gives it. */
 export interface ComponentDocument {
   readonly apiVersion: string
   readonly kind: string

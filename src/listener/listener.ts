@@ -43,7 +43,7 @@ export interface ListenerStatus extends AnswerFigures {
 }
 
 /**
- * Serves the subscriber endpoint (specification, section 4.1) on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is
+ * Serves the subscriber endpoint on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is
  * free then.
  */
 export async function createListener(options: ListenerOptions) {

@@ -1,6 +1,6 @@
 // Accepted URL paths: `/api/events` and that of `subscriberEndpoint`; percent-encoding compared.
 
-/** The path of Event Grid's deliveries where no ingress rewrites it (specification, section 4.1). */
+/** The path of Event Grid's deliveries where no ingress rewrites it. */
 export const defaultPath = '/api/events'
 
 /** Is the path of a request target one of the listener's? Ignores the query. */

@@ -69,7 +69,7 @@ interface OpenOutput {
 
 export type ComponentSides = ReturnType<typeof createComponentSides>
 
-/** The output operations (specification, section 1). */
+/** The output operations. */
 export const operations: readonly string[] = ['create']
 
 export function createComponentSides(options: ComponentSidesOptions) {

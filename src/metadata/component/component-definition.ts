@@ -11,7 +11,7 @@ import type { MetadataProperties } from '../typed/read-properties.ts'
 /** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */
 export const componentTypes = ['bindings.cloud.eventrouter', 'bindings.azure.eventgrid'] as const
 
-/** The component's version (specification, section 9). */
+/** The component's version. */
 export const componentVersion = 'v1'
 
 export interface ComponentDefinition {
@@ -48,7 +48,7 @@ export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
 }
 
-/** Is this an `apiVersion` of components: any domain name and `/v1alpha1` (specification, section 2.1)? */
+/** Is this an `apiVersion` of components: any domain name and `/v1alpha1`? */
 export function isApiVersion(text: unknown): boolean {
   const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
   return (
@@ -81,7 +81,7 @@ export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?
 export type Envelope = Readonly<ReturnType<typeof readEnvelope>>
 
 /**
- * Reads the envelope of a component document (specification, section 2.1). Other keys are fine: Dapr and Kubernetes have more. `name` and
+ * Reads the envelope of a component document. Other keys are fine: Dapr and Kubernetes have more. `name` and
  * `type` are undefined where they are missing or wrong, which is reported. `scopes`, `auth` and the entries themselves are not checked.
  */
 export function readEnvelope(document: UnknownRecord, fault: Fault) {

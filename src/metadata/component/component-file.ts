@@ -59,7 +59,7 @@ export const readComponentFiles = (texts: FolderTexts): ComponentFiles =>
 
 const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 
-/** Reads a YAML text of components (specification, section 2.1). Throws for no text: everything wrong is among the issues. */
+/** Reads a YAML text of components. Throws for no text: everything wrong is among the issues. */
 export function readComponentFile(text: string, file: string): ComponentFile {
   const { documents, fault } = readLocatedYaml(text, limits)
   const show = (place: Place): FilePlace => ({ file, ...place })

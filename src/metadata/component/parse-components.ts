@@ -52,7 +52,7 @@ export interface ComponentPlaces {
 }
 
 /**
- * The components of a YAML text (specification, section 2.1), references resolved. It may hold several documents; those
+ * The components of a YAML text, references resolved. It may hold several documents; those
  * of another `kind` are left out, as are empty ones.
  *
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault with file, line and column; of syntax errors only the first

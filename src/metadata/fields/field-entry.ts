@@ -5,7 +5,7 @@ import type { Need, Reader } from './needs.ts'
 import { parseChoice } from './plain-values.ts'
 import { resetToDefault, type Setting } from './setting-value.ts'
 
-/** The two sides of the binding (specification, section 1). */
+/** The two sides of the binding. */
 export type Side = 'input' | 'output'
 
 /** What is known of a field besides the rule of its value. */

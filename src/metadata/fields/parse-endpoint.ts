@@ -6,7 +6,7 @@ import { BrokenRule } from './broken-rule.ts'
 const maxUrlLength = 4096
 
 /**
- * The public address of the input side (specification, section 4.1), normalised; without a path it is `/api/events`.
+ * The public address of the input side, normalised; without a path it is `/api/events`.
  *
  * @throws BrokenRule for a URL that is not https, or has user info or a fragment
  */

@@ -3,7 +3,7 @@
 import { BrokenRule } from './broken-rule.ts'
 
 /**
- * A parsed scope (specification, section 2.3). `id` is the resource id with a leading and no trailing slash, in the
+ * A parsed scope. `id` is the resource id with a leading and no trailing slash, in the
  * user's letter case.
  */
 export type Scope = { readonly id: string; readonly subscriptionId: string } & (

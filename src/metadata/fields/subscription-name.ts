@@ -7,7 +7,7 @@ const pattern = /^[A-Za-z0-9]{3,64}$/
 const pullPattern = /^[A-Za-z0-9]{3,50}$/
 
 /**
- * A name of an event subscription (specification, section 8).
+ * A name of an event subscription.
  *
  * @throws BrokenRule
  */

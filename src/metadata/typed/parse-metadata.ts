@@ -30,7 +30,7 @@ export interface ParseMetadataOptions {
 }
 
 /**
- * Parses the metadata fields of a component (specification, section 2.2; docs/metadata.md).
+ * Parses the metadata fields of a component (docs/metadata.md).
  *
  * @throws BindingError METADATA_INVALID, whose `issues` hold every fault of every side that is configured. A fault of a field that
  *   decides what else is required is reported alone

@@ -18,7 +18,7 @@ interface ServiceOptions {
   readonly logger: Logger
 }
 
-/** The operations of the output (specification, section 4.2). */
+/** The operations of the output. */
 const operations = ['create']
 
 const noData = Buffer.alloc(0)
