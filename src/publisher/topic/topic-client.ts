@@ -21,6 +21,7 @@ import { isLoopback } from '../../support/net/loopback.ts'
 import { cut } from '../../support/text/text.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
+import { httpClient } from './http-client.ts'
 import type { TopicAnswer } from './topic-answer.ts'
 
 /** A client of one topic, on the Event Grid SDK. */
@@ -86,6 +87,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   const bodies: Bodies = new Map()
   const clientOf = (schema: EventSchema) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
+      httpClient,
       allowInsecureConnection: isPlain && isLoopback(url.hostname),
       // Our own retries decide; a redirect would carry the key elsewhere.
       retryOptions: { maxRetries: 0 },
