@@ -76,23 +76,22 @@ describe.skipIf(browserMissing)('each view of the page in Chromium (skipped wher
     },
   )
 
-  it('cuts no placeholder at any width', async () => {
+  it('cuts no placeholder and no choice of a filter at any width', async () => {
     const { emulator } = await openShop()
     await showPage(page, emulator)
+    const tooLong = `[...document.querySelectorAll('.filters :is(input, select)')].flatMap((one) => {
+      const texts = one.options ? [...one.options].map(({ text }) => text) : [one.placeholder]
+      const style = getComputedStyle(one)
+      const canvas = document.createElement('canvas').getContext('2d')
+      canvas.font = style.font
+      // The arrow of a list, and the cross that empties a field.
+      const taken = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + 20
+      return texts.filter((text) => canvas.measureText(text).width + taken > one.clientWidth)
+    })`
     const cut: string[] = []
     for (let width = 320; width <= 1440; width += 20) {
       await page.setViewportSize({ width, height: 844 })
-      const told = await page.evaluate<
-        string[]
-      >(`[...document.querySelectorAll('input, select, textarea')].flatMap((one) => {
-        const text = one.placeholder ?? one.selectedOptions?.[0]?.text ?? ''
-        const style = getComputedStyle(one)
-        const canvas = document.createElement('canvas').getContext('2d')
-        canvas.font = style.font
-        // The arrow of a list, and the cross that empties a field.
-        const taken = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + 20
-        return canvas.measureText(text).width + taken > one.clientWidth ? [text] : []
-      })`)
+      const told = await page.evaluate<string[]>(tooLong)
       cut.push(...told.map((text) => `${width} px: ${text}`))
     }
     expect(cut).toEqual([])

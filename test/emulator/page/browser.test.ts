@@ -550,7 +550,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     for (const [field, label, left] of [
       ['topic', 'returns', ['returned']],
       ['subscription', 'billing', ['fine', 'wrong', 'busy']],
-      ['status', 'No event subscription', ['returned']],
+      ['status', 'Unmatched', ['returned']],
       ['answer', '400', ['wrong']],
     ] as const) {
       await page.locator(`#filter-${field} option`, { hasText: label }).waitFor({ state: 'attached' })
