@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { RejectEvent } from '../../src/core/event.ts'
 import { Binding, BindingError, parseComponents } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { listen } from '../support/listen.ts'
 import { processorMs } from '../support/processor-time.ts'
 import {
   eventText,
@@ -176,10 +176,7 @@ describe('what asks the binding to call an address', () => {
       calls.push(incoming.url)
       outgoing.end()
     })
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-    onTestFinished(() => void server.close().closeAllConnections())
-    // A listening TCP server has an address of this form.
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/validate`
+    const url = `http://127.0.0.1:${await listen(server)}/validate`
     const target = await openTarget(world())
     const data = { validationCode: 'code', validationUrl: url }
     const validation = {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { Binding } from '../../src/index.ts'
 import { managementOf } from '../support/azure-clients.ts'
+import { listen } from '../support/listen.ts'
 import { openWorld, outputOnly, publicUrl, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -55,11 +56,7 @@ it('reports every fault of both sides at once', async () => {
 })
 
 it('says PORT_UNAVAILABLE when the port is taken, and asks nothing of Azure', async () => {
-  const taken = createServer()
-  await new Promise<void>((listening) => taken.listen(0, '::', listening))
-  onTestFinished(() => void taken.close())
-  const address = taken.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const port = await listen(createServer(), '::')
   const world = await openWorld()
   const error = await refusal(world.init({ handshakePort: String(port) }))
   expect(error).toMatchObject({
@@ -75,9 +72,7 @@ it('frees the port when init fails', async () => {
   const world = await openWorld()
   world.emulator.removeRoles(world.emulator.clientId)
   const probe = createServer()
-  await new Promise<void>((listening) => probe.listen(0, '::', listening))
-  const address = probe.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const port = await listen(probe, '::')
   await new Promise((closed) => probe.close(closed))
   expect((await refusal(world.init({ handshakePort: String(port) }))).code).toBe('PERMISSION_DENIED')
   expect(world.binding.address()).toBeUndefined()

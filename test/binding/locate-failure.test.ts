@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding, parseComponents } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { componentYaml } from '../support/component-folder.ts'
+import { listen } from '../support/listen.ts'
 import { refusal } from '../support/refusal.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
@@ -36,10 +36,7 @@ it.each([
 })
 
 it('names file, line and field of a port that is taken', async () => {
-  const server = createServer().listen(0)
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo // It listens on TCP.
-  const { binding, component, lineOf } = await openFile(String(port))
+  const { binding, component, lineOf } = await openFile(String(await listen(createServer(), '::')))
   const { code, message } = await refusal(binding.init(component))
   expect(code).toBe('PORT_UNAVAILABLE')
   expect(message).toMatch(new RegExp(`\\(handshakePort at orders\\.yaml:${lineOf('handshakePort')}:\\d+\\)`))

@@ -1,8 +1,6 @@
-import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { listen } from '../support/listen.ts'
 
 /** A request as a subscriber got it. */
 export interface ReceivedRequest {
@@ -73,14 +71,7 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
     else if (answer) response.writeHead(answer.status, answer.headers).end(answer.body)
   }
   const server = tls ? https.createServer(tls, listener) : http.createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     requests,

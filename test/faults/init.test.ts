@@ -1,8 +1,10 @@
 /** What Azure and the way to it may do to `init`, through the emulator: it gets over what passes, and names what does not. */
+
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding, type BindingErrorCode } from '../../src/index.ts'
 import { startAcceleratedClock } from '../support/accelerated-clock.ts'
+import { listen } from '../support/listen.ts'
 import { type Fields, openWorld, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 import { answering } from '../support/servers.ts'
@@ -221,14 +223,8 @@ it.each<{
     says: /got no HTTP answer/,
     emulator: { clock: startAcceleratedClock(100) },
     async arrange({ emulator }) {
-      const silent = createServer(() => {})
-      await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
-      onTestFinished(() => {
-        silent.closeAllConnections()
-        silent.close()
-      })
-      const address = silent.address()
-      emulator.setIngress(() => `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 1}/`)
+      const port = await listen(createServer(() => {}))
+      emulator.setIngress(() => `http://127.0.0.1:${port}/`)
       return hasty
     },
   },

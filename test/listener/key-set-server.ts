@@ -1,8 +1,7 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { onTestFinished } from 'vitest'
 import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
+import { listen } from '../support/listen.ts'
 
 /** A key that signs, by its id. */
 export async function createSigner(keyId: string) {
@@ -30,9 +29,5 @@ export async function openKeySetServer(keys: readonly object[]) {
     }
     response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.body)
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close().closeAllConnections())
-  // A listening TCP server has an address of this form.
-  const { port } = server.address() as AddressInfo
-  return { state, ca: authority.certificate, authorityHost: `https://127.0.0.1:${port}` }
+  return { state, ca: authority.certificate, authorityHost: `https://127.0.0.1:${await listen(server)}` }
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { createServer } from 'node:net'
+import { expect, it } from 'vitest'
+import { listen } from '../support/listen.ts'
 import { refusal } from '../support/refusal.ts'
 import { openPublisher } from './open-publisher.ts'
 import { event } from './scripted-topic.ts'
@@ -14,11 +14,7 @@ async function startImpatientTopic(answer: string) {
       socket.end(answer)
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  // A listening TCP server has an address of this form.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listen(server)}`
 }
 
 it.each([

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { listen } from '../support/listen.ts'
 
 /** One request as the topic got it. */
 export interface TopicRequest {
@@ -65,14 +64,7 @@ export async function startTopic(answerTo: (request: TopicRequest) => Answer = (
     connections += 1
     lastGone = new Promise((resolve) => socket.once('close', () => resolve()))
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  // A TCP server's address is an object; only a pipe's is text.
-  const { port } = server.address() as AddressInfo
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
+  const port = await listen(server)
   return {
     /** Ends the topic, so that nobody listens on its port. */
     close: () =>

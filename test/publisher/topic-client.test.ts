@@ -1,5 +1,4 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { NoTokenError } from '../../src/azure/entra-refusal.ts'
@@ -7,6 +6,7 @@ import { BindingError } from '../../src/core/errors.ts'
 import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
 import type { OutputMetadata } from '../../src/metadata/typed/metadata.ts'
+import { listen } from '../support/listen.ts'
 import { refusal } from '../support/refusal.ts'
 import { accessKey, openPublisher } from './open-publisher.ts'
 import { event, startTopic } from './scripted-topic.ts'
@@ -20,15 +20,7 @@ async function startSecureTopic({ status = 200, host = '127.0.0.1' } = {}) {
     seen.push(request.headers.authorization ?? request.headers['aeg-sas-key']?.toString())
     request.resume().on('end', () => response.writeHead(status).end())
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  // A TCP server's address is an object; only a pipe's is text.
-  const { port } = server.address() as AddressInfo
-  return { endpoint: `https://127.0.0.1:${port}/api/events`, ca: authority.certificate, seen }
+  return { endpoint: `https://127.0.0.1:${await listen(server)}/api/events`, ca: authority.certificate, seen }
 }
 
 const entra: Partial<OutputMetadata> = {

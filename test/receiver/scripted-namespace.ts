@@ -1,13 +1,12 @@
-import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import { text as readText } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import { createPullSide } from '../../src/binding/sides/pull-side.ts'
 import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
 import type { Endpoints, EventHandler } from '../../src/index.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { listen } from '../support/listen.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { order } from '../support/open-pull.ts'
 
@@ -16,10 +15,7 @@ export async function startNamespace(answer: RequestListener) {
   const authority = createCertificateAuthority()
   const { certificate: cert, key } = authority.issue(['127.0.0.1'])
   const server = createServer({ key, cert }, answer)
-  onTestFinished(() => void server.close().closeAllConnections())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = server.address()
-  const namespaceEndpoint = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+  const namespaceEndpoint = `https://127.0.0.1:${await listen(server)}`
   return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } } }
 }
 

@@ -1,17 +1,11 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, get, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { closable } from '../../src/support/net/closable-server.ts'
+import { listen } from './listen.ts'
 import { openConnection } from './open-connection.ts'
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A server that listens on TCP has such an address.
-  return (server.address() as AddressInfo).port
-}
 
 it.each([
   { name: 'a net server', create: () => createServer() },

@@ -1,25 +1,14 @@
+import { listen } from './listen.ts'
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
 import { X509CertificateGenerator } from '@peculiar/x509'
-import { onTestFinished } from 'vitest'
-
-async function open(server: Server, scheme: 'http' | 'https'): Promise<string> {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  // A listening TCP server has an address of this form.
-  const { port } = server.address() as AddressInfo
-  return `${scheme}://127.0.0.1:${port}`
-}
 
 /** An http server that answers everything with one status, as an ingress without a working backend does. Its base URL. */
-export function answering(status: number): Promise<string> {
-  return open(
-    createHttpServer((_request, response) => response.writeHead(status).end()),
-    'http',
-  )
+export async function answering(status: number): Promise<string> {
+  const server = createHttpServer((_request, response) => response.writeHead(status).end())
+  return `http://127.0.0.1:${await listen(server)}`
 }
 
 /** An https server whose certificate nobody has signed but itself. Its base URL. */
@@ -36,5 +25,5 @@ export async function selfSigned(): Promise<string> {
   const server = createHttpsServer({ key: pem, cert: certificate.toString('pem') }, (_request, response) =>
     response.end(),
   )
-  return open(server, 'https')
+  return `https://127.0.0.1:${await listen(server)}`
 }

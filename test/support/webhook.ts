@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import { listen } from './listen.ts'
 
 /** What a webhook was sent. */
 export interface WebhookCall {
@@ -42,13 +42,6 @@ export async function openWebhook(
     response.writeHead(status, { ...consent, ...more })
     response.end(body)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  emulator.useIngress('https://webhook.example.com/', `http://127.0.0.1:${port}/`)
+  emulator.useIngress('https://webhook.example.com/', `http://127.0.0.1:${await listen(server)}/`)
   return { url: 'https://webhook.example.com/api/events', calls }
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { listen } from '../../support/listen.ts'
 import { openWorld } from '../../support/open-world.ts'
 import { cloudEvent, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
@@ -28,13 +28,7 @@ it('an endpoint may answer the validation event in chunks', async () => {
     response.write('{"validationResponse":')
     response.end(`${JSON.stringify(event.data.validationCode)}}`)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
   const subscription = grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
   expect(await grid.engine.validate(subscription, new AbortController().signal)).toEqual({ outcome: 'validated' })

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { listen } from '../../support/listen.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
 /** A subscriber that holds its answers back until it is told to give them. */
@@ -15,13 +15,7 @@ async function openSlow() {
     held.push(response)
     arrived()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
   grid.subscribe()
   await publish(grid, [cloudEvent()])

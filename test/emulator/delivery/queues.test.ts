@@ -18,15 +18,6 @@ describe('what waits for its time', () => {
       }),
     )
   })
-
-  it('stays until it is due', () => {
-    const queue = new DueQueue<string>()
-    queue.add(5, 'a')
-    expect(queue.take(4)).toBeUndefined()
-    expect(queue.nextDue).toBe(5)
-    expect(queue.take(5)).toBe('a')
-    expect(queue.size).toBe(0)
-  })
 })
 
 it('what stands in line comes out as it went in, through thousands', () => {

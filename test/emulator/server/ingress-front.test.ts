@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { send } from '../../support/azure-clients.ts'
+import { listen } from '../../support/listen.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -47,11 +47,7 @@ it('cuts an answer off where it was cut off behind the ingress', async () => {
     response.writeHead(200, { 'content-length': '9' })
     response.write('cut', () => response.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  emulator.useIngress(`https://${host}/`, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`)
+  emulator.useIngress(`https://${host}/`, `http://127.0.0.1:${await listen(server)}/`)
   await expect(send(emulator, '/api/events', { headers: { host } })).rejects.toThrow()
 })
 

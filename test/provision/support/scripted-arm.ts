@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { onTestFinished } from 'vitest'
 import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
+import { listen } from '../../support/listen.ts'
 
 export interface Asked {
   readonly method: string
@@ -56,17 +55,8 @@ export async function startScripted(answer: (asked: Asked) => Answer | Promise<A
     response.writeHead(told.status, { 'content-type': 'application/json', ...told.headers })
     response.end(told.text ?? (told.body === undefined ? '' : JSON.stringify(told.body)))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  })
   return {
-    url: `https://127.0.0.1:${port}`,
+    url: `https://127.0.0.1:${await listen(server)}`,
     ca: authority.certificate,
     asked,
     disconnected: () => disconnected.promise,

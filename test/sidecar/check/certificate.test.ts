@@ -1,9 +1,10 @@
+import { listen } from '../../support/listen.ts'
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
 import { createServer as createTcpServer, type Server } from 'node:net'
 import { createServer } from 'node:tls'
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { judgeCertificate } from '../../../src/sidecar/check/judge/judge-certificate.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
@@ -42,10 +43,7 @@ async function issue({ name, issuer, host, days = 100 }: Wanted): Promise<Issued
 }
 
 async function open(server: Server): Promise<{ readonly address: string; readonly port: number }> {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  return { address: '127.0.0.1', port: typeof address === 'object' && address ? address.port : 0 }
+  return { address: '127.0.0.1', port: await listen(server) }
 }
 
 /** A server that shows these certificates, the leaf first. */

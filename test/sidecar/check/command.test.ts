@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { clockCheck, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
 import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
 import { componentYaml } from '../../support/component-folder.ts'
+import { listen } from '../../support/listen.ts'
 import { openCheck, runCheck } from './open-check.ts'
 
 it.each([
@@ -212,16 +213,7 @@ it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) =
   const { check, emulator, write } = await openCheck()
   write({ subscriberEndpoint: 'https://orders.example.com/api/events?code=hidden%2Bcode%3D' })
   const server = createServer(answer)
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  emulator.useIngress(
-    'https://orders.example.com/',
-    `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/`,
-  )
+  emulator.useIngress('https://orders.example.com/', `http://127.0.0.1:${await listen(server)}/`)
   const { said, text, idsThat } = await check('--only', 'endpoint')
   expect(idsThat('failed')).toEqual(['endpoint/handshake'])
   expect(said('endpoint/handshake')).toMatch(says)

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer as createHttpServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { startSubscriber } from '../../emulator/subscriber.ts'
 import { startCommand } from '../../support/command.ts'
+import { listen } from '../../support/listen.ts'
 import { openConnection } from '../../support/open-connection.ts'
 import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
@@ -17,14 +17,7 @@ async function startSlowSubscriber() {
     if (request.method !== 'OPTIONS') return first.resolve(response)
     response.setHeader('webhook-allowed-origin', request.headers['webhook-request-origin'] ?? '').end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens on TCP has such an address.
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, delivery: first.promise }
+  return { url: `http://127.0.0.1:${await listen(server)}`, delivery: first.promise }
 }
 
 /** An emulator with a delivery under way. */
@@ -71,12 +64,7 @@ it.each([
 })
 
 it('ends where a port is in use, and says what to do', async () => {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(createServer())
   const command = startCommand(['emulate', '--port', '0', '--http-port', `${port}`])
   expect(await command.ended).toBe(1)
   expect(command.lines).toEqual([

@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { startSubscriber } from '../../emulator/subscriber.ts'
+import { listen } from '../../support/listen.ts'
 import { auditConfig, configFile, publish, startEmulate, temporaryFolder } from './emulate-command.ts'
 
 const liveTerminal = { NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true' }
@@ -50,11 +50,7 @@ it('prints lines that, pasted into a shell, lead a binding to it', async () => {
     })
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
   })
-  ingress.listen(0, '127.0.0.1')
-  await once(ingress, 'listening')
-  onTestFinished(() => void ingress.close())
-  // A server that listens on TCP has such an address.
-  const to = `http://127.0.0.1:${(ingress.address() as AddressInfo).port}/`
+  const to = `http://127.0.0.1:${await listen(ingress)}/`
   const config = configFile(`{ ingress: [{ from: "https://pasted.example/", to: "${to}" }] }`)
   const emulate = await startEmulate(['--config', config])
   const { scope, endpoint, key } = await emulate.topic('orders')

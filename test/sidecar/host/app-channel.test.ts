@@ -1,20 +1,14 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../../src/core/event.ts'
 import { forwardedMetadata } from '../../../src/dispatch/processing.ts'
 import { createAppChannel } from '../../../src/sidecar/host/app/app-channel.ts'
+import { listen } from '../../support/listen.ts'
 
 async function open(server: Server, maxConcurrency = 10, onGone = () => {}) {
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // A listening TCP server has an address of this form.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency, onGone })
-  onTestFinished(() => {
-    channel.close()
-    server.closeAllConnections()
-    server.close()
-  })
+  onTestFinished(() => channel.close())
   return channel
 }
 

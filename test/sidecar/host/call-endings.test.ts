@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { createAppChannel } from '../../../src/sidecar/host/app/app-channel.ts'
+import { listen } from '../../support/listen.ts'
 
 /** What an application does on a connection once a request has begun to arrive. */
 type Behaviour = (socket: Socket) => void
@@ -23,15 +23,11 @@ async function openChannel(behave: Behaviour) {
         else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
       })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // A server that listens on TCP has such an address.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency: 1 })
   onTestFinished(() => {
     channel.close()
     for (const socket of sockets) socket.destroy()
-    server.close()
   })
   return channel
 }

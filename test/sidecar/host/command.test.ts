@@ -1,22 +1,13 @@
-import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { startCommand } from '../../support/command.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
 import { openConnection } from '../../support/open-connection.ts'
 import { openHostWorld } from './open-host.ts'
-
-/** A port that is taken until the test's end. */
-async function takenPort(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  // A listening TCP server has an address of this form.
-  return String((server.address() as AddressInfo).port)
-}
 
 it('ends with 2 and names every fault of every file', async () => {
   const folder = makeComponentFolder()
@@ -69,7 +60,7 @@ it('ends with 2 where the folder of components is missing, and says to make it',
 })
 
 it('ends with 1 where the port of the API or of a component is taken', async () => {
-  const port = await takenPort()
+  const port = String(await listen(createServer()))
   const api = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', port])
   expect(await api.ended).toBe(1)
   expect(api.lines).toEqual([

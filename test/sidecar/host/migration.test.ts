@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { managementOf } from '../../support/azure-clients.ts'
+import { listen } from '../../support/listen.ts'
 import { openWorld, publicUrl } from '../../support/open-world.ts'
 
 /** Says yes to every handshake, as Dapr's own binding does. Its port. */
@@ -10,10 +10,7 @@ async function openOldBinding(): Promise<number> {
     const origin = String(request.headers['webhook-request-origin'])
     response.writeHead(200, { 'webhook-allowed-origin': origin, 'webhook-allowed-rate': '*' }).end()
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  // A listening TCP server has an address of this form.
-  return (server.address() as AddressInfo).port
+  return listen(server)
 }
 
 /** A world in which Dapr's own binding has made an event subscription, and whose component of the same YAML is ours from now on. */

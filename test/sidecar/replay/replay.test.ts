@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { startCommand } from '../../support/command.ts'
+import { listen } from '../../support/listen.ts'
 import { eventGridLetter, letter, openReplay } from './open-replay.ts'
 
 /** A server that keeps the bodies that it is sent, and takes part in handshakes. */
@@ -16,10 +17,7 @@ async function receive(status = () => 200) {
     if (request.method === 'POST') bodies.push(await text(request))
     response.writeHead(request.method === 'POST' ? status() : 200, { 'webhook-allowed-origin': '*' }).end()
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  const address = server.address()
-  return { bodies, url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/` }
+  return { bodies, url: `http://127.0.0.1:${await listen(server)}/` }
 }
 
 it('publishes what Event Grid has dead-lettered, as it was published first', async () => {
