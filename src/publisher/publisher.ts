@@ -37,6 +37,8 @@ export interface Publisher {
    *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
    */
   publish(payload: unknown, options?: PublishOptions): Promise<PublishReceipt>
+  /** Resolves when no call waits and no request is under way. */
+  settled(): Promise<void>
   /** Why the last request failed; `undefined` after an accepted one. Faults of single events do not count. Safe to print. */
   lastFailure(): string | undefined
   /** Rejects new calls, publishes queued ones for at most `closeTimeoutMs`, rejects the rest with CLOSED, and ends the connections. */
@@ -70,7 +72,6 @@ export function createPublisher(options: PublisherOptions): Publisher {
     explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
-  const open = new Set<PublishCall>()
   const room = createQueueRoom(limits)
   const onUnknownName = createTypoWarning(logger)
   let closed: Promise<void> | undefined
@@ -95,15 +96,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
     } as const
     call.reject(explain(call, call.lastFailure ?? waited))
   }
-  const onSettled = (call: PublishCall) => {
-    open.delete(call)
-    room.release(call.load)
-  }
-
   const flush = async () => {
     await within(clock, limits.closeTimeoutMs, queue.idle())
-    if (open.size > 0)
-      logger.warn('closed before all events were published', { calls: open.size, events: room.held().events })
+    const open = queue.open()
+    if (open.length > 0)
+      logger.warn('closed before all events were published', { calls: open.length, events: room.held().events })
     for (const call of open) call.reject(closedError(idsOf(call)))
     closing.abort()
     await queue.idle()
@@ -128,21 +125,20 @@ export function createPublisher(options: PublisherOptions): Publisher {
       newId: randomUUID,
       onUnknownName,
     })
-    const events = callTrace?.begin(given) ?? given.events
+    const { events, context } = callTrace?.begin(given) ?? { events: given.events, context: undefined }
     const load = loadOf(events)
     room.take(load)
     const call = createCall({
       schema: given.schema,
       requests: fits(load, limits) ? [events] : splitCall(events, limits),
-      context: callTrace?.context,
+      context,
       clock,
       timeoutMs: limits.publishTimeoutMs,
       signal,
       onDeadline,
       onAborted: queue.remove,
-      onSettled,
+      onSettled: ({ load: held }) => room.release(held),
     })
-    open.add(call)
     queue.add(call)
     return call
   }
@@ -160,6 +156,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         throw error
       }
     },
+    settled: queue.idle,
     lastFailure: sender.lastFailure,
     close() {
       closed ??= flush()

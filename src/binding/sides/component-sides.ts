@@ -63,8 +63,6 @@ export interface InvokeAnswer {
 interface OpenOutput {
   readonly side: OutputSide
   readonly placeOf: PlaceOf
-  /** Calls that are not settled. */
-  readonly calls: Set<Promise<unknown>>
 }
 
 export type ComponentSides = ReturnType<typeof createComponentSides>
@@ -115,7 +113,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
   /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
   async function leave(before: OpenOutput): Promise<void> {
     leaving.add(before)
-    await Promise.allSettled(before.calls)
+    await before.side.settled()
     await before.side.close()
     leaving.delete(before)
   }
@@ -162,7 +160,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       try {
         const { createOutputSide } = metadata.output ? await import('./output-side.ts') : {}
         const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(placeOf))
-        output = side && { side, placeOf, calls: new Set() }
+        output = side && { side, placeOf }
       } catch (error) {
         throw locateError(error, placeOf)
       }
@@ -191,17 +189,13 @@ export function createComponentSides(options: ComponentSidesOptions) {
           fix: 'set accessKey and topicEndpoint in its metadata',
         })
       }
-      const { side, placeOf, calls } = output
-      const publishing = side.publish(payload, call)
-      calls.add(publishing)
+      const { side, placeOf } = output
       try {
-        const { ids, count, requestId } = await publishing
+        const { ids, count, requestId } = await side.publish(payload, call)
         const known = requestId === undefined ? {} : { requestId }
         return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
       } catch (error) {
         throw locateError(error, placeOf)
-      } finally {
-        calls.delete(publishing)
       }
     },
     health: (): Health => judgeHealth({ input: input?.health(), output: output?.side.health() }),

@@ -7,7 +7,7 @@ import { createPublisher, type Publisher } from '../../publisher/publisher.ts'
 import { judgeOutput, type SideHealth } from '../health.ts'
 import type { SideOptions } from './side-options.ts'
 
-export interface OutputSide extends Pick<Publisher, 'publish' | 'close'> {
+export interface OutputSide extends Pick<Publisher, 'publish' | 'settled' | 'close'> {
   health(): SideHealth
 }
 
@@ -24,6 +24,7 @@ export function createOutputSide(output: OutputMetadata, options: SideOptions): 
   })
   return {
     publish: publisher.publish,
+    settled: publisher.settled,
     close: publisher.close,
     health: () => judgeOutput(publisher.lastFailure()),
   }

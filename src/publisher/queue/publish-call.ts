@@ -31,7 +31,7 @@ export interface PublishCall {
   readonly done: { requests: number; requestIds: string[] }
   lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
   /** Resolved, rejected or aborted: its events are not sent again. */
-  readonly settled: boolean
+  settled: boolean
   resolve(): void
   reject(error: BindingError): void
 }
@@ -58,10 +58,9 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
   const events = requests.flat()
   const startedAt = clock.elapsed()
-  let settled = false
   const settle = (how: () => void) => {
-    if (settled) return
-    settled = true
+    if (call.settled) return
+    call.settled = true
     callOff()
     signal?.removeEventListener('abort', onAbort)
     how()
@@ -77,9 +76,8 @@ export function createCall(options: PublishCallOptions): PublishCall {
     receipt: promise,
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,
-    get settled() {
-      return settled
-    },
+    // No getter: each object would get a class of its own in V8, which keeps the call until its old generation is collected.
+    settled: false,
     resolve() {
       const requestId = call.done.requestIds.join(',') || undefined
       settle(() => resolve({ ids: events.map(({ id }) => id), count: events.length, requestId }))

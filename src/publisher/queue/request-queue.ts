@@ -26,9 +26,9 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
   const halves: (readonly PublishCall[])[] = []
+  /** The calls of each request under way. No Set: while calls come and go, V8 keeps what its replaced tables held. */
+  const running: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
-  let running = 0
-  let runningJoint = 0
   let backingOff = 0
   /** Requests that have just ended: their callers may call again within this tick. */
   let settling = 0
@@ -51,7 +51,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
     const half = halves.shift()
     if (half) return half
     // Calls wait for the request under way and share the next one, unless they fill one already.
-    if (runningJoint > 0 && !full()) return undefined
+    if (running.some(isJoint) && !full()) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
     take(0, calls.length)
@@ -59,18 +59,14 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
   }
 
   const run = async (calls: readonly PublishCall[]) => {
-    // A call in several requests takes long: the others do not wait for it.
-    const joint = calls.some(({ requests }) => requests.length === 1) ? 1 : 0
-    running += 1
-    runningJoint += joint
+    running.push(calls)
     try {
       const outcome = await send(calls, (waits) => {
         backingOff += waits ? 1 : -1
       })
       if (outcome === 'halve') halves.push(...halve(calls))
     } finally {
-      running -= 1
-      runningJoint -= joint
+      running.splice(running.indexOf(calls), 1)
       settling += 1
       const all = waiting.length + calls.length
       process.nextTick(() => {
@@ -91,12 +87,12 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
   const pump = () => {
     if (settling > 0 || held) return
     // A topic that throttles one request throttles a parallel one as well.
-    while (running < limits.maxRequests && (running === 0 || backingOff === 0)) {
+    while (running.length < limits.maxRequests && (running.length === 0 || backingOff === 0)) {
       const calls = next()
       if (!calls) break
       void run(calls)
     }
-    if (running === 0 && waiting.length === 0) {
+    if (running.length === 0 && waiting.length === 0) {
       for (const idler of idlers.splice(0)) idler()
     }
   }
@@ -115,6 +111,8 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
       const index = waiting.indexOf(call)
       if (index !== -1) take(index, 1)
     },
+    /** The calls that are not settled: those that wait, and those under way. */
+    open: () => [...running, ...halves, waiting].flat().filter(({ settled }) => !settled),
     /** Resolves when nothing waits and nothing is under way. */
     idle: () =>
       new Promise<void>((resolve) => {
@@ -123,3 +121,6 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
       }),
   }
 }
+
+/** A call in several requests takes long: the others do not wait for it. */
+const isJoint = (calls: readonly PublishCall[]) => calls.some(({ requests }) => requests.length === 1)

@@ -84,7 +84,6 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     else request.agent = agent
   }
   const keys = credentialOf(options)
-  const bodies: Bodies = new Map()
   const clientOf = (schema: EventSchema) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
       httpClient,
@@ -101,7 +100,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
               },
             ]
           : []),
-        { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect, bodies) },
+        { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect) },
         ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
         { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
       ],
@@ -117,7 +116,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
   return {
     async send(schema, events, signal) {
       const sending = new AbortController()
-      bodies.set(sending.signal, bodyOf(events))
+      const carrier = Object.assign(sending.signal, { body: bodyOf(events) })
       const aborted = new Promise<TopicAnswer>((resolve) => {
         const give = () => {
           sending.abort()
@@ -126,12 +125,8 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
-      try {
-        // The SDK reports an abort only after upload and answer have ended.
-        return await Promise.race([sendOnce(clients[schema], sending.signal, { clock, clean }), aborted])
-      } finally {
-        bodies.delete(sending.signal)
-      }
+      // The SDK reports an abort only after upload and answer have ended.
+      return Promise.race([sendOnce(clients[schema], carrier, { clock, clean }), aborted])
     },
     close: () => agent.destroy(),
   }
@@ -186,9 +181,6 @@ function messageIn(error: Error): string {
   return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
-/** The body of each request by its signal, which the SDK passes on to a policy unchanged. */
-type Bodies = Map<object, Buffer>
-
 /** Events as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
   if (events.length === 0) return Buffer.from('[]')
@@ -203,13 +195,15 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void, bodies: Bodies): PipelinePolicy {
+/** The body comes with the signal of the request, which the SDK passes on to a policy unchanged. */
+function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
     async sendRequest(request, next) {
-      const body = request.abortSignal && bodies.get(request.abortSignal)
-      if (body === undefined) throw new Error('a request to the topic has no body')
-      request.body = body
+      const { abortSignal: carrier } = request
+      if (!carrier || !('body' in carrier) || !Buffer.isBuffer(carrier.body))
+        throw new Error('a request to the topic has no body')
+      request.body = carrier.body
       request.headers.set('content-type', contentType)
       connect(request)
       return next(request)

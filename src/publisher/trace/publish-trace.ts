@@ -28,9 +28,8 @@ import { withTraceContext } from './event-trace.ts'
 
 /** One call of `create`, in traces and metrics. */
 export interface CallTrace {
-  /** Begins the span `publish {topic}`; gives the events with its context, where they have none of their own. */
-  begin(events: CallEvents): readonly WireEvent[]
-  readonly context: Context | undefined
+  /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
+  begin(events: CallEvents): { readonly events: readonly WireEvent[]; readonly context: Context | undefined }
   /** @param error what the call was rejected with */
   end(error?: unknown): void
 }
@@ -93,18 +92,16 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
       if (!tracer() && !instruments()) return undefined
       let count = 0
       let span: Span | undefined
-      let own: Context | undefined
       return {
         begin({ events }) {
           count = events.length
           span = beginSpan(events)
-          if (!span) return events
-          own = trace.setSpan(context.active(), span)
+          if (!span) return { events, context: undefined }
           const added = contextOfSpan(span.spanContext())
-          return events.map((event) => (event.takesTrace ? withTraceContext(event, added, maxEventBytes) : event))
-        },
-        get context() {
-          return own
+          const traced = events.map((event) =>
+            event.takesTrace ? withTraceContext(event, added, maxEventBytes) : event,
+          )
+          return { events: traced, context: trace.setSpan(context.active(), span) }
         },
         end(error) {
           const failed = error === undefined ? 0 : failedOf(error, count)
