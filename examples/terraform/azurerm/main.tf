@@ -70,6 +70,9 @@ resource "azurerm_eventgrid_event_subscription" "orders" {
 
   webhook_endpoint {
     url = var.endpoint
+    # Azure's defaults. It shows them, so without them every plan finds a difference.
+    max_events_per_batch              = 1
+    preferred_batch_size_in_kilobytes = 64
   }
 
   delivery_property {
