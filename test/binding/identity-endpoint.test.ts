@@ -1,49 +1,22 @@
 /** A managed identity whose endpoint stumbles, and how often a token is asked for. */
-import { randomUUID } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
-import { credentialOf } from '../support/azure-clients.ts'
-import { type IdentityAnswer, useIdentityEndpoint } from '../support/identity-endpoint.ts'
+import {
+  byIdentity,
+  type IdentityAnswer,
+  managed,
+  stumbles,
+  stumbling,
+  useIdentityEndpoint,
+} from '../support/identity-endpoint.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
-const answer =
-  (status: number, headers: Readonly<Record<string, string>> = {}): IdentityAnswer =>
-  (_request, response) =>
-    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{"error":"busy"}')
-
-const stumbles: readonly { readonly name: string; readonly stumble: IdentityAnswer }[] = [
-  { name: 'answers 410', stumble: answer(410) },
-  { name: 'answers 429', stumble: answer(429, { 'retry-after': '0' }) },
-  { name: 'answers 500', stumble: answer(500) },
-  { name: 'drops the connection', stumble: (request) => void request.socket.destroy() },
-]
-
 /** Opens an identity endpoint that stumbles `times`, then gives the emulator's tokens, and leads the process there. */
 async function openIdentity(emulator: EventGridEmulator, stumble: IdentityAnswer, times = Number.POSITIVE_INFINITY) {
-  let asked = 0
-  const host = await useIdentityEndpoint(async (request, response) => {
-    asked++
-    if (asked <= times) return stumble(request, response)
-    const resource = new URL(request.url ?? '', 'http://localhost').searchParams.get('resource') ?? ''
-    const { token, expiresOnTimestamp } = await credentialOf(emulator).getToken(`${resource}/.default`)
-    const body = {
-      access_token: token,
-      expires_on: String(Math.floor(expiresOnTimestamp / 1000)),
-      token_type: 'Bearer',
-    }
-    response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ ...body, resource, client_id: emulator.clientId }))
-  })
-  return { host, asked: () => asked }
+  const { answer, asked } = stumbling(emulator, stumble, times)
+  return { host: await useIdentityEndpoint(answer), asked }
 }
-
-/** Each test has an identity of its own. */
-const managed = () => ({
-  ...{ azureCredential: 'managedIdentity', tenantId: undefined, clientId: randomUUID(), clientSecret: undefined },
-  deliveryToken: 'a-delivery-token-that-is-long-enough',
-})
-const byIdentity = () => ({ ...managed(), topicAuthentication: 'entra', accessKey: undefined })
 
 describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
   it('once costs nothing: init succeeds', async () => {
