@@ -80,7 +80,8 @@ export function createDispatcher(options: DispatcherOptions) {
     maxConcurrency,
     onFree: (work) => inContext(work, () => proceed(leaveQueue(work), 'with a free call')),
   })
-  const running = new Set<Call>()
+  /** No Set: while calls come and go, V8 keeps what its replaced tables held. */
+  const running: Call[] = []
   const known = createKnownOutcomes()
   let unsettled = 0
   let stopped = false
@@ -126,7 +127,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const { signal } = work.timeout
     const { members, metadata, arrivedAt } = work.delivery
     const call: Call = { event, arrivedAt, signal, awaitedBy: [{ work, index }] }
-    running.add(call)
+    running.push(call)
     // A handler may change it, and another event of the batch must not see that.
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     callHandler(current, received, { log, processing: beginProcessing(received, source) }, (outcome) =>
@@ -136,7 +137,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */
   function onReturn(call: Call, outcome: CallOutcome): void {
-    running.delete(call)
+    running.splice(running.indexOf(call), 1)
     const isLate = call.signal.aborted
     for (const { work, index } of call.awaitedBy) {
       if (work.state === 'settled') continue
@@ -175,8 +176,7 @@ export function createDispatcher(options: DispatcherOptions) {
 
   function joinable(digest: string): Call | undefined {
     const since = now() - joinTimeouts * handlerTimeoutMs
-    for (const call of running) if (call.arrivedAt > since && call.event.digest === digest) return call
-    return undefined
+    return running.find((call) => call.arrivedAt > since && call.event.digest === digest)
   }
 
   /** A delivery that has had a turn before always finds room in the queue: its first wait bounded the number of these. */
@@ -196,7 +196,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
     keepContext(work)
     work.state = 'waiting'
-    freeCalls.wait(work, work.queueBytes)
+    freeCalls.wait(work)
   }
 
   function leaveQueue(work: OpenDelivery): OpenDelivery {
@@ -237,7 +237,7 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   function checkIdle(): void {
-    if (!idle || running.size > 0 || unsettled > 0) return
+    if (!idle || running.length > 0 || unsettled > 0) return
     idle.resolve()
     idle = undefined
   }
@@ -275,7 +275,7 @@ export function createDispatcher(options: DispatcherOptions) {
       return promise
     },
     /** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
-    load: () => ({ running: running.size, waiting: freeCalls.waiting() }),
+    load: () => ({ running: running.length, waiting: freeCalls.waiting() }),
   }
 }
 

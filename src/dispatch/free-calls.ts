@@ -1,5 +1,10 @@
 // Handler calls at once: `maxConcurrency`; the queue for one is first come first served, and bounded: 1,000 deliveries, 64 MiB.
 
+interface Waiting {
+  /** Memory that it takes in the queue; does not change while it waits. */
+  readonly queueBytes: number
+}
+
 export interface FreeCallsOptions<T> {
   readonly maxConcurrency: number
   /** What waited gets a free call. It gives the call back, used or not. */
@@ -12,16 +17,17 @@ const maxWaiting = 1_000
 const maxWaitingBytes = 64 * 1024 * 1024
 
 /** Handler calls, `maxConcurrency` at once, and what waits for one, in the order in which it came. */
-export function createFreeCalls<T>({ maxConcurrency, onFree }: FreeCallsOptions<T>) {
-  /** With the bytes of each. */
-  const queue = new Map<T, number>()
+export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: FreeCallsOptions<T>) {
+  const queue: T[] = []
   let bytes = 0
   let taken = 0
   let handingOut = false
 
   function leaveQueue(item: T): void {
-    bytes -= queue.get(item) ?? 0
-    queue.delete(item)
+    const place = queue.indexOf(item)
+    if (place === -1) return
+    queue.splice(place, 1)
+    bytes -= item.queueBytes
   }
 
   // A loop, not recursion: a synchronous handler gives its call back within `onFree`, a thousand times over.
@@ -29,8 +35,9 @@ export function createFreeCalls<T>({ maxConcurrency, onFree }: FreeCallsOptions<
     if (handingOut) return
     handingOut = true
     try {
-      for (const item of queue.keys()) {
-        if (taken >= maxConcurrency) break
+      while (taken < maxConcurrency) {
+        const [item] = queue
+        if (item === undefined) break
         leaveQueue(item)
         taken++
         onFree(item)
@@ -41,24 +48,25 @@ export function createFreeCalls<T>({ maxConcurrency, onFree }: FreeCallsOptions<
   }
 
   return {
-    waiting: () => queue.size,
+    waiting: () => queue.length,
     /** The items that wait. */
-    queue: (): readonly T[] => [...queue.keys()],
+    queue: (): readonly T[] => [...queue],
     /** Takes a call, if one is free and nothing waits. */
     take(): boolean {
-      if (queue.size > 0 || taken >= maxConcurrency) return false
+      if (queue.length > 0 || taken >= maxConcurrency) return false
       taken++
       return true
     },
     giveBack(): void {
       taken--
-      if (queue.size > 0) handOut()
+      if (queue.length > 0) handOut()
     },
-    hasRoom: (size: number): boolean => queue.size < maxWaiting && bytes + size <= maxWaitingBytes,
-    wait(item: T, size: number): void {
-      queue.set(item, size)
-      bytes += size
+    hasRoom: (size: number): boolean => queue.length < maxWaiting && bytes + size <= maxWaitingBytes,
+    wait(item: T): void {
+      queue.push(item)
+      bytes += item.queueBytes
     },
+    /** Does nothing for an item that does not wait. */
     leaveQueue,
   }
 }
