@@ -23,6 +23,23 @@ spec:
     - { name: accessKey, ${accessKey.slice(1, -1)} }
 ${more}`
 
+/** A secret store named `local`, or another, of a type, with fields of its own. */
+const secretStore = (
+  type: string,
+  fields: Readonly<Record<string, string>> = {},
+  { name = 'local', more = '' } = {},
+) => {
+  const metadata = Object.entries(fields).map(([field, value]) => ({ name: field, value }))
+  return `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec: { type: ${type}, metadata: ${JSON.stringify(metadata)} }
+${more}`
+}
+const localFile = 'secretstores.local.file'
+const localEnv = 'secretstores.local.env'
+
 const load = (
   files: Readonly<Record<string, string | Error>>,
   before?: Loaded,
@@ -275,12 +292,7 @@ describe('secret stores', () => {
     return {
       store(name: string, value: string, { more = '', file = value } = {}) {
         writeFileSync(`${path}/${value}.json`, JSON.stringify({ 'event-grid': value }))
-        return `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: ${name} }
-spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/${file}.json" }] }
-${more}`
+        return secretStore(localFile, { secretsFile: `${path}/${file}.json` }, { name, more })
       },
     }
   }
@@ -379,11 +391,7 @@ describe('a secret that is missing', () => {
     'put { "event-grid": { "accessKey": "…" } } into a JSON file, ' +
     'and name that by --secrets FILE or in a secretstores.local.file component'
 
-  const store = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: secretstores.local.env }`
+  const store = secretStore(localEnv)
 
   it.each([
     { name: 'no secret store', more: '', files: {} },
@@ -403,16 +411,11 @@ spec: { type: secretstores.local.env }`
 
   it('is not taken from another store than its component names, nor from one of several where it names none', () => {
     const { path } = makeComponentFolder()
-    const store = (name: string, value: string) => {
+    const store = (name: string, value: string, fields: Readonly<Record<string, unknown>> = {}) => {
       writeFileSync(`${path}/${name}.json`, JSON.stringify({ 'event-grid': { accessKey: value } }))
-      return `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: ${name} }
-spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/${name}.json" }] }`
+      return secretStore(localFile, { secretsFile: `${path}/${name}.json`, ...fields }, { name })
     }
-    const valued = ', { name: multiValued, value: true }]'
-    const stores = { 'x.yaml': store('right', key).replace(/]/, valued), 'y.yaml': store('wrong', 'another') }
+    const stores = { 'x.yaml': store('right', key, { multiValued: true }), 'y.yaml': store('wrong', 'another') }
     const named = (name: string) => component('alpha', { accessKey, more: `auth: { secretStore: ${name} }` })
     const inline = load({ 'a.yaml': component('alpha') }).components.get('alpha')
     const { components, notes } = load({ 'a.yaml': named('right'), ...stores })
@@ -427,15 +430,10 @@ spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "$
   })
 
   it('is not reported where a store could not be read, and all else is', () => {
-    const store = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: gone/secrets.json }] }`
     const { faults, components } = load({
       'a.yaml': component('alpha', { accessKey }),
       'b.yaml': component('beta', { accessKey }).replace('https', 'ftp'),
-      'z.yaml': store,
+      'z.yaml': secretStore(localFile, { secretsFile: 'gone/secrets.json' }),
     })
     expect(faults).toEqual([
       expect.stringMatching(/^secret store local: gone\/secrets\.json can't be read: ENOENT/),
@@ -447,10 +445,10 @@ spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: go
 })
 
 it.each([
-  { name: 'the file of a local file store', store: 'secretstores.local.file', env: {} },
+  { name: 'the file of a local file store', store: localFile, env: {} },
   {
     name: 'the file of a store whose field is written otherwise',
-    store: 'secretstores.local.file',
+    store: localFile,
     field: 'SecretsFile',
     env: {},
   },
@@ -465,11 +463,7 @@ it.each([
   const loaded = load(
     {
       'a.yaml': component('alpha', { accessKey: '{ secretKeyRef: { name: topic, key: topic } }' }),
-      'z.yaml': `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: ${store}, metadata: [{ name: ${field}, value: "${path}/secrets.json" }, { name: prefix, value: SHOP_ }] }`,
+      'z.yaml': secretStore(store, { [field]: `${path}/secrets.json`, prefix: 'SHOP_' }),
     },
     undefined,
     env,
@@ -485,11 +479,7 @@ it.each([
   { name: 'APP_API_TOKEN', faults: 1 },
   { name: 'APP_API_TOKEN_2', faults: 0 },
 ])('keeps the tokens of Dapr itself from components, as Dapr does: $name gives $faults faults', ({ name, faults }) => {
-  const store = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: secretstores.local.env }`
+  const store = secretStore(localEnv)
   const text = component('alpha', { accessKey: `{ secretKeyRef: { name: ${name} } }` })
   expect(load({ 'a.yaml': text, 'b.yaml': store }, undefined, { [name]: 'x' }).faults).toHaveLength(faults)
 })
@@ -501,24 +491,12 @@ it.each([
 ])('quotes nothing of a secrets file that holds $name', ({ text }) => {
   const { path } = makeComponentFolder()
   writeFileSync(`${path}/secrets.json`, text)
-  const { faults } = load({
-    'z.yaml': `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: secretstores.local.file, metadata: [{ name: secretsFile, value: "${path}/secrets.json" }] }`,
-  })
+  const { faults } = load({ 'z.yaml': secretStore(localFile, { secretsFile: `${path}/secrets.json` }) })
   expect(faults).toEqual([`secret store local: ${path}/secrets.json must hold a JSON object`])
 })
 
 it('says of a local file store without a file what is missing', () => {
-  const { faults } = load({
-    'z.yaml': `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: local }
-spec: { type: secretstores.local.file }`,
-  })
+  const { faults } = load({ 'z.yaml': secretStore(localFile) })
   expect(faults).toEqual(['secret store local: secretsFile is missing'])
 })
 

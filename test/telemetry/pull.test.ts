@@ -1,43 +1,21 @@
 import { SpanKind } from '@opentelemetry/api'
-import { expect, it, onTestFinished } from 'vitest'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
-import { Binding, RejectEvent } from '../../src/index.ts'
+import { expect, it } from 'vitest'
+import { RejectEvent } from '../../src/index.ts'
+import { openPull, order } from '../support/open-pull.ts'
 import { idsOf, startTelemetry, traceparentOf } from '../support/telemetry.ts'
-
-const namespaces = [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }]
 
 it('makes receive, process and settle spans of pull delivery', async () => {
   const telemetry = startTelemetry()
-  const emulator = await EventGridEmulator.start({ namespaces })
-  const binding = new Binding({
-    endpoints: emulator.endpoints,
-    onEvent({ cloudEvent }) {
-      if (cloudEvent.id === 'e2') throw new RejectEvent('never')
+  const { emulator, binding, topic, publish, byKey } = await openPull({
+    binding: {
+      onEvent({ cloudEvent }) {
+        if (cloudEvent.id === 'e2') throw new RejectEvent('never')
+      },
     },
   })
-  onTestFinished(async () => {
-    await binding.close()
-    await emulator.close()
-  })
-  const topic = emulator.namespaceTopic('orders')
-  await binding.init({
-    deliveryMode: 'pull',
-    namespaceTopic: topic.id,
-    namespaceEndpoint: topic.namespaceEndpoint,
-    namespaceKey: topic.key,
-    eventSubscriptionName: 'app',
-  })
+  await binding.init(byKey)
   const traceparent = traceparentOf('a')
-  const event = (id: string) => ({ specversion: '1.0', id, source: '/shop', type: 't', data: {}, traceparent })
-  const published = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`, {
-    method: 'POST',
-    headers: {
-      authorization: `SharedAccessKey ${topic.key}`,
-      'content-type': 'application/cloudevents-batch+json; charset=utf-8',
-    },
-    body: JSON.stringify([event('e1'), event('e2')]),
-  })
-  expect(published.status).toBe(200)
+  await publish(order('e1', { traceparent }), order('e2', { traceparent }))
   await emulator.settled()
   // Ends the long poll, too.
   await binding.close()

@@ -9,6 +9,16 @@ import { describe, expect, it } from 'vitest'
 import { cloudEvent, type EventGrid, errorOf, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const insecure = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } }
+/** Microsoft's client, which publishes by a key of the topic. */
+const sdk = <Schema extends 'CloudEvent' | 'EventGrid'>(grid: EventGrid, schema: Schema, key = grid.topic.keys[0]) =>
+  new EventGridPublisherClient(grid.endpoint, schema, new AzureKeyCredential(key), insecure)
+
+/** The text of the first delivery, once all is delivered. */
+async function delivered(grid: EventGrid): Promise<string> {
+  await grid.engine.idle()
+  return grid.subscriber.deliveries()[0]?.body ?? ''
+}
+const reader = new EventGridDeserializer()
 const inAnHour = (grid: EventGrid) => new Date(grid.clock.now() + 3_600_000)
 
 /** A token of the emulator's own issuer, by default for the principal of its only client. */
@@ -27,14 +37,8 @@ describe('the JavaScript SDK', () => {
   it('publishes CloudEvents with a key, and reads back what was delivered attribute by attribute', async () => {
     const grid = await openEventGrid()
     grid.subscribe()
-    const client = new EventGridPublisherClient(
-      grid.endpoint,
-      'CloudEvent',
-      new AzureKeyCredential(grid.topic.keys[1]),
-      insecure,
-    )
     const time = new Date(grid.clock.now())
-    await client.send([
+    await sdk(grid, 'CloudEvent', grid.topic.keys[1]).send([
       {
         id: 'e1',
         source: '/orders/1',
@@ -46,10 +50,7 @@ describe('the JavaScript SDK', () => {
         extensionAttributes: { tenant: 'a', count: 3, hot: true },
       },
     ])
-    await grid.engine.idle()
-    const [received] = await new EventGridDeserializer().deserializeCloudEvents(
-      grid.subscriber.deliveries()[0]?.body ?? '',
-    )
+    const [received] = await reader.deserializeCloudEvents(await delivered(grid))
     expect(received).toMatchObject({
       id: 'e1',
       source: '/orders/1',
@@ -65,18 +66,9 @@ describe('the JavaScript SDK', () => {
   it('publishes binary data, which arrives byte by byte', async () => {
     const grid = await openEventGrid()
     grid.subscribe()
-    const client = new EventGridPublisherClient(
-      grid.endpoint,
-      'CloudEvent',
-      new AzureKeyCredential(grid.topic.keys[0]),
-      insecure,
-    )
     const data = Uint8Array.from([0, 255, 128, 10])
-    await client.send([{ source: '/s', type: 't', data, datacontenttype: 'application/octet-stream' }])
-    await grid.engine.idle()
-    const [received] = await new EventGridDeserializer().deserializeCloudEvents(
-      grid.subscriber.deliveries()[0]?.body ?? '',
-    )
+    await sdk(grid, 'CloudEvent').send([{ source: '/s', type: 't', data, datacontenttype: 'application/octet-stream' }])
+    const [received] = await reader.deserializeCloudEvents(await delivered(grid))
     expect(received?.data).toEqual(Buffer.from(data))
     expect(received?.datacontenttype).toBe('application/octet-stream')
   })
@@ -84,17 +76,8 @@ describe('the JavaScript SDK', () => {
   it('publishes Event Grid events, delivered in their own schema', async () => {
     const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
     grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
-    const client = new EventGridPublisherClient(
-      grid.endpoint,
-      'EventGrid',
-      new AzureKeyCredential(grid.topic.keys[0]),
-      insecure,
-    )
-    await client.send([{ eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
-    await grid.engine.idle()
-    const [received] = await new EventGridDeserializer().deserializeEventGridEvents(
-      grid.subscriber.deliveries()[0]?.body ?? '',
-    )
+    await sdk(grid, 'EventGrid').send([{ eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
+    const [received] = await reader.deserializeEventGridEvents(await delivered(grid))
     expect(received).toMatchObject({
       topic: grid.topic.id,
       eventType: 'T',
@@ -107,15 +90,8 @@ describe('the JavaScript SDK', () => {
   it('publishes Event Grid events, delivered as CloudEvents', async () => {
     const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
     grid.subscribe()
-    const client = new EventGridPublisherClient(
-      grid.endpoint,
-      'EventGrid',
-      new AzureKeyCredential(grid.topic.keys[0]),
-      insecure,
-    )
-    await client.send([{ id: 'x', eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
-    await grid.engine.idle()
-    const body = JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')
+    await sdk(grid, 'EventGrid').send([{ id: 'x', eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
+    const body = JSON.parse(await delivered(grid))
     expect(body).toMatchObject({
       specversion: '1.0',
       id: 'x',
@@ -125,7 +101,7 @@ describe('the JavaScript SDK', () => {
       data: { a: 1 },
     })
     for (const name of ['dataVersion', 'metadataVersion', 'dataschema', 'topic']) expect(body).not.toHaveProperty(name)
-    const [received] = await new EventGridDeserializer().deserializeCloudEvents(body)
+    const [received] = await reader.deserializeCloudEvents(body)
     expect(received?.data).toEqual({ a: 1 })
   })
 
@@ -168,9 +144,8 @@ describe('the JavaScript SDK', () => {
 
   it('is refused with the code and the words of the service', async () => {
     const grid = await openEventGrid()
-    const wrong = new AzureKeyCredential(Buffer.alloc(32, 7).toString('base64'))
-    const client = new EventGridPublisherClient(grid.endpoint, 'CloudEvent', wrong, insecure)
-    await expect(client.send([{ source: '/s', type: 't' }])).rejects.toMatchObject({
+    const wrong = Buffer.alloc(32, 7).toString('base64')
+    await expect(sdk(grid, 'CloudEvent', wrong).send([{ source: '/s', type: 't' }])).rejects.toMatchObject({
       name: 'RestError',
       statusCode: 401,
       code: 'Unauthorized',
@@ -265,8 +240,7 @@ describe('an accepted request', () => {
     const grid = await openEventGrid()
     grid.subscribe()
     expect((await publish(grid, body, { headers })).status).toBe(200)
-    await grid.engine.idle()
-    expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toEqual({ ...cloudEvent(), ...extra })
+    expect(JSON.parse(await delivered(grid))).toEqual({ ...cloudEvent(), ...extra })
   })
 
   it("may say no version, and no media type for the Event Grid schema, as Microsoft's quickstart does", async () => {
@@ -281,8 +255,7 @@ describe('an accepted request', () => {
     const body =
       '[{"specversion":"1.0","id":"1","source":"/s","type":"t","__proto__":"p","data":{"__proto__":{"a":1},"constructor":2}}]'
     expect((await publish(grid, body)).status).toBe(200)
-    await grid.engine.idle()
-    expect(grid.subscriber.deliveries()[0]?.body).toBe(body.slice(1, -1))
+    expect(await delivered(grid)).toBe(body.slice(1, -1))
   })
 
   it('in a custom schema is mapped for Event Grid, and passed on as it is', async () => {

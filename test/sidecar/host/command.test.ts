@@ -9,21 +9,6 @@ import { listen } from '../../support/listen.ts'
 import { openConnection } from '../../support/open-connection.ts'
 import { openHostWorld } from './open-host.ts'
 
-it('ends with 2 and names every fault of every file', async () => {
-  const folder = makeComponentFolder()
-  folder.write('a.yaml', 'kind: [')
-  folder.write(
-    'b.yaml',
-    'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: b }\nspec:\n' +
-      '  type: bindings.azure.eventgrid\n  metadata:\n    - { name: handshakePort, value: 9000 }\n',
-  )
-  const command = startCommand(['run', '--components', folder.path])
-  expect(await command.ended).toBe(2)
-  expect(command.lines.join('\n')).toMatch(
-    /a\.yaml:1:\d+: is not valid YAML here(.|\n)*b\.yaml:7:\d+: handshakePort(.|\n)*"9000"/,
-  )
-})
-
 it('names everything that is wrong in one go, what was left out, and what is not read', async () => {
   const folder = makeComponentFolder()
   const head = 'apiVersion: dapr.io/v1alpha1\nkind: Component\n'

@@ -55,33 +55,6 @@ it.each(['win32', 'aix', 'sunos'])(
   },
 )
 
-it('replaces the sockets of a process that was killed', async () => {
-  const folder = makeSocketFolder()
-  const killed = await start(folder)
-  killed.process.kill('SIGKILL')
-  await killed.ended
-  expect(readdirSync(folder)).toHaveLength(2)
-  const next = await start(folder)
-  const host = connectHost(join(folder, 'azure.eventgrid.sock'))
-  onTestFinished(() => host.close())
-  expect(await host.ping('output')).toEqual({})
-  expect(next.lines.join('\n')).toContain('Restart a daprd that has run since then')
-  expect(killed.lines.join('\n')).not.toContain('Restart a daprd')
-})
-
-it('serves once where two processes start at the same moment', async () => {
-  const folder = makeSocketFolder()
-  const both = [1, 2].map(() => startCommand(['serve', '--sockets-folder', folder]))
-  const loser = await Promise.race(both.map(async (one) => ({ one, code: await one.ended })))
-  expect(loser.code).toBe(1)
-  expect(loser.one.lines.join('\n')).toContain('is served by another process')
-  const winner = both.find((one) => one !== loser.one)
-  await winner?.line(/\bready\b/)
-  const host = connectHost(join(folder, 'cloud.eventrouter.sock'))
-  onTestFinished(() => host.close())
-  expect(await host.ping('input')).toEqual({})
-})
-
 it.each([
   { moment: 'before it listens', until: (_: OpenComponent, { host }: Serving) => host.ping('input') },
   { moment: 'when it listens', until: (_: OpenComponent, { serving }: Serving) => serving.line(/listening/) },
