@@ -6,7 +6,7 @@ import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { credentialOf, managementOf, sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
-import { publicUrl } from '../support/open-world.ts'
+import { fieldsFor, publicUrl } from '../support/open-world.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { openWebhook } from '../support/webhook.ts'
 
@@ -16,15 +16,9 @@ async function openSide() {
   const time = createManualClock()
   const { input } = parseMetadata(
     {
-      tenantId: emulator.tenantId,
-      subscriptionId: emulator.subscriptionId,
-      clientId: emulator.clientId,
-      clientSecret: emulator.clientSecret,
+      ...fieldsFor(emulator),
       subscriberEndpoint: `${publicUrl}?code=marked`,
-      handshakePort: '0',
       listenAddress: '127.0.0.1',
-      scope: topic.id,
-      eventSubscriptionName: 'orders',
     },
     { credentialGiven: true, allowAnyPort: true },
   )

@@ -11,6 +11,9 @@ const document = {
   spec: { type: 'bindings.cloud.eventrouter', version: 'v1', metadata: list },
 }
 
+/** The document with another part of its spec. */
+const withSpec = (changes: object) => ({ ...document, spec: { ...document.spec, ...changes } })
+
 describe('readDefinition', () => {
   it.each([
     {
@@ -39,7 +42,7 @@ describe('readDefinition', () => {
 
   it.each(['bindings.cloud.eventrouter', 'bindings.azure.eventgrid', 'Bindings.Azure.EventGrid'])(
     'answers to the type %s',
-    (type) => expect(readDefinition({ ...document, spec: { ...document.spec, type } }).name).toBe('orders'),
+    (type) => expect(readDefinition(withSpec({ type })).name).toBe('orders'),
   )
 
   it.each(['dapr.io/v1alpha1', 'platform.example/v1alpha1', 'a-b.c.example/v1alpha1'])(
@@ -48,33 +51,17 @@ describe('readDefinition', () => {
   )
 
   it.each([
-    {
-      what: 'another type',
-      input: { ...document, spec: { ...document.spec, type: 'bindings.kafka' } },
-      fields: ['spec.type'],
-    },
+    { what: 'another type', input: withSpec({ type: 'bindings.kafka' }), fields: ['spec.type'] },
     { what: 'no type', input: { ...document, spec: { version: 'v1' } }, fields: ['spec.type'] },
-    {
-      what: 'another version',
-      input: { ...document, spec: { ...document.spec, version: 'v2' } },
-      fields: ['spec.version'],
-    },
-    {
-      what: 'a version that is a number',
-      input: { ...document, spec: { ...document.spec, version: 1 } },
-      fields: ['spec.version'],
-    },
+    { what: 'another version', input: withSpec({ version: 'v2' }), fields: ['spec.version'] },
+    { what: 'a version that is a number', input: withSpec({ version: 1 }), fields: ['spec.version'] },
     { what: 'another kind', input: { ...document, kind: 'Configuration' }, fields: ['kind'] },
     { what: 'no kind', input: { ...document, kind: undefined }, fields: ['kind'] },
     { what: 'another apiVersion', input: { ...document, apiVersion: 'dapr.io/v1' }, fields: ['apiVersion'] },
     { what: 'an apiVersion without a domain', input: { ...document, apiVersion: '/v1alpha1' }, fields: ['apiVersion'] },
     { what: 'no name', input: { ...document, metadata: {} }, fields: ['metadata.name'] },
     { what: 'no spec', input: { ...document, spec: undefined }, fields: ['spec.type'] },
-    {
-      what: 'metadata that is no list',
-      input: { ...document, spec: { ...document.spec, metadata: sampleOutput } },
-      fields: ['spec.metadata'],
-    },
+    { what: 'metadata that is no list', input: withSpec({ metadata: sampleOutput }), fields: ['spec.metadata'] },
     {
       what: 'a component of another type',
       input: { name: 'x', type: 'state.redis', properties: {} },

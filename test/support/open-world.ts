@@ -44,6 +44,16 @@ export const outputOnly = without(...inputFields, 'eventSubscriptionName')
 
 export const publicUrl = 'https://orders.example.com/api/events'
 
+/** Both sides of a component for the emulator's topic `orders` and its own client. */
+export function fieldsFor(emulator: EventGridEmulator) {
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  const { id: scope, endpoint: topicEndpoint, key: accessKey } = emulator.topic('orders')
+  return {
+    ...{ tenantId, subscriptionId, clientId, clientSecret, subscriberEndpoint: publicUrl, handshakePort: '0' },
+    ...{ scope, eventSubscriptionName: 'orders', topicEndpoint, accessKey },
+  }
+}
+
 /** Opens an emulator and a binding; the test's end closes both. */
 export async function openWorld(
   options: { readonly emulator?: EventGridEmulatorOptions; readonly binding?: BindingOptions } = {},
@@ -71,18 +81,7 @@ export async function openWorld(
   })
   const topic = emulator.topic('orders')
   emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${binding.address()?.port ?? 1}${pathname}${search}`)
-  const fields = {
-    tenantId: emulator.tenantId,
-    subscriptionId: emulator.subscriptionId,
-    clientId: emulator.clientId,
-    clientSecret: emulator.clientSecret,
-    subscriberEndpoint: publicUrl,
-    handshakePort: '0',
-    scope: topic.id,
-    eventSubscriptionName: 'orders',
-    topicEndpoint: topic.endpoint,
-    accessKey: topic.key,
-  }
+  const fields = fieldsFor(emulator)
   return {
     emulator,
     binding,

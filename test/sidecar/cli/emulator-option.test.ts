@@ -6,6 +6,7 @@ import { type Command, startCommand } from '../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { freePort } from '../../support/free-port.ts'
+import { fieldsFor } from '../../support/open-world.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { connectHost } from '../pluggable/grpc-host.ts'
@@ -21,17 +22,7 @@ async function openWorld(options: EventGridEmulatorOptions = {}) {
   emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${handshakePort}${pathname}${search}`)
   writeSecretStore(folder, emulator, ['orders'])
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields: { topicEndpoint } }))
-  const fields = {
-    tenantId: emulator.tenantId,
-    subscriptionId: emulator.subscriptionId,
-    clientId: emulator.clientId,
-    clientSecret: emulator.clientSecret,
-    subscriberEndpoint: 'https://orders.example.com/api/events',
-    handshakePort,
-    scope: emulator.topic('orders').id,
-    topicEndpoint,
-    accessKey: emulator.topic('orders').key,
-  }
+  const fields = { ...fieldsFor(emulator), handshakePort, topicEndpoint }
   return { emulator, folder, fields, handshakePort }
 }
 

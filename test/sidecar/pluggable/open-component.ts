@@ -3,6 +3,7 @@ import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../src/e
 import { createPluggable, type Pluggable, type PluggableOptions } from '../../../src/sidecar/pluggable/server.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { freePort } from '../../support/free-port.ts'
+import { fieldsFor } from '../../support/open-world.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { connectHost, type GrpcHost, type ReadSession } from './grpc-host.ts'
 
@@ -56,18 +57,7 @@ export async function openComponent(
     host: connect(),
     connect,
     port,
-    fields: {
-      tenantId: emulator.tenantId,
-      subscriptionId: emulator.subscriptionId,
-      clientId: emulator.clientId,
-      clientSecret: emulator.clientSecret,
-      subscriberEndpoint: 'https://orders.example.com/api/events',
-      handshakePort: String(port),
-      scope: topic.id,
-      eventSubscriptionName: 'orders',
-      topicEndpoint: topic.endpoint,
-      accessKey: topic.key,
-    },
+    fields: { ...fieldsFor(emulator), handshakePort: String(port) },
     async publish(id) {
       const answer = await fetch(topic.httpEndpoint, {
         method: 'POST',
