@@ -13,6 +13,7 @@ import {
   type ResolveOptions,
   resolveComponents,
 } from '../component/parse-components.ts'
+import { findField } from '../fields/find-field.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { byPlace, describeIssues } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
@@ -32,6 +33,8 @@ export interface LoadedComponent {
   readonly metadata: ParsedMetadata
   /** A hash of type, version and values: equal for components that are equal. */
   readonly fingerprint: string
+  /** The same without the fields that the output side alone reads. */
+  readonly inputFingerprint: string
 }
 
 export interface Loaded extends SecretStores {
@@ -143,10 +146,11 @@ export function judgeComponents(
   const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
   checkVersion('version', version, issues, draft.places.version)
   if (issues.length > 0 || !reading.metadata) return { issues }
-  const texts = Object.entries(properties).map(([key, value]) => [
-    key,
-    value instanceof Secret ? value.reveal() : value,
-  ])
-  const fingerprint = hash('sha256', JSON.stringify([type, version, texts]))
-  return { loaded: { component, metadata: reading.metadata, fingerprint }, issues }
+  const texts = Object.entries(properties).map(
+    ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
+  )
+  const fingerprintOf = (values: unknown) => hash('sha256', JSON.stringify([type, version, values]))
+  const ofInput = texts.filter(([key]) => findField(key)?.sides.includes('input') !== false)
+  const fingerprints = { fingerprint: fingerprintOf(texts), inputFingerprint: fingerprintOf(ofInput) }
+  return { loaded: { component, metadata: reading.metadata, ...fingerprints }, issues }
 }

@@ -82,14 +82,21 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first, publi
     )
     for (const { loaded } of stale) {
       const after = components.get(loaded.component.name)
-      if (after) loggerOf(loaded.component.name).info(whyAnew(loaded, after))
+      if (!after) continue
+      const what = running.get(loaded.component.name)?.keepsInput(after) ? 'its output side' : 'it'
+      loggerOf(loaded.component.name).info(`${whatChanged(loaded, after)} changed: ${what} starts anew`)
     }
     await replace(stale, components)
   }
 
   async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
-    // All inputs are closed before any is opened, so that one can take over the port of another.
-    await drain(stale)
+    // All inputs that change are closed before any is opened, so that one can take over the port of another.
+    await drain(
+      stale.filter((component) => {
+        const after = components.get(component.loaded.component.name)
+        return !after || !component.keepsInput(after)
+      }),
+    )
     if (closing) return
     for (const component of stale) {
       const { name } = component.loaded.component
@@ -126,11 +133,12 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first, publi
     change: ({ components }: Loaded) => inTurn(() => changeTo(components)),
     /** Starts all components anew, at other endpoints. */
     moveTo: (next: Endpoints) =>
-      inTurn(() => {
+      inTurn(async () => {
         endpoints = next
         const all = [...running.values()]
         for (const component of all) component.moveTo(next)
-        return replace(all, new Map(all.map(({ loaded }) => [loaded.component.name, loaded])))
+        await drain(all)
+        await replace(all, new Map(all.map(({ loaded }) => [loaded.component.name, loaded])))
       }),
     appIsUp(up: boolean) {
       appUp = up
@@ -150,11 +158,10 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first, publi
 }
 
 /** Names the fields whose values differ. Their values may be secrets, and stay unsaid. */
-function whyAnew({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
+function whatChanged({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
   const names = new Set([...Object.keys(before.properties), ...Object.keys(after.properties)])
   const fields = [...names].filter((name) => plain(before.properties[name]) !== plain(after.properties[name])).sort()
-  const what = fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
-  return `${what} changed: it starts anew`
+  return fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
 }
 
 const plain = (value: unknown) => JSON.stringify(value instanceof Secret ? value.reveal() : value)

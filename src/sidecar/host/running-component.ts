@@ -52,17 +52,38 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const sides = createComponentSides({ logger: withTrace(logger), endpoints })
   const counters = metrics.component(name)
   let loaded = first
+  let isInputOpen = false
   let attachment: ReturnType<typeof attach> | undefined
 
   async function drain(): Promise<void> {
+    isInputOpen = false
     attachment?.end()
     await sides.closeInput()
+  }
+
+  /** Whether the input side goes on as it is: it is open, and its metadata are the same. */
+  function keepsInput({ metadata, inputFingerprint }: LoadedComponent): boolean {
+    const { input, pull } = loaded.metadata
+    // The fields of the output side can decide whether there is an input side.
+    const isSameKind = !metadata.input === !input && !metadata.pull === !pull
+    return isInputOpen && isSameKind && inputFingerprint === loaded.inputFingerprint
+  }
+
+  async function openInput(next: LoadedComponent): Promise<void> {
+    await drain()
+    sides.read(undefined)
+    const { component, metadata } = next
+    await sides.openInput({ name, metadata, source: component })
+    isInputOpen = true
+    const isInput = metadata.input || metadata.pull
+    attachment = channel && isInput ? attach(next, sides, channel, { logger, counters, publishAnswer }) : undefined
   }
 
   return {
     get loaded() {
       return loaded
     },
+    keepsInput,
     /** The port of its listener; `undefined` without one. */
     port: () => sides.address()?.port,
     operations: () => operations,
@@ -76,26 +97,22 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     moveTo: sides.moveTo,
     /**
      * Opens the sides that the metadata configure; the event subscription is brought up in the background. The former input side is
-     * closed before, the former output side when the new one is ready.
+     * closed before, unless it goes on; the former output side is closed when the new one is ready.
      *
-     * @throws BindingError of the sides; then there is no input side, and the output side is the former one
+     * @throws BindingError of the sides; then an input side that was opened is closed, and the output side is the former one
      */
     async open(next: LoadedComponent): Promise<void> {
       const { component, metadata } = next
       for (const warning of metadata.warnings) logger.warn(describeIssue(warning))
-      await drain()
-      sides.read(undefined)
-      const parsed = { name, metadata, source: component }
-      await sides.openInput(parsed)
+      const keeps = keepsInput(next)
+      if (!keeps) await openInput(next)
       try {
-        await sides.openOutput(parsed)
+        await sides.openOutput({ name, metadata, source: component })
       } catch (error) {
-        await sides.closeInput()
+        if (!keeps) await drain()
         throw error
       }
       loaded = next
-      const isInput = metadata.input || metadata.pull
-      attachment = channel && isInput ? attach(next, sides, channel, { logger, counters, publishAnswer }) : undefined
     },
     /** Accepts no more events, and waits for those that the application handles. `create` still works. */
     drain,
@@ -148,6 +165,7 @@ function attach(
   const isInput = loaded.metadata.direction?.has('input') ?? false
   let current: AbortController | undefined
   let isEnded = false
+  let isUp = false
   let inFlight = 0
 
   async function deliver(event: PostedEvent): Promise<void> {
@@ -205,6 +223,8 @@ function attach(
   return {
     inFlight: () => inFlight,
     appIsUp(up: boolean): void {
+      if (up === isUp) return
+      isUp = up
       stop()
       sides.read(undefined)
       if (!up || isEnded) return

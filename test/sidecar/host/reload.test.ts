@@ -72,8 +72,35 @@ it('starts a component anew when the file of --secrets is corrected, and keeps i
 
   give(world.emulator.topic('orders').key)
   await host.line(/ info {2}every component file is valid again/)
-  await host.line(/ info {2}accessKey changed: it starts anew component=orders$/)
+  await host.line(/ info {2}accessKey changed: its output side starts anew component=orders$/)
   await eventually(async () => expect((await create()).status).toBe(200))
+})
+
+it('starts the output side alone anew where only its fields changed: events go on, and nothing is asked of Azure', async () => {
+  const world = await openHostWorld()
+  const app = await openDaprApp()
+  const { promise: held, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => held)
+  const host = world.start(['--app-port', String(app.port)])
+  await host.takesEvents('orders')
+  const create = (data: string) => host.invoke('orders', { operation: 'create', data })
+  await create('first')
+  await app.received('POST', 1)
+  const { records } = world.emulator
+  const asked = () => records.requests.filter(({ face }) => face === 'arm').length
+  const before = asked()
+
+  world.write('orders.yaml', { fields: { topicSchema: 'CloudEventSchemaV1_0' } })
+  await host.line(/ info {2}topicSchema changed: its output side starts anew component=orders$/)
+  await create('second')
+  await app.received('POST', 2)
+  world.write('orders.yaml', { fields: { topicEndpoint: world.emulator.topic('parcels').endpoint } })
+  await eventually(async () => expect((await create('third')).status).not.toBe(200))
+  answer(200)
+  await world.emulator.idle()
+  expect(records.deliveries.filter(({ status }) => status !== 200)).toEqual([])
+  expect(asked()).toBe(before)
+  expect(host.lines.filter((line) => / listening .*component=orders/.test(line))).toHaveLength(1)
 })
 
 it('lets the application publish by components that change, while one waits for what the application has', async () => {
