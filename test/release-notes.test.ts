@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 const changelog = '# Changelog\n\n## 1.2.0\n\n- New.\n\n## 1.1.0\n\n- Old.\n'
 const manifest = { version: '1.2.0', repository: 'example/example' }
 
 /** A repository with one commit, and its release notes by `run`. */
 function repository(files: { manifest?: object; changelog?: string; tag?: string }) {
-  const folder = mkdtempSync(join(tmpdir(), 'release-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   cpSync(resolve(import.meta.dirname, '../build/release-notes.ts'), join(folder, 'build/release-notes.ts'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', ...(files.manifest ?? manifest) }))
   writeFileSync(join(folder, 'CHANGELOG.md'), files.changelog ?? changelog)

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { runCheck } from '../sidecar/check/open-check.ts'
 import { freePort } from '../support/free-port.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { blocks, codeIn, readPage, rowsOf, section, tables } from './page.ts'
 
 const page = readPage('docs/migration.md')
@@ -21,8 +21,7 @@ function component(side: '-' | '+'): string {
 
 /** Runs the page's `check` on a component in a folder of its own, on a free port in place of 8080. */
 async function checkByThePage(yaml: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'migration-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const port = String(await freePort())
   mkdirSync(join(folder, 'components'))
   writeFileSync(join(folder, 'components/orders.yaml'), yaml.replaceAll('8080', port))

@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock, realClock } from '../../src/emulator/index.ts'
 import { startEmulator } from '../support/start-emulator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startSubscriber } from './subscriber.ts'
 
 /** JSON that a parser and a writer do not give back as it was. */
@@ -202,8 +201,7 @@ it.each([{ inputSchema: 'EventGridSchema' as const }, { inputSchema: 'CloudEvent
 )
 
 it('an event that a state file kept arrives as it was published', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'event-data-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const subscriber = await startSubscriber()
   const options: EventGridEmulatorOptions = {
     state: join(folder, 'state'),

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { blocks, readPage, root, section } from '../documents/page.ts'
 import { freePort } from '../support/free-port.ts'
 import { paste } from '../support/shell.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const local = 'examples/local'
 const python = 'examples/python'
@@ -14,15 +14,9 @@ const files = ['emulator.yaml', 'components/orders.yaml', 'components/secrets.ya
   .map((name) => join(local, name))
   .concat(join(python, 'app.py'))
 
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'local-example-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A checkout in which `npx` finds the built package. */
 async function checkout() {
-  const folder = emptyFolder()
+  const folder = temporaryFolder()
   for (const name of ['package.json', local, python]) cpSync(join(root, name), join(folder, name), { recursive: true })
   for (const name of ['dist', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   return withFreePorts(folder, files)
@@ -30,7 +24,7 @@ async function checkout() {
 
 /** A user's project in which the built package is installed, with the files that `init` writes. */
 async function project() {
-  const folder = emptyFolder()
+  const folder = temporaryFolder()
   const installed = join(folder, 'node_modules')
   mkdirSync(join(installed, '.bin'), { recursive: true })
   symlinkSync(root, join(installed, 'eventgrid-binding'))
@@ -121,7 +115,7 @@ it.each([
   { title: 'The emulator alone', says: /^ready: / },
 ])('starts by the lines of README.md under $title', async ({ title, says }) => {
   const { folder } = await checkout()
-  const [sockets, port, httpPort] = [emptyFolder(), await freePort(), await freePort()]
+  const [sockets, port, httpPort] = [temporaryFolder(), await freePort(), await freePort()]
   const lines = shellLines('README.md', title)
     .filter((line) => !line.startsWith('daprd '))
     .map((line) =>

@@ -1,9 +1,10 @@
 // What the image holds, run as the image runs it: Node and the bundle, a read-only file system, no network, no root, no shell.
+
 import { spawnSync } from 'node:child_process'
-import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -15,8 +16,7 @@ const libraries = () =>
 
 /** A folder with what the image holds. */
 function imageFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-image-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   // Its user is not the one that made it.
   chmodSync(folder, 0o755)
   for (const made of ['app', 'bin', 'dev', 'tmp']) mkdirSync(join(folder, made))

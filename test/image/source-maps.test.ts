@@ -1,17 +1,17 @@
 // The source maps beside the bundle: copied over it, a stack trace names files of the source; the bundle itself holds none.
+
 import { spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, globSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
 it('name the files of the source in a stack trace', () => {
   expect(globSync('**/*.map', { cwd: join(root, 'bundle') })).toEqual([])
-  const folder = mkdtempSync(join(tmpdir(), 'source-maps-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   for (const part of ['bundle', 'bundle-maps']) cpSync(join(root, part), folder, { recursive: true })
   const main = join(folder, 'eventgrid-binding.js')
   // The program writes its first line from a module of ours: where it stands is shown in place of the line.

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { marks } from './marks.ts'
 
 interface Tour {
@@ -16,8 +16,7 @@ interface Tour {
 }
 
 function tour(environment: Readonly<Record<string, string>> = {}): Promise<Tour> {
-  const folder = mkdtempSync(join(tmpdir(), 'tour-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const script = join(import.meta.dirname, 'tour.ts')
   const options = {
     cwd: folder,

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import { temporaryFolder } from './temporary-folder.ts'
 
 /** A folder of component files, as daprd's `--resources-path` and our `run --components` take it. */
 export interface ComponentFolder {
@@ -13,8 +12,7 @@ export interface ComponentFolder {
 
 /** Makes an empty one in the system's temporary folder; the test's end removes it. */
 export function makeComponentFolder(): ComponentFolder {
-  const path = mkdtempSync(join(tmpdir(), 'eventgrid-components-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  const path = temporaryFolder()
   return {
     path,
     write: (name, text) => writeFileSync(join(path, name), text),

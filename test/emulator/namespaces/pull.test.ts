@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fastify } from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
@@ -15,6 +13,7 @@ import { noJournal } from '../../../src/emulator/state/journal.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'
 import { send, sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: { article: 'lamp' } }
 
@@ -224,8 +223,7 @@ it('dead-letters an event though the timer of its next try fires too early', asy
 })
 
 it('hands out after a restart what was not settled, with its delivery count', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'emulator-queues-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = temporaryFolder()
   const state = join(folder, 'state.json')
   const first = await openQueue({ state })
   await first.publish()

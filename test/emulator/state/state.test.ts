@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AzureKeyCredential } from '@azure/core-auth'
@@ -18,15 +17,12 @@ import { noJournal } from '../../../src/emulator/state/journal.ts'
 import { openState } from '../../../src/emulator/state/state.ts'
 import { credentialOf, managementOf, send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { errorOf, openEventGrid, publish as publishTo } from '../event-grid.ts'
 import { startSubscriber } from '../subscriber.ts'
 
-/** A file name in a folder of its own; the test's end removes it. */
-function stateFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'emulator-state-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return join(folder, 'state.db')
-}
+/** A file name in a folder of its own. */
+const stateFile = () => join(temporaryFolder(), 'state.db')
 
 const publicUrl = 'https://subscriber.example/api/events'
 const audit = { name: 'audit', endpoint: publicUrl }

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { type Command, startCommand } from '../../support/command.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A topic as the banner shows it. */
 export interface ShownTopic {
@@ -19,13 +18,6 @@ export interface EmulateCommand extends Command {
   topic(name: string): Promise<ShownTopic>
   /** The lines to paste into a shell. */
   environment(): string[]
-}
-
-/** A folder of its own; the test's end removes it. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'emulate-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
 }
 
 /** Writes a configuration file into a folder of its own. */

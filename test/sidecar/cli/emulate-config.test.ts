@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { loadConfig } from '../../../src/sidecar/cli/files/emulator-config.ts'
 import { startSubscriber } from '../../emulator/subscriber.ts'
 import { startCommand } from '../../support/command.ts'
-import { auditConfig, configFile, publish, startEmulate, temporaryFolder } from './emulate-command.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
 it('names each fault of a configuration, with exit code 2', async () => {
   const file = configFile('port: 70000\ntopics:\n  - nmae: orders\n    name: orders\n')

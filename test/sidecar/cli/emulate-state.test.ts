@@ -5,14 +5,8 @@ import { ClientSecretCredential } from '@azure/identity'
 import { expect, it } from 'vitest'
 import { startSubscriber } from '../../emulator/subscriber.ts'
 import { startCommand } from '../../support/command.ts'
-import {
-  auditConfig,
-  configFile,
-  type EmulateCommand,
-  publish,
-  startEmulate,
-  temporaryFolder,
-} from './emulate-command.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { auditConfig, configFile, type EmulateCommand, publish, startEmulate } from './emulate-command.ts'
 
 const owner = 'clients: [{ clientSecret: a-secret, roles: [Contributor] }]'
 

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { startSubscriber } from '../../emulator/subscriber.ts'
 import { listen } from '../../support/listen.ts'
-import { auditConfig, configFile, publish, startEmulate, temporaryFolder } from './emulate-command.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
 const liveTerminal = { NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true' }
 

@@ -1,36 +1,21 @@
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { addressOf } from '../../../src/listener/http/listen.ts'
 import { readPage, section } from '../../documents/page.ts'
 import { freePort } from '../../support/free-port.ts'
 import { paste } from '../../support/shell.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** The command as npm links it: a file that is executed, by the Node that its first line names. */
 const bin = resolve(import.meta.dirname, '../../../dist/sidecar/cli/main.js')
 const files = ['components/orders.yaml', 'components/secrets.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
 const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m
 
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'init-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** The folder's files, and the commands that `init` printed. */
-async function initialised(folder = emptyFolder()): Promise<{ folder: string; commands: string[] }> {
+async function initialised(folder = temporaryFolder()): Promise<{ folder: string; commands: string[] }> {
   const init = paste(`${bin} init`, folder)
   await init.ended
   const text = init.lines.join('\n')
@@ -102,7 +87,7 @@ it('writes an application that says what to do when its port is in use', async (
 })
 
 it('prints the commands that docs/getting-started.md shows, where npm has installed the package', async () => {
-  const folder = emptyFolder()
+  const folder = temporaryFolder()
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
   symlinkSync(bin, join(folder, 'node_modules/.bin/eventgrid-binding'))
   const { commands } = await initialised(folder)
@@ -116,7 +101,7 @@ it.each([
   { name: 'beside node_modules', below: '.' },
   { name: 'in a folder below that of node_modules', below: 'services/shop' },
 ])('writes schema lines that lead to the schemas of the package, $name', async ({ below }) => {
-  const project = emptyFolder()
+  const project = temporaryFolder()
   const installed = join(project, 'node_modules/eventgrid-binding/dist')
   mkdirSync(installed, { recursive: true })
   for (const kind of ['component', 'emulator']) writeFileSync(join(installed, `${kind}.schema.json`), '{}')
@@ -138,7 +123,7 @@ it('writes the path of its own schemas where the package is not installed in the
 })
 
 it('overwrites nothing: with one of the files there it writes none of them', async () => {
-  const folder = emptyFolder()
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'secrets.json'), 'mine')
   const init = paste(`${bin} init; echo ended with $?`, folder)
   await init.ended

@@ -1,19 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
 import * as command from '../../../src/sidecar/cli/commands/replay.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** An emulator, the component `orders` that publishes to its topic, and a folder for dead letters. */
 export async function openReplay(options: EventGridEmulatorOptions = {}) {
   const emulator = await startEmulator(options)
   const folder = makeComponentFolder()
-  const dead = mkdtempSync(join(tmpdir(), 'eventgrid-dead-'))
-  onTestFinished(() => rmSync(dead, { recursive: true, force: true }))
+  const dead = temporaryFolder()
   writeSecretStore(folder, emulator, ['orders'])
   const component = (fields: Readonly<Record<string, string | undefined>> = {}) =>
     folder.write('orders.yaml', componentYaml(emulator, { handshakePort: '9000', fields }))
