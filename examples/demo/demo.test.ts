@@ -30,6 +30,8 @@ it('accounts for every event, and is readable without colour', async () => {
   for (const [what, count] of Object.entries({ published: 60, delivered: 59, redelivered: 1, 'dead-lettered': 1 })) {
     expect(text).toMatch(new RegExp(`${what}\\W+${count}\\b`))
   }
+  // It ends with what to do next.
+  expect(text.trimEnd().split('\n').at(-1)).toMatch(/^ *Next: npm start -- --keep .*getting-started\.md/)
 })
 
 it('accounts for every event by pull delivery', async () => {
