@@ -133,7 +133,9 @@ function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure
     if (!wrappers.has(String(field(error, 'code'))) || inner === undefined) break
     error = inner
   }
-  const code = nonEmpty(field(error, 'code'))
+  const given = nonEmpty(field(error, 'code'))
+  // ARM's are words. A gateway repeats the status.
+  const code = given !== undefined && /^\d+$/.test(given) ? undefined : given
   const message = nonEmpty(field(error, 'message'))
   const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
   return { ...(code && { code }), ...(message && { message }), targets }

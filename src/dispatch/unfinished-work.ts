@@ -28,7 +28,9 @@ function unfinishedItem(value: unknown): string | undefined {
   if (has(value, 'unsubscribe')) return 'a subscription that has not ended'
   // Of Node: what keeps the process alive until it has ended.
   if (has(value, 'unref')) return 'a timer, process, thread or connection that has not ended'
-  return has(value, 'pipe') ? 'a stream that has not ended' : undefined
+  if (has(value, 'pipe')) return 'a stream that has not ended'
+  // Some clients of databases return one for each query.
+  return has(value, 'emit') && has(value, 'on') ? 'an event emitter, whose work may not have ended' : undefined
 }
 
 const isThenable = (value: unknown) => typeof value === 'object' && value !== null && has(value, 'then')

@@ -36,6 +36,9 @@ export async function connectBinding(
   addIngress: (ingress: Ingress) => void,
 ): Promise<TopicView> {
   checkNames('the options of connect', options, ['topic', 'name', 'metadata'])
+  if (typeof binding?.init !== 'function' || typeof binding.address !== 'function') {
+    throw new TypeError('connect takes a Binding: write emulator.connect(binding, { topic })')
+  }
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic(options.topic)
   if (binding.endpoints && binding.endpoints.resourceManager === undefined && !isProxied(process.env)) {

@@ -101,6 +101,10 @@ it.each([{ endpoints: {} }, undefined])(
     const emulator = await startEmulator()
     const binding = new Binding(options)
     onTestFinished(() => binding.close())
+    for (const other of [undefined, null, {}, 'orders', Binding, Promise.resolve(binding)]) {
+      const connect: unknown = Reflect.apply(emulator.connect, emulator, [other])
+      await expect(connect).rejects.toThrow('connect takes a Binding: write emulator.connect(binding, { topic })')
+    }
     await expect(emulator.connect(binding)).rejects.toThrow('new Binding({ endpoints: emulator.endpoints })')
     expect(binding.address()).toBeUndefined()
   },

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { EventEmitter } from 'node:events'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
@@ -63,6 +64,7 @@ describe('a handler that returns before its work has ended', () => {
     { name: 'a timer', result: () => setTimeout(() => {}), said: 'a timer, process' },
     { name: 'an immediate', result: () => setImmediate(() => {}), said: 'a timer, process' },
     { name: 'a process', result: () => execFile(process.execPath, ['--version']), said: 'a timer, process' },
+    { name: 'an event emitter', result: () => new EventEmitter(), said: 'an event emitter' },
     { name: 'an array of functions', result: () => [1, () => {}], said: 'an array of work' },
   ])('with $name is not acknowledged, and the log says why', async ({ result, said }) => {
     let wrap: (value: unknown) => unknown = (value) => value

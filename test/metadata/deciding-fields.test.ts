@@ -35,6 +35,10 @@ describe.each(deciding)('a wrong value of %s', (decider) => {
   })
 })
 
+it.each(deciding)('a wrong value of %s is reported where no field says which side is meant', (decider) => {
+  expect(faults({ [decider]: 'nonsense' })).toMatchObject([{ field: decider }])
+})
+
 it('does not judge a deciding field of a side that is not configured', () => {
   expect(
     faults({ ...sampleOutput, direction: 'output', deliveryMode: 'pul', labels: ',', accessKey: '' }),

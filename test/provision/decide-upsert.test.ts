@@ -356,6 +356,10 @@ describe('the Queue event subscription of pull', () => {
     { name: 'an hour', given: '60m', there: 'PT1H', keeps: true },
     { name: 'a day', given: '24h', there: 'P1D', keeps: true },
     { name: 'an hour and a half', given: '90m', there: 'PT1H30M0S', keeps: true },
+    ...['PT3600S', 'PT60M0.0S', 'P0DT1H', 'PT0.5H30M', 'pt1h', 'P0W0DT0H60M0S'].map((there) => ({
+      ...{ name: there, given: '1h', there, keeps: true },
+    })),
+    { name: 'parts with a comma', given: '75m', there: 'PT1,25H', keeps: true },
     { name: 'another time', given: '2h', there: 'PT1H', keeps: false },
   ])('compares durations by value: $name', ({ given, there, keeps }) => {
     const upsert = decideUpsert(queue({ eventTimeToLive: there }), wantedQueue({ eventTimeToLive: given }))

@@ -263,6 +263,28 @@ it.each<{ name: string; once: (asked: Asked) => Answer | undefined }>([
       return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
     })(),
   },
+  {
+    name: 'a code, while it is listed on the third page',
+    once: (() => {
+      let page = 0
+      return (asked: Asked): Answer | undefined => {
+        if (page === 0 && asked.method === 'GET' && !listed(asked)) return gone
+        if (!listed(asked) || ++page > 2) return undefined
+        const [origin] = [`https://${asked.headers.host}`]
+        return { status: 200, body: { value: [], nextLink: `${origin}${asked.path}?api-version=1&$skiptoken=${page}` } }
+      }
+    })(),
+  },
+  ...[
+    { code: 'ResourceNotFound', times: 2 },
+    { code: '404', times: 9 },
+  ].map(({ code, times }) => ({
+    name: `${code} of a gateway, and for the list too`,
+    once: (() => {
+      const answers: Answer[] = Array.from({ length: times }, () => refused(404, code))
+      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
+    })(),
+  })),
   ...Object.entries({
     'nothing for an item': { value: [null] },
     'a text for an item': { value: ['orders'] },

@@ -58,7 +58,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const present = configuredSides([...fields.keys()], topicAuthentication)
 
   const ofSides = (sides: ReadonlySet<Side>) =>
-    metadataFields.filter((field) => field.decides && field.sides.some((side) => sides.has(side)))
+    metadataFields.filter(
+      // Where no field says which side is meant, it may be either.
+      ({ decides, sides: read }) => decides && (sides.size === 0 || read.some((side) => sides.has(side))),
+    )
   const direction = judge(given, new Set(['direction'])).values.direction
   const sides = direction ?? present
   const deciding = new Set<FieldName>(['direction', ...ofSides(sides).map(({ name }) => name)])
