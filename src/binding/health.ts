@@ -52,6 +52,7 @@ export interface InputFacts {
         readonly answered: Readonly<Record<string, number>>
         readonly strangers: Readonly<Record<string, number>>
         readonly foreign: { readonly lastAt: number } | undefined
+        readonly failing: { readonly since: number; readonly lastAt: number } | undefined
       }
     | undefined
   readonly handlerAttached: boolean
@@ -63,6 +64,9 @@ export interface InputFacts {
 /** How long a delivery of our event subscription without a known credential degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
+/** How long all deliveries must fail to degrade the health: one event that nobody can handle is tried again within it. */
+const failingMs = 60_000
+
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
   'no application takes events: no handler is attached (library), the application is not ready (run), ' +
@@ -70,7 +74,7 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, answered = {}, strangers = {} } = facts.listener ?? {}
+  const { draining, foreign, failing, answered = {}, strangers = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
@@ -82,6 +86,12 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   if (foreign && now - foreign.lastAt < foreignDeliveryMs) {
     reasons.push(
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
+    )
+  }
+  if (failing && failing.lastAt - failing.since >= failingMs) {
+    reasons.push(
+      `every delivery since ${new Date(failing.since).toISOString()} was answered 5xx: look at the application and its log; ` +
+        'Event Grid sends the events again until their limits',
     )
   }
   const status = down || isMissing ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'

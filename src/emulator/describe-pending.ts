@@ -26,7 +26,11 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
   const givenUp = [...Map.groupBy(letters, ({ subscriptionId }) => subscriptionId)].map(([id, own]) => {
     const due = own.reduce((first, letter) => Math.min(first, letter.due), Number.POSITIVE_INFINITY)
     const pause = durationText(Math.max(due - now, 0))
-    return lineOf(id, [`${eventsText(own.length)} given up`, `next dead-letter in ${pause}`, lastAnswer(id)])
+    return lineOf(id, [
+      `${eventsText(own.length)} given up`,
+      `next dead-letter in ${pause} (deadLetterDelay)`,
+      lastAnswer(id),
+    ])
   })
 
   const received = [...queues.figures()].flatMap(([id, { available, locked, delayed }]) => {

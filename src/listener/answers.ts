@@ -32,6 +32,8 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+  /** Deliveries that were answered 5xx since the last one that was not: the first and the last, in epoch milliseconds. */
+  readonly failing: { readonly since: number; readonly lastAt: number } | undefined
 }
 
 /** Answers each request once, and counts deliveries. */
@@ -40,10 +42,16 @@ export type Answers = ReturnType<typeof createAnswers>
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
+  const count = (counts: Counts, status: number) => {
+    counts.set(status, (counts.get(status) ?? 0) + 1)
+    if (counts !== deliveries) return
+    failing = status >= 500 ? { since: failing?.since ?? now(), lastAt: now() } : undefined
+  }
   const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   let foreign: AnswerFigures['foreign']
+  let failing: AnswerFigures['failing']
 
   function write({ answer: { status }, logEvent }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
@@ -115,6 +123,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
+      failing,
     }),
   }
 }
@@ -128,8 +137,4 @@ interface Sending {
   /** The connection is closed after it. */
   readonly closes: boolean
   readonly onKnown?: (isTaken: boolean) => void
-}
-
-function count(counts: Counts, status: number): void {
-  counts.set(status, (counts.get(status) ?? 0) + 1)
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { Binding } from '../../src/index.ts'
 import { managementOf } from '../support/azure-clients.ts'
+import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/listen.ts'
 import { openWorld, outputOnly, publicUrl, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
@@ -221,4 +222,29 @@ it('puts the event subscription right also where its token has expired before ou
   await world.emulator.settled()
   expect(world.handled).toHaveLength(1)
   expect(world.subscription()?.properties.destination).toMatchObject({ ...before })
+})
+
+it('is degraded when every delivery has failed for a minute, until one succeeds', async () => {
+  const { now } = Date
+  let later = 0
+  const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + later)
+  onTestFinished(() => spy.mockRestore())
+  let isDown = true
+  const onEvent = () => {
+    if (isDown) throw new Error('the application is down')
+  }
+  const { init, binding } = await openWorld({ binding: { onEvent } })
+  await init()
+  await binding.invoke('create', { order: 1 })
+  await eventually(() => expect(binding.health().input?.answered['500']).toBeGreaterThan(0))
+  expect(binding.health().status).toBe('healthy')
+  later = 60_000
+  await binding.invoke('create', { order: 2 })
+  const reasons = [expect.stringMatching(/^every delivery since .+ was answered 5xx: look at the application/)]
+  await eventually(() =>
+    expect(binding.health()).toMatchObject({ status: 'degraded', input: { reasons, ready: true } }),
+  )
+  isDown = false
+  await binding.invoke('create', { order: 3 })
+  await eventually(() => expect(binding.health().status).toBe('healthy'))
 })

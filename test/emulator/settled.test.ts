@@ -29,7 +29,7 @@ const failed: readonly (Omit<Fault, 'route'> & { readonly says: string })[] = [
   { status: 503, says: '2 events, next try in 30 s, last answer 503' },
   { drop: true, says: '2 events, next try in 10 s, last answer none (SocketError: A fault closed the connection.)' },
   { delayMs: 60_000, says: '2 events, 2 awaiting an answer' },
-  { status: 400, says: '2 events given up, next dead-letter in 300 s, last answer 400' },
+  { status: 400, says: '2 events given up, next dead-letter in 300 s (deadLetterDelay), last answer 400' },
 ]
 
 it.each(failed)('settled({ timeout }) rejects with what is pending: $says', async ({ says, ...fault }) => {

@@ -40,10 +40,13 @@ function judgeSide(side: string, health: unknown): Finding {
   const reasons = Array.isArray(health.reasons) ? health.reasons.map((reason) => oneLine(String(reason), 2_000)) : []
   const status = oneLine(String(health.status), 20)
   const said = [`the ${side} side is ${status}`, ...reasons].join('\n')
-  return status === 'healthy' ? ok(said) : warning(said)
+  return status === 'healthy' ? ok(said) : warning(said, { remedy: otherFiles })
 }
 
 const noSidecar = 'start serve or run with --metrics-port, and give its address: --sidecar http://127.0.0.1:9464'
+
+const otherFiles =
+  'if no other check finds a cause, the process has other metadata or secrets than these files: restart it, with serve daprd too'
 
 const notInitialised =
   'with serve: daprd initialises a component only when it starts. Restart daprd (on Kubernetes the pod) if serve started after it; else ' +

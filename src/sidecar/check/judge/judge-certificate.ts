@@ -121,7 +121,7 @@ const isTrustFault = (fault: string) => /SELF_SIGNED|ISSUER|VERIFY_LEAF|UNTRUSTE
 function explainFault(fault: string, hostname: string, certificate: PeerCertificate): Finding {
   if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const names = oneLine(certificate.subjectaltname ?? 'another host', 200)
-    const remedy = `let the ingress present a certificate for ${hostname}, or correct the name in the endpoint`
+    const remedy = `let the server there present a certificate for ${hostname}, or correct the name in the endpoint`
     return failed(`the certificate is for ${names}, not for ${hostname}`, { remedy })
   }
   if (fault === 'CERT_HAS_EXPIRED') {
