@@ -112,6 +112,9 @@ resource app 'Microsoft.App/containerApps@2024-03-01' = {
             '3000'
             '--metrics-port'
             '9464'
+            // Probes come from outside of the container.
+            '--metrics-address'
+            '0.0.0.0'
             '--log-format'
             'json'
           ]

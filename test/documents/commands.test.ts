@@ -84,6 +84,7 @@ const flagsOfOthers = [
   '--max-semi-space-size',
   '--max-old-space-size',
   '--no-allocation-site-pretenuring',
+  '--enable-app-health-check',
   '--enable-source-maps',
   '--allow-anonymous',
 ]

@@ -85,7 +85,9 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
         return isDraining
       },
       get ready() {
-        return waiting.size === 0 && host.components().every((component) => component.health().input?.ready !== false)
+        const components = host.components()
+        const areRouted = components.every((component) => component.health().input?.ready !== false)
+        return waiting.size === 0 && components.length > 0 && areRouted
       },
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },

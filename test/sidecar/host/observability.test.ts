@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogWriter } from '../../../src/sidecar/cli/output/log-writer.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
+import { eventually } from '../../support/eventually.ts'
 import { openHostWorld } from './open-host.ts'
 
 it('logs JSON lines with the keys of daprd, all of them on stderr', async () => {
@@ -92,6 +93,17 @@ it('is not ready while it is not known whether the event subscription has its cr
   await host.line(/ ready: /)
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503)
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+})
+
+it('is not ready without a component, as where the scopes of all name other applications', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { scopes: ['other'] })
+  const host = world.start(['--metrics-port', '0'])
+  const [, port] = await host.line(/health and metrics.* port=(\d+)/)
+  await host.line(/ ready: /)
+  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503)
+  world.write('orders.yaml', {})
+  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200))
 })
 
 it('ends well when nobody reads its lines any more', async () => {
