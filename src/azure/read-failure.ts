@@ -79,10 +79,10 @@ export function readFailure(error: unknown, now: number): ArmFailure {
       kind: 'answer',
       status,
       // Of a text that is not ARM's the SDK makes a code of its own.
-      code: response ? said.code : code,
+      code: response ? wordOf(said.code) : code,
       message:
         said.message ??
-        (response && said.code === undefined ? 'its body is not an error of Azure Resource Manager' : message),
+        (response && wordOf(said.code) === undefined ? 'its body is not an error of Azure Resource Manager' : message),
       targets: said.targets ?? [],
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),
@@ -133,13 +133,14 @@ function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure
     if (!wrappers.has(String(field(error, 'code'))) || inner === undefined) break
     error = inner
   }
-  const given = nonEmpty(field(error, 'code'))
-  // ARM's are words. A gateway repeats the status.
-  const code = given !== undefined && /^\d+$/.test(given) ? undefined : given
+  const code = nonEmpty(field(error, 'code'))
   const message = nonEmpty(field(error, 'message'))
   const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
   return { ...(code && { code }), ...(message && { message }), targets }
 }
+
+/** ARM's codes are words. A gateway repeats the status. */
+const wordOf = (code: string | undefined) => (code !== undefined && /^\d+$/.test(code) ? undefined : code)
 
 const field = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
 

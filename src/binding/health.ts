@@ -52,7 +52,7 @@ export interface InputFacts {
         readonly answered: Readonly<Record<string, number>>
         readonly strangers: Readonly<Record<string, number>>
         readonly foreign: { readonly lastAt: number } | undefined
-        readonly failing: { readonly since: number; readonly lastAt: number } | undefined
+        readonly failing: { readonly count: number; readonly since: number; readonly lastAt: number } | undefined
       }
     | undefined
   readonly handlerAttached: boolean
@@ -64,8 +64,11 @@ export interface InputFacts {
 /** How long a delivery of our event subscription without a known credential degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
-/** How long all deliveries must fail to degrade the health: one event that nobody can handle is tried again within it. */
-const failingMs = 60_000
+/**
+ * When failing deliveries degrade the health: so many in a row, in a minute or more, the last one lately. A single event that nobody can
+ * handle is tried seven times in its first hour.
+ */
+const failing = { count: 10, ms: 60_000, latelyMs: 5 * 60_000 }
 
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
@@ -74,7 +77,7 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, failing, answered = {}, strangers = {} } = facts.listener ?? {}
+  const { draining, foreign, failing: failed, answered = {}, strangers = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
@@ -88,9 +91,14 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  if (failing && failing.lastAt - failing.since >= failingMs) {
+  if (
+    failed &&
+    failed.count >= failing.count &&
+    failed.lastAt - failed.since >= failing.ms &&
+    now - failed.lastAt < failing.latelyMs
+  ) {
     reasons.push(
-      `every delivery since ${new Date(failing.since).toISOString()} was answered 5xx: look at the application and its log; ` +
+      `the application failed each of ${failed.count} deliveries since ${new Date(failed.since).toISOString()}: look at its log; ` +
         'Event Grid sends the events again until their limits',
     )
   }

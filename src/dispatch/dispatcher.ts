@@ -80,7 +80,6 @@ export function createDispatcher(options: DispatcherOptions) {
     maxConcurrency,
     onFree: (work) => inContext(work, () => proceed(leaveQueue(work), 'with a free call')),
   })
-  /** No Set: while calls come and go, V8 keeps what its replaced tables held. */
   const running: Call[] = []
   const known = createKnownOutcomes()
   let unsettled = 0

@@ -1,9 +1,10 @@
-// Which results of a handler are no end of its work: functions, generators, streams, observables, timers, promises in an array.
+// Which results of a handler are no end of its work: functions, generators, streams, observables, emitters, timers, promises in an array.
+import { EventEmitter } from 'node:events'
 import { types } from 'node:util'
 
 /**
  * What a handler returned in place of the end of its work, in words; `undefined` where its work may be done. Nothing of a generator,
- * function or observable has run, and of a stream, a timer or promises in an array nobody knows the end.
+ * function or observable has run, and of a stream, an emitter, a timer or promises in an array nobody knows the end.
  */
 export function unfinishedWork(result: unknown): string | undefined {
   const items = itemsOf(result)
@@ -29,8 +30,8 @@ function unfinishedItem(value: unknown): string | undefined {
   // Of Node: what keeps the process alive until it has ended.
   if (has(value, 'unref')) return 'a timer, process, thread or connection that has not ended'
   if (has(value, 'pipe')) return 'a stream that has not ended'
-  // Some clients of databases return one for each query.
-  return has(value, 'emit') && has(value, 'on') ? 'an event emitter, whose work may not have ended' : undefined
+  // Some clients of databases return one for each query. Not by its methods: documents of Mongoose have them too.
+  return value instanceof EventEmitter ? 'an event emitter, whose work may not have ended' : undefined
 }
 
 const isThenable = (value: unknown) => typeof value === 'object' && value !== null && has(value, 'then')

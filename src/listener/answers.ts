@@ -1,5 +1,5 @@
 // The answer to each request, sent once: log line (120 characters of an origin or a media type), counts by status of deliveries and of
-// strangers' requests, close of a connection.
+// strangers' requests, deliveries that fail in a row, close of a connection.
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
@@ -32,8 +32,8 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
-  /** Deliveries that were answered 5xx since the last one that was not: the first and the last, in epoch milliseconds. */
-  readonly failing: { readonly since: number; readonly lastAt: number } | undefined
+  /** Deliveries in a row that the handler failed or did not answer in time; `since` and `lastAt` in epoch milliseconds. */
+  readonly failing: { readonly count: number; readonly since: number; readonly lastAt: number } | undefined
 }
 
 /** Answers each request once, and counts deliveries. */
@@ -42,11 +42,6 @@ export type Answers = ReturnType<typeof createAnswers>
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
-  const count = (counts: Counts, status: number) => {
-    counts.set(status, (counts.get(status) ?? 0) + 1)
-    if (counts !== deliveries) return
-    failing = status >= 500 ? { since: failing?.since ?? now(), lastAt: now() } : undefined
-  }
   const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
@@ -101,6 +96,8 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     refuse,
     /** @param onKnown called when it is known whether the sender has got a 200 */
     answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
+      const { count: before, since } = failing ?? { count: 0, since: now() }
+      failing = answer.status < 500 ? undefined : { count: before + 1, since, lastAt: now() }
       answerPost(reply, answer, { counts: deliveries, closes: false, onKnown })
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
@@ -137,4 +134,8 @@ interface Sending {
   /** The connection is closed after it. */
   readonly closes: boolean
   readonly onKnown?: (isTaken: boolean) => void
+}
+
+function count(counts: Counts, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1)
 }

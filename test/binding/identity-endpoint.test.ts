@@ -27,6 +27,14 @@ describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
     expect(identity.asked()).toBeGreaterThan(1)
   })
 
+  it('once costs nothing, also where the default chain finds it: init succeeds', async () => {
+    const world = await openWorld()
+    const identity = await openIdentity(world.emulator, stumble, 1)
+    await world.init({ ...managed(), azureCredential: 'default' })
+    expect(world.subscription()?.provisioningState).toBe('Succeeded')
+    expect(identity.asked()).toBeGreaterThan(1)
+  })
+
   it('once costs nothing: create succeeds', async () => {
     const world = await openWorld()
     await world.init({ ...byIdentity(), provisioning: 'none' })

@@ -88,6 +88,7 @@ describe('a handler', () => {
     { name: 'resolves with an array of values', handler: async () => [1, {}, [Promise.resolve()]], status: 200 },
     { name: 'resolves with a Set of values', handler: async () => new Set([1, {}]), status: 200 },
     { name: 'resolves with a Response', handler: async () => new Response('fine'), status: 200 },
+    { name: 'returns a document with methods of an emitter', handler: () => ({ on() {}, emit() {} }), status: 200 },
     { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
     { name: 'throws undefined', handler: () => raise(undefined), status: 500 },
     { name: 'rejects with undefined', handler: () => Promise.reject(), status: 500 },

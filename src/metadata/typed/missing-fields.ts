@@ -27,7 +27,7 @@ export function missingFields(
   const wayOut = isOutputAlone && input && input.issues.length > 0 ? [onlyToPublish] : []
   const reported = new Set(issues.map(({ field }) => field))
   const isMeant = ({ name, secret, readers }: EmptyField) =>
-    secret && !reported.has(name) && configured.some((reader) => readers.includes(reader))
+    resolvedBy === 'sidecar' && secret && !reported.has(name) && configured.some((reader) => readers.includes(reader))
   return [...issues, ...emptyFields(given, resolvedBy, isMeant), ...wayOut]
 }
 

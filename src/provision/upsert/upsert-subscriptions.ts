@@ -63,8 +63,8 @@ function createUpserter(
       onLook?.(existing !== undefined && isActive(existing) && wanted.awayFrom(existing) === undefined)
       const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
       if (upsert.action === 'keep') {
-        const read = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
-        logger.debug(`the event subscription ${name} is ${read}`)
+        const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
+        logger.debug(`the event subscription ${name} is ${state}`)
         return outcome()
       }
       if (upsert.action === 'refuse') {

@@ -26,7 +26,7 @@ export function createRequestQueue({ limits, send }: RequestQueueOptions) {
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
   const halves: (readonly PublishCall[])[] = []
-  /** The calls of each request under way. No Set: while calls come and go, V8 keeps what its replaced tables held. */
+  /** The calls of each request under way. */
   const running: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
   let backingOff = 0

@@ -1,4 +1,4 @@
-// The HTTP request of a topic. The SDK's own client would never notice an answer of 101: Node shows it to who listens for it only.
+// The HTTP request of a topic. The SDK's own client would never notice an answer of 101: Node shows it only to those who listen for it.
 import { Agent, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import { createHttpHeaders, type HttpClient, type PipelineResponse, RestError } from '@azure/core-rest-pipeline'
@@ -10,6 +10,7 @@ export const httpClient: HttpClient = {
     const isPlain = !url.startsWith('https:')
     return new Promise<PipelineResponse>((resolve, reject) => {
       if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
+      if (!Buffer.isBuffer(body)) throw new Error('a request to a topic has bytes as its body')
       const outgoing = (isPlain ? requestByHttp : requestByHttps)(url, {
         method,
         headers: headers.toJSON(),
@@ -30,7 +31,7 @@ export const httpClient: HttpClient = {
       outgoing.on('error', ({ message, code = RestError.REQUEST_SEND_ERROR }: NodeJS.ErrnoException) =>
         reject(new RestError(message, { code, request })),
       )
-      outgoing.end(Buffer.isBuffer(body) ? body : undefined)
+      outgoing.end(body)
     })
   },
 }

@@ -125,7 +125,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
-      // The SDK reports an abort only after upload and answer have ended.
+      // A token that is still asked for does not hold up the answer.
       return Promise.race([sendOnce(clients[schema], carrier, { clock, clean }), aborted])
     },
     close: () => agent.destroy(),

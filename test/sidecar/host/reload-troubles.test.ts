@@ -1,11 +1,11 @@
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadComponents } from '../../../src/metadata/folder/load-components.ts'
 import { createHost } from '../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { listen } from '../../support/listen.ts'
 import { openHostWorld } from './open-host.ts'
 
 /** A topic that takes connections and is silent. Counts them. */
@@ -16,11 +16,7 @@ async function startSilentTopic() {
     socket.on('error', () => {})
     onTestFinished(() => void socket.destroy())
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  // A TCP server's address is an object; only a pipe's is text.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return { endpoint: `http://127.0.0.1:${port}/api/events`, connections: () => connections }
 }
 

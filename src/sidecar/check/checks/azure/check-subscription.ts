@@ -37,7 +37,7 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
   const name = input.eventSubscriptionName
   if (!existing) return missing(name, world)
   const { provisioningState: state = 'Succeeded' } = existing
-  const again = `${mend(world)}: that writes ${name} anew, which starts another handshake`
+  const again = `${mend(world)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
   if (state === 'AwaitingManualAction') {
     const { failure } = new ArmFailureError({ kind: 'manual', message: state })
     const { what, fix = '' } = explainFailure(failure, world.explainedBy())
