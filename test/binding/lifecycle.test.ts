@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { Binding } from '../../src/index.ts'
 import { managementOf } from '../support/azure-clients.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { listen } from '../support/listen.ts'
 import { openWorld, outputOnly, publicUrl, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
@@ -72,9 +73,7 @@ it('says PORT_UNAVAILABLE when the port is taken, and asks nothing of Azure', as
 it('frees the port when init fails', async () => {
   const world = await openWorld()
   world.emulator.removeRoles(world.emulator.clientId)
-  const probe = createServer()
-  const port = await listen(probe, '::')
-  await new Promise((closed) => probe.close(closed))
+  const port = await freePort()
   expect((await refusal(world.init({ handshakePort: String(port) }))).code).toBe('PERMISSION_DENIED')
   expect(world.binding.address()).toBeUndefined()
   const again = createServer()

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { bindable, listen } from '../../src/listener/http/listen.ts'
 import { closable } from '../../src/support/net/closable-server.ts'
+import { freePort } from '../support/free-port.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
 
 function create() {
@@ -43,7 +44,7 @@ it('serves the same at every address of a name', async () => {
 })
 
 it('frees the first address where the port is taken on the second', async () => {
-  const { address } = await listenOn(['127.0.0.2'])
+  const { address } = await listenOn(['127.0.0.2'], await freePort())
   await expect(listenOn(['127.0.0.1', '127.0.0.2'], address.port)).rejects.toMatchObject({
     code: 'PORT_UNAVAILABLE',
     details: { host: '127.0.0.2', port: address.port, reason: 'EADDRINUSE' },

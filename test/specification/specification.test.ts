@@ -1,6 +1,7 @@
 /** One test for each sentence of the component specification that states behaviour: test/specification/specification.md lists them. */
 import { expect, it } from 'vitest'
 import { Binding, type BindingError, component, parseComponents } from '../../src/index.ts'
+import { freePort } from '../support/free-port.ts'
 import { inputFields, openWorld, outputFields, outputOnly, publicUrl, without } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 import { answering, selfSigned } from '../support/servers.ts'
@@ -68,10 +69,7 @@ it('asks for CloudEvents at the subscriber endpoint', async () => {
 
 it('listens on handshakePort for handshakes and events', async () => {
   const world = await openWorld()
-  const first = new Binding({ endpoints: world.emulator.endpoints })
-  await first.init(world.fields, { subscription: 'background' })
-  const port = first.address()?.port
-  await first.close()
+  const port = await freePort()
   await world.init({ handshakePort: String(port) })
   expect(world.binding.address()?.port).toBe(port)
   expect((await options(port)).status).toBe(200)
