@@ -75,14 +75,15 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     if (status === undefined) return { kind: 'network', code, message }
     if (status < 400) return unreadableAnswer
     const said = readErrorBody(response?.bodyAsText)
+    const word = wordOf(said.code)
     return {
       kind: 'answer',
       status,
       // Of a text that is not ARM's the SDK makes a code of its own.
-      code: response ? wordOf(said.code) : code,
+      code: response ? word : code,
       message:
         said.message ??
-        (response && wordOf(said.code) === undefined ? 'its body is not an error of Azure Resource Manager' : message),
+        (response && word === undefined ? 'its body is not an error of Azure Resource Manager' : message),
       targets: said.targets ?? [],
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),

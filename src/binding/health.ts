@@ -68,7 +68,7 @@ const foreignDeliveryMs = 5 * 60_000
  * When failing deliveries degrade the health: so many in a row, in a minute or more, the last one lately. A single event that nobody can
  * handle is tried seven times in its first hour.
  */
-const failing = { count: 10, ms: 60_000, latelyMs: 5 * 60_000 }
+const manyFailures = { count: 10, ms: 60_000, latelyMs: 5 * 60_000 }
 
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
@@ -77,7 +77,7 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, failing: failed, answered = {}, strangers = {} } = facts.listener ?? {}
+  const { draining, foreign, failing, answered = {}, strangers = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
@@ -92,13 +92,13 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
     )
   }
   if (
-    failed &&
-    failed.count >= failing.count &&
-    failed.lastAt - failed.since >= failing.ms &&
-    now - failed.lastAt < failing.latelyMs
+    failing &&
+    failing.count >= manyFailures.count &&
+    failing.lastAt - failing.since >= manyFailures.ms &&
+    now - failing.lastAt < manyFailures.latelyMs
   ) {
     reasons.push(
-      `the application failed each of ${failed.count} deliveries since ${new Date(failed.since).toISOString()}: look at its log; ` +
+      `the application failed each of ${failing.count} deliveries since ${new Date(failing.since).toISOString()}: look at its log; ` +
         'Event Grid sends the events again until their limits',
     )
   }

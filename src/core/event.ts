@@ -45,7 +45,7 @@ export interface ReceivedEvent<Data = unknown> {
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered.
  * A result that is not yet the end of the work is an error, and the event is redelivered: a function, generator, stream, observable,
- * subscription, timer, process or thread, or a list, Map or Set of these or of promises.
+ * event emitter, subscription, timer, process or thread, or a list, Map or Set of these or of promises.
  */
 export type EventHandler<Data = unknown> = {
   // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.

@@ -2,18 +2,23 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../support/free-port.ts'
-import { byIdentity, type IdentityAnswer, managed, stumbles, stumbling } from '../support/identity-endpoint.ts'
+import {
+  byIdentity,
+  type IdentityAnswer,
+  managed,
+  shortenFirstWait,
+  stumbles,
+  stumbling,
+} from '../support/identity-endpoint.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
-let answerNow: IdentityAnswer = () => {}
 const port = await freePort()
 
 /** Leads the process to an IMDS of the test's own, which listens when told to. */
 function prepareMachine(answer: IdentityAnswer) {
-  answerNow = answer
   vi.stubEnv('AZURE_POD_IDENTITY_AUTHORITY_HOST', `http://127.0.0.1:${port}`)
-  const server = createServer((request, response) => void answerNow(request, response))
+  const server = createServer((request, response) => void answer(request, response))
   onTestFinished(() => {
     vi.unstubAllEnvs()
     server.closeAllConnections()
@@ -52,13 +57,7 @@ it('IMDS that hangs is named, and no other host', async () => {
 })
 
 it('IMDS that hangs once is asked again after ten seconds', async () => {
-  // The first ten seconds pass at once.
-  const timeout = AbortSignal.timeout.bind(AbortSignal)
-  const shortened = [100]
-  const spy = vi
-    .spyOn(AbortSignal, 'timeout')
-    .mockImplementation((ms) => timeout(ms === 10_000 ? (shortened.pop() ?? ms) : ms))
-  onTestFinished(() => spy.mockRestore())
+  shortenFirstWait()
   const world = await openWorld()
   const { answer, asked } = stumbling(world.emulator, () => {}, 1)
   await prepareMachine(answer).listen()

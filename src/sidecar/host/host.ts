@@ -80,23 +80,21 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first, publi
     const stale = [...running.values()].filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
-    for (const { loaded } of stale) {
+    const ending: RunningComponent[] = []
+    for (const component of stale) {
+      const { loaded } = component
       const after = components.get(loaded.component.name)
-      if (!after) continue
-      const what = running.get(loaded.component.name)?.keepsInput(after) ? 'its output side' : 'it'
-      loggerOf(loaded.component.name).info(`${whatChanged(loaded, after)} changed: ${what} starts anew`)
+      const goesOn = after !== undefined && component.keepsInput(after)
+      if (!goesOn) ending.push(component)
+      const what = goesOn ? 'its output side' : 'it'
+      if (after) loggerOf(loaded.component.name).info(`${whatChanged(loaded, after)} changed: ${what} starts anew`)
     }
+    await drain(ending)
     await replace(stale, components)
   }
 
+  /** All inputs that change are closed before, so that one can take over the port of another. */
   async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
-    // All inputs that change are closed before any is opened, so that one can take over the port of another.
-    await drain(
-      stale.filter((component) => {
-        const after = components.get(component.loaded.component.name)
-        return !after || !component.keepsInput(after)
-      }),
-    )
     if (closing) return
     for (const component of stale) {
       const { name } = component.loaded.component

@@ -46,8 +46,8 @@ function judgeSide(side: string, health: unknown): Finding {
 const noSidecar = 'start serve or run with --metrics-port, and give its address: --sidecar http://127.0.0.1:9464'
 
 const otherFiles =
-  'where neither these reasons nor another check name a cause, the process may have other metadata or secrets than these files: restart it, ' +
-  'with serve daprd'
+  'where neither these reasons nor another check name a cause, the process may have other metadata or secrets ' +
+  'than these files: restart it, with serve daprd'
 
 const notInitialised =
   'with serve: daprd initialises a component only when it starts. Restart daprd (on Kubernetes the pod) if serve started after it; else ' +
