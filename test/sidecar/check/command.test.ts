@@ -11,6 +11,11 @@ it.each([
   { args: ['--skip', 'azure/permision'], says: /did you mean azure\/permission\?/ },
   { args: ['--wait', '2'], says: /--wait .*like 2m/ },
   { args: ['--offline', '--round-trip'], says: /--round-trip publishes an event/ },
+  { args: ['--only', 'machine/sidecar'], says: /machine\/sidecar needs --sidecar/ },
+  { args: ['--only', 'azure,filters'], says: /filters\/event needs --event/ },
+  { args: ['--only', 'round-trip'], says: /round-trip\/event needs --round-trip/ },
+  { args: ['--offline', '--only', 'azure,files'], says: /--offline rules out azure/ },
+  { args: ['--only', 'topic', '--skip', 'topic'], says: /--skip leaves no check/ },
   { args: ['--ca', 'ca.pem'], says: /--ca needs --emulator/ },
   { args: ['--emulator', 'https://emulator.example.com'], says: /not on this machine.*--ca FILE/ },
   {
@@ -56,7 +61,15 @@ it('asks nobody with --offline', async () => {
   const { check, emulator } = await openCheck()
   const { status } = await check('--offline')
   expect(Object.keys(status)).toEqual(['files/yaml', 'files/metadata', 'files/secrets', 'files/names', 'machine/port'])
+  expect(Object.keys((await check('--offline', '--only', 'machine')).status)).toEqual(['machine/port'])
   expect(emulator.records.requests.all()).toEqual([])
+})
+
+it('says on a terminal that it had nothing to check', async () => {
+  const { folder } = await openCheck()
+  const { code, text } = await runCheck(['--components', folder.path, '--only', 'pull'])
+  expect(code).toBe(0)
+  expect(text).toContain('! nothing was checked: none of these checks is for a component here')
 })
 
 it('waits until what failed is well', async () => {
@@ -222,13 +235,22 @@ it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) =
   expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
 })
 
-it('says that an emulator lacks an ingress', async () => {
+const noRule =
+  /no ingress rule for https:\/\/orders\.example\.com\/api\/events[\s\S]*emulate --ingress https:\/\/orders\.example\.com\/=/
+
+it.each([
+  { name: 'there is none', from: 'https://other.example.com/', says: noRule },
+  { name: 'one has another path', from: 'https://orders.example.com/other', says: noRule },
+  {
+    name: 'one leads nowhere',
+    from: 'https://orders.example.com/',
+    says: /answered 502 .*"The emulator's ingress rule sends/,
+  },
+])('says what is wrong with the ingress rules of an emulator: $name', async ({ from, says }) => {
   const { check, emulator } = await openCheck()
-  emulator.setIngress([])
+  emulator.setIngress([{ from, to: 'http://127.0.0.1:1/' }])
   const { said } = await check('--only', 'endpoint')
-  expect(said('endpoint/handshake')).toMatch(
-    /no ingress for orders\.example\.com[\s\S]*emulate --ingress https:\/\/orders\.example\.com\/=/,
-  )
+  expect(said('endpoint/handshake')).toMatch(says)
 })
 
 it('names --emulator where the environment points at one and a public name does not resolve', async () => {

@@ -28,9 +28,9 @@ export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions)
     return failed(what, { belongsTo: 'endpoint/path' })
   }
   if (options.headers['x-ms-routing-request-id'] !== undefined) {
-    const { hostname, origin } = new URL(input.subscriberEndpoint)
+    const { origin, pathname } = new URL(input.subscriberEndpoint)
     const remedy = `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=http://127.0.0.1:${input.handshakePort}/`
-    return failed(`the emulator has no ingress for ${hostname}`, { remedy })
+    return failed(`the emulator has no ingress rule for ${origin}${pathname}`, { remedy })
   }
   const origin = input.environment.eventGridOrigin
   if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, input, cite)
@@ -104,12 +104,14 @@ export function citer({ subscriberEndpoint }: Pick<InputMetadata, 'subscriberEnd
   return (text, maxLength) => cut(scrub(text, secrets), maxLength)
 }
 
-/** What identifies the server: its `server` header and the title of its page. */
+/** What identifies the server: its `server` header, the title of its page or its plain words. */
 function who({ headers, body }: ProbeAnswer, cite: Cite): string {
+  const isPlain = /^text\/plain\b/i.test(headers['content-type'] ?? '')
   const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
   const facts = [
     ...(headers.server === undefined ? [] : [`server: ${cite(headers.server, 60)}`]),
     ...(title === undefined ? [] : [`page: ${JSON.stringify(cite(title, 80))}`]),
+    ...(isPlain && body !== '' ? [JSON.stringify(cite(body, 160))] : []),
   ]
   return facts.length === 0 ? '' : ` (${facts.join(', ')})`
 }

@@ -36,6 +36,13 @@ export function outcomeLines({ id, status, detail, remedy }: CheckOutcome): read
 }
 
 export function countLine(outcomes: readonly CheckOutcome[], ms: number): readonly LinePart[] {
+  if (outcomes.length === 0) {
+    const text = 'nothing was checked: none of these checks is for a component here'
+    return [
+      { text: '! ', tone: 'warning' },
+      { text, tone: 'plain' },
+    ]
+  }
   const count = (status: CheckOutcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]
   const parts = [`${count('ok')} ok`]

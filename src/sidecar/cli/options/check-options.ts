@@ -30,23 +30,36 @@ export function readCheckOptions(args: readonly string[]) {
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
   const sidecar = readSidecar(values.sidecar)
   if (offline && sidecar) throw wrongOption('--sidecar asks for health, which --offline rules out')
-  const only = idsOf('only', values.only)
-  const skip = idsOf('skip', values.skip)
+  const words = wordsOf(values.only)
+  const only = words.flatMap((word) => idsOf('only', word))
+  const skip = wordsOf(values.skip).flatMap((word) => idsOf('skip', word))
+
+  /** Why a check cannot run, for lack of an option or because of `--offline`. */
+  function lacks(id: CheckId): string | undefined {
+    const option = optionOf.get(id)
+    if (option && (values[option] ?? false) === false) return `${id} needs --${option}`
+    return offline && !isOffline(id) ? `--offline rules out ${id}` : undefined
+  }
 
   /** A sample event alone selects the files and the filters. */
   function isSelected(id: CheckId): boolean {
-    if (id === 'machine/sidecar' && !sidecar) return false
+    if (lacks(id) !== undefined || skip.includes(id)) return false
     if (only.length > 0) return only.includes(id)
-    if (id.startsWith('files/')) return true
-    if (id === 'filters/event') return events.length > 0
-    return offline ? id === 'machine/port' : roundTrip || events.length === 0
+    return id.startsWith('files/') || id === 'filters/event' || offline || roundTrip || events.length === 0
   }
+
+  for (const word of words) {
+    const whys = idsOf('only', word).map(lacks)
+    if (whys.every((why) => why !== undefined)) throw wrongOption(`--only ${word}: ${whys[0]}`)
+  }
+  const selected = new Set(checkIds.filter(isSelected))
+  if (selected.size === 0) throw wrongOption('--skip leaves no check')
 
   return {
     ...{ ...readComponentOptions(values), roundTrip, events, offline, sidecar },
     emulator: readEmulatorOptions(values),
-    selected: new Set(checkIds.filter((id) => isSelected(id) && !skip.includes(id))),
-    strict: new Set(idsOf('strict', values.strict)),
+    selected,
+    strict: new Set(wordsOf(values.strict).flatMap((word) => idsOf('strict', word))),
     waitMs: readDuration('wait', values.wait) ?? 0,
     json: values.json ?? false,
   }
@@ -59,13 +72,21 @@ function readSidecar(value: string | undefined): URL | undefined {
   throw wrongOption(`--sidecar takes a URL such as http://127.0.0.1:9464, not ${JSON.stringify(value)}`)
 }
 
-function idsOf(option: string, given: readonly string[] = []): readonly CheckId[] {
-  const words = given.flatMap((value) => value.split(',')).map((word) => word.trim())
-  return words.flatMap((word) => {
-    const ids = idsNamed(word)
-    if (ids.length > 0) return ids
-    const groups = checkIds.map((id) => id.split('/')[0] ?? id)
-    const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
-    throw wrongOption(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
-  })
+/** The options that checks need. */
+const optionOf: ReadonlyMap<CheckId, 'sidecar' | 'event' | 'round-trip'> = new Map([
+  ['machine/sidecar', 'sidecar'],
+  ['filters/event', 'event'],
+  ['round-trip/event', 'round-trip'],
+])
+
+const isOffline = (id: CheckId) => /^files\/|^machine\/port$|^filters\/event$/.test(id)
+
+const wordsOf = (given: readonly string[] = []) => given.flatMap((value) => value.split(',')).map((word) => word.trim())
+
+function idsOf(option: string, word: string): readonly CheckId[] {
+  const ids = idsNamed(word)
+  if (ids.length > 0) return ids
+  const groups = checkIds.map((id) => id.split('/')[0] ?? id)
+  const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`
+  throw wrongOption(`--${option}: there is no check ${JSON.stringify(word)}; ${hint}`)
 }
