@@ -1,9 +1,7 @@
 // Applying declared topics and event subscriptions, removing others, failed handshake again after 5 s.
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../support/text/nearest-name.ts'
-import { deleteNamespaceTopic } from '../arm/resources/namespace-topics.ts'
-import { deleteNamespace } from '../arm/resources/namespaces.ts'
-import { deleteQueueSubscription } from '../arm/subscriptions/queue-subscriptions.ts'
+import { deleteNamespace, deleteNamespaceTopic, deleteQueueSubscription } from '../arm/resources/namespace-contents.ts'
 import { declaredProperties } from '../arm/subscriptions/validation.ts'
 import { asResourceId, type EventSubscription, eventSubscriptionId } from '../model/resources/model.ts'
 import { namespaceNamed } from '../model/resources/namespace-store.ts'

@@ -1,21 +1,22 @@
 // Namespaces, topics and Queue event subscriptions declared in options: creation, update, removal.
-import type { NamespaceContents } from '../arm/resources/namespace-contents.ts'
-import { storeNamespaceTopic } from '../arm/resources/namespace-topics.ts'
-import { deleteNamespace } from '../arm/resources/namespaces.ts'
-import { parseQueueSubscription, storeQueueSubscription } from '../arm/subscriptions/queue-subscriptions.ts'
+import {
+  deleteNamespace,
+  type NamespaceContents,
+  storeNamespaceTopic,
+  storeQueueSubscription,
+} from '../arm/resources/namespace-contents.ts'
+import { parseQueueSubscription } from '../arm/subscriptions/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/resources/model.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
 import { namespaceNamed } from '../model/resources/namespace-store.ts'
 import { resourceId } from '../model/resources/resource.ts'
-import type { Clock } from '../model/time/clock.ts'
 import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
 import { declaredGroup } from './declared-resources.ts'
 import { emulatorDefaults } from './options.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory
-  readonly clock: Clock
 }
 
 /** The ids of what a declaration made or found. */

@@ -1,5 +1,4 @@
 // ARM URLs: which paths and scopes exist, which types are not supported.
-import type { Resource } from '../../model/resources/resource.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =
@@ -16,9 +15,15 @@ type ScopedTarget =
       readonly topicType?: string
     }
   | { readonly kind: 'operation'; readonly form: 'operationsStatus' | 'operationResults'; readonly id: string }
-  | ({ readonly kind: 'resource'; readonly type: Resource['type'] } & Levels)
-  /** A namespace, its topic, or the topic's event subscription. */
-  | ({ readonly kind: 'namespaces' } & Levels)
+  /** A resource, by its name and the names of what contains it, outermost first. */
+  | {
+      readonly kind: 'resource'
+      readonly type: ResourceType
+      readonly names: readonly string[]
+      /** True: all resources of the type below the names are asked for. */
+      readonly isList: boolean
+      readonly action?: string
+    }
   | { readonly kind: 'provider'; readonly namespace: string; readonly action?: string }
   | { readonly kind: 'providers' }
   /** Roles that may be assigned at the scope; with a name the one with that id. */
@@ -35,13 +40,13 @@ type ScopedTarget =
 /** A path of one kind. */
 export type TargetOf<Kind extends ArmTarget['kind']> = Extract<ArmTarget, { kind: Kind }>
 
-/** A resource, by its name and the names of what contains it, outermost first. */
-interface Levels {
-  readonly names: readonly string[]
-  /** True: all resources of the level below the names are asked for. */
-  readonly isList: boolean
-  readonly action?: string
-}
+/** The types of Microsoft.EventGrid whose resources are read and written alike. */
+const resourceTypes = [
+  ...(['topics', 'domains', 'domains/topics', 'systemTopics'] as const),
+  ...(['namespaces', 'namespaces/topics', 'namespaces/topics/eventSubscriptions'] as const),
+] as const
+
+export type ResourceType = (typeof resourceTypes)[number]
 
 export interface ArmScope {
   readonly subscriptionId: string
@@ -124,24 +129,15 @@ function parseEventGrid(
   if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
   if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
   const unsupported = findUnsupported(type, third)
-  if (same(type, 'namespaces')) {
-    if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
-    const levels = parseLevels(['namespaces', 'topics', 'eventSubscriptions'], rest)
-    return levels && { kind: 'namespaces', scope, ...levels }
-  }
   // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
   const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
-  if (nest >= 0) {
+  if (nest >= 0 && !same(type, 'namespaces')) {
     const nested = nest > 0
     const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
     return parseEventSubscription(source, nested, rest.slice(nest + 1))
   }
   if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
-  const types = resourceTypes.find(([first]) => same(type, first))
-  const levels = types && parseLevels(types, rest)
-  if (!levels) return undefined
-  const depth = levels.names.length + (levels.isList ? 1 : 0)
-  return { kind: 'resource', scope, type: depth > 1 ? 'domains/topics' : types[0], ...levels }
+  return parseResource(scope, rest)
 }
 
 /** The type of Event Grid that is not supported: that of the path's resource, or of what that contains. */
@@ -185,20 +181,16 @@ function parseEventSubscription(
   return { kind: 'eventSubscription', scope, name, nested, ...(action !== undefined && { action }) }
 }
 
-/** The types of resources, each with the types of what it contains. */
-const resourceTypes = [['topics'], ['domains', 'topics'], ['systemTopics']] as const
-
 /** `{type}[/{name}[/{type}[/{name}]]]` and so on, and an action behind a name. */
-function parseLevels(types: readonly string[], rest: readonly string[]): Levels | undefined {
-  const names: string[] = []
-  for (const [index, segment] of rest.entries()) {
-    if (index % 2 === 1) names.push(segment)
-    else if (!same(segment, types[index / 2] ?? '')) {
-      const isAction = index === rest.length - 1 && names.length > 0
-      return isAction ? { names, isList: false, action: segment } : undefined
-    }
-  }
-  return { names, isList: rest.length % 2 === 1 }
+function parseResource(scope: string, rest: readonly string[]): ArmTarget | undefined {
+  const types = rest.filter((_, index) => index % 2 === 0)
+  const names = rest.filter((_, index) => index % 2 === 1)
+  const typeOf = (levels: readonly string[]) => resourceTypes.find((one) => same(levels.join('/'), one))
+  const isOdd = rest.length % 2 === 1
+  const type = typeOf(types)
+  if (type) return { kind: 'resource', scope, type, names, isList: isOdd }
+  const owner = isOdd ? typeOf(types.slice(0, -1)) : undefined
+  return owner && { kind: 'resource', scope, type: owner, names, isList: false, action: types.at(-1) ?? '' }
 }
 
 /**

@@ -6,39 +6,40 @@ import { readJson } from '../../../support/text/json-text.ts'
 import { bearerToken } from '../../entra/bearer-token.ts'
 import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
 import { knownResources } from '../../entra/token-request.ts'
-import type { Namespace } from '../../model/resources/namespace.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
 import { answerContainer } from '../resources/containers.ts'
-import { answerNamespaces, type NamespaceCallsOptions } from '../resources/namespaces.ts'
+import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from '../resources/namespaces.ts'
 import { answerProvider, answerProviders } from '../resources/provider.ts'
-import { domainKind, domainTopicKind, topicKind } from '../resources/published-resources.ts'
-import { answerResources, type ResourceOptions } from '../resources/resources.ts'
-import { systemTopicKind } from '../resources/system-topics.ts'
+import { answerDomains, answerDomainTopics, answerTopics } from '../resources/published-resources.ts'
+import type { AnswerResource } from '../resources/resources.ts'
+import { answerSystemTopics } from '../resources/system-topics.ts'
 import { answerEventTypes, answerTopicTypes } from '../resources/topic-types.ts'
-import { answerEventSubscription, type SubscriptionCallsOptions } from '../subscriptions/event-subscriptions.ts'
+import { answerEventSubscription } from '../subscriptions/event-subscriptions.ts'
 import { listEventSubscriptions } from '../subscriptions/lists.ts'
-import { answerOperation, type OperationStatusOptions } from '../subscriptions/operations.ts'
+import { answerOperation } from '../subscriptions/operations.ts'
 import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './authorization.ts'
 import type { ArmAnswer, ArmCall } from './call.ts'
+import type { ArmContext } from './context.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { answerMetadata } from './metadata-endpoints.ts'
-import { type ArmTarget, parseArmPath, type TargetOf } from './path.ts'
+import { type ArmTarget, parseArmPath, type ResourceType } from './path.ts'
 import { createArmRequestLimits } from './request-limits.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
 
-export interface ArmRouteOptions
-  extends RecordingOptions,
-    OperationStatusOptions,
-    SubscriptionCallsOptions,
-    Pick<NamespaceCallsOptions, 'namespaces' | 'queues'> {
+export interface ArmRouteOptions extends RecordingOptions, Omit<ArmContext, 'endpointOf' | 'hostnameOf'> {
   readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
   readonly baseUrl: () => string
   /** `Retry-After` of the answers 201 and 202 to a long-running operation, in seconds. */
   readonly operationRetryAfter: number | undefined
+  /**
+   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
+   * every 2 s learns of the end at once.
+   */
+  readonly statusHoldMs: number
   /** Refuse calls beyond the hourly limits. */
   readonly throttling: boolean
 }
@@ -123,58 +124,55 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
 const isUnderWay = ({ status, headers = {} }: ArmAnswer): boolean =>
   status === 202 || (status === 201 && 'azure-asyncoperation' in headers)
 
+const resources: Readonly<Record<ResourceType, AnswerResource>> = {
+  topics: answerTopics,
+  domains: answerDomains,
+  'domains/topics': answerDomainTopics,
+  systemTopics: answerSystemTopics,
+  namespaces: answerNamespaces,
+  'namespaces/topics': answerNamespaceTopics,
+  'namespaces/topics/eventSubscriptions': answerQueueSubscriptions,
+}
+
 function createDispatch(options: ArmRouteOptions) {
   const { baseUrl } = options
-  const endpointOf = ({ label }: { readonly label: string }) => `${baseUrl()}/topics/${label}/api/events`
-  // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
-  const hostnameOf = ({ name }: Namespace) => `${new URL(baseUrl()).host}/namespaces/${name}`
-  const resources: ResourceOptions = { ...options, endpointOf }
+  const context: ArmContext = {
+    ...options,
+    endpointOf: ({ label }) => `${baseUrl()}/topics/${label}/api/events`,
+    // A path behind the host keeps the data plane of namespaces apart from all else; Azure has a host for each.
+    hostnameOf: ({ name }) => `${new URL(baseUrl()).host}/namespaces/${name}`,
+  }
 
   return (call: ArmCall, target: ArmTarget): ArmAnswer | Promise<ArmAnswer> => {
     switch (target.kind) {
       case 'eventSubscription':
-        return answerEventSubscription(options, call, target)
+        return answerEventSubscription(context, call, target)
       case 'eventSubscriptions':
-        return listEventSubscriptions(options, call, target)
+        return listEventSubscriptions(context, call, target)
       case 'resource':
-        return answerResourceOf(resources, call, target)
+        return resources[target.type](context, call, target)
       case 'topicTypes':
         return answerTopicTypes(call, target)
       case 'eventTypes':
-        return answerEventTypes(options, call, target)
-      case 'namespaces':
-        return answerNamespaces({ ...options, hostnameOf }, call, target)
+        return answerEventTypes(context, call, target)
       case 'operation':
         return answerOperation(options, call, target)
       case 'provider':
-        return answerProvider(options, call, target)
+        return answerProvider(context, call, target)
       case 'providers':
-        return answerProviders(options, call, target)
+        return answerProviders(context, call, target)
       case 'roleDefinitions':
-        return answerRoleDefinitions(options, call, target)
+        return answerRoleDefinitions(context, call, target)
       case 'roleAssignment':
       case 'roleAssignments':
-        return answerRoleAssignments(options, call, target)
+        return answerRoleAssignments(context, call, target)
       case 'permissions':
-        return answerPermissions(options, call, target)
+        return answerPermissions(context, call, target)
       case 'unsupported':
         throw armErrors.notSupported(target.type)
       case 'container':
-        return answerContainer(options, call, target)
+        return answerContainer(context, call, target)
     }
-  }
-}
-
-function answerResourceOf(options: ResourceOptions, call: ArmCall, target: TargetOf<'resource'>): ArmAnswer {
-  switch (target.type) {
-    case 'topics':
-      return answerResources(options, topicKind, call, target)
-    case 'domains':
-      return answerResources(options, domainKind, call, target)
-    case 'domains/topics':
-      return answerResources(options, domainTopicKind, call, target)
-    case 'systemTopics':
-      return answerResources(options, systemTopicKind, call, target)
   }
 }
 

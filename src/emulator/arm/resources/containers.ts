@@ -1,14 +1,14 @@
 // Azure subscriptions in ARM, and lists of the resources in them.
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
+import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { namespaceTypes } from './namespace-contents.ts'
 import { answerList, isBelow } from './resource.ts'
-import { answerResourceGroup, answerResourceGroups, type GroupOptions } from './resource-groups.ts'
+import { answerResourceGroup, answerResourceGroups } from './resource-groups.ts'
 
 /** Azure subscriptions, resource groups, and the resources in both. */
-export function answerContainer(options: GroupOptions, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
+export function answerContainer(options: ArmContext, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
   const [subscriptions, id, ...rest] = target.scope.slice(1).split('/')
   if (!isWord(subscriptions, 'subscriptions')) throw armErrors.pathNotFound(call.method, call.url)
   if (id === undefined) return answerSubscriptions(options, call)
@@ -26,26 +26,26 @@ export function answerContainer(options: GroupOptions, call: ArmCall, target: Ta
 
 const isWord = (given: string | undefined, word: string) => given?.toLowerCase() === word.toLowerCase()
 
-function answerSubscriptions({ directory }: GroupOptions, call: ArmCall): ArmAnswer {
+function answerSubscriptions({ directory }: ArmContext, call: ArmCall): ArmAnswer {
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
   const own = directory.azureSubscriptions().filter(({ tenantId }) => tenantId === call.caller.tenantId)
   return { status: 200, body: { value: own.map(viewSubscription), count: { type: 'Total', value: own.length } } }
 }
 
-function answerSubscription(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+function answerSubscription(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   const { azure } = requireAccess(options, call, 'Microsoft.Resources/subscriptions/read', scope)
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
   return { status: 200, body: viewSubscription(azure) }
 }
 
 /** The resources that have a region: all of the emulator that are in a subscription or a group. */
-function answerContents(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+function answerContents(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
   const { store, namespaces } = options
   const tracked = (['topics', 'domains', 'systemTopics'] as const).flatMap((type) => store.resources(type))
   const all = [
     ...tracked.map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
-    ...namespaces.namespaces.all().map((one) => ({ ...one, type: `Microsoft.EventGrid/${namespaceTypes[0]}` })),
+    ...namespaces.namespaces.all().map((one) => ({ ...one, type: 'Microsoft.EventGrid/namespaces' })),
   ]
   return answerList(
     call,

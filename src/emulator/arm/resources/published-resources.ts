@@ -11,8 +11,8 @@ import type { ArmCall } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
 import { domainTopic } from './automatic-domain-topics.ts'
-import { parseBody, type ViewedState } from './resource.ts'
-import { keepLocation, type ResourceKind, type ResourceWrite } from './resources.ts'
+import { parseBody } from './resource.ts'
+import { keepLocation, type ResourceWrite, requireName, storedResourcesOf, type ViewedState } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
@@ -51,7 +51,7 @@ type Change = z.infer<typeof changeBody>
 /** Custom topics, and domains, of an Azure subscription in a region (Event Grid: quotas-limits). */
 const maxInRegion = 100
 
-export const topicKind: ResourceKind<'topics'> = {
+export const answerTopics = storedResourcesOf({
   type: 'topics',
   put: (write, existing) => {
     const body = parseBody(putBody, write.call, 'topic')
@@ -59,9 +59,9 @@ export const topicKind: ResourceKind<'topics'> = {
   },
   patch: (write, existing) => ({ ...existing, ...changed(existing, parseBody(changeBody, write.call, 'topic')) }),
   view: ({ endpointOf }, call, topic, state) => view(topic, endpointOf(topic), call, state),
-}
+})
 
-export const domainKind: ResourceKind<'domains'> = {
+export const answerDomains = storedResourcesOf({
   type: 'domains',
   put: (write, existing) => {
     const body = parseBody(putBody, write.call, 'domain')
@@ -80,19 +80,19 @@ export const domainKind: ResourceKind<'domains'> = {
     })
     return { ...rest, properties: { ...properties, ...own } }
   },
-}
+})
 
-export const domainTopicKind: ResourceKind<'domains/topics'> = {
+export const answerDomainTopics = storedResourcesOf({
   type: 'domains/topics',
   put({ id, name }, existing) {
-    if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest('Invalid domain topic name.')
+    requireName(name, 'domain topic')
     return existing ?? domainTopic(id)
   },
   patch({ call }) {
     throw armErrors.methodNotAllowed(call.method, 'GET, PUT, DELETE')
   },
-  view: (_options, _call, _topic, provisioningState) => ({ properties: { provisioningState } }),
-}
+  view: () => ({}),
+})
 
 /** What a PUT makes of a custom topic or a domain. Throws an ArmError. */
 function published(
@@ -103,9 +103,8 @@ function published(
 ): PublishedResource {
   const { location, properties } = body
   const [what, noun] = type === 'topics' ? ['topic', 'Topic'] : ['domain', 'Domain']
-  if (!/^[A-Za-z0-9-]{3,50}$/.test(name) || /^(microsoft|eventgrid|system)/i.test(name)) {
-    throw armErrors.invalidRequest(`Invalid ${what} name.`)
-  }
+  requireName(name, what)
+  if (/^(microsoft|eventgrid|system)/i.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
   keepLocation(existing, location)
   const label = existing?.label ?? newLabel(store, { name, location })
   if (label === undefined) {
@@ -194,7 +193,6 @@ function view(resource: Publishable, endpoint: string, call: ArmCall, state: Vie
   return {
     ...resource.shown,
     properties: {
-      provisioningState: state,
       endpoint: isSparse ? null : endpoint,
       ...visibleIn(apiVersion, properties),
     },

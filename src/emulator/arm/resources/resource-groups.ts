@@ -3,20 +3,13 @@ import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { regionName } from '../../model/resources/resource.ts'
 import { type ResourceGroup, resourceGroupId } from '../../model/resources/resource-group.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, requireAccess } from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
+import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { writeStatus } from '../call/write-statuses.ts'
-import type { Operations } from '../subscriptions/operations.ts'
-import type { Provisioning } from '../subscriptions/provisioning.ts'
-import type { NamespaceContents } from './namespace-contents.ts'
-import { deleteNamespace } from './namespaces.ts'
+import { deleteNamespace } from './namespace-contents.ts'
 import { answerList, isBelow, parseBody } from './resource.ts'
 import { removeResource } from './resources.ts'
-
-export interface GroupOptions extends ArmResources, NamespaceContents {
-  readonly operations: Operations
-  readonly provisioning: Provisioning
-}
 
 const changeBody = z.object({ tags: z.record(z.string(), z.string()).nullish() })
 const putBody = changeBody.extend({ location: z.string().min(1) })
@@ -24,13 +17,13 @@ const putBody = changeBody.extend({ location: z.string().min(1) })
 const type = 'Microsoft.Resources/subscriptions/resourceGroups'
 
 /** Lists the resource groups of an Azure subscription. */
-export function answerResourceGroups(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+export function answerResourceGroups(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   const { azure } = requireAccess(options, call, `${type}/read`, scope)
   return answerList(call, options.directory.groups.of(azure.id), (group) => viewGroup(options, group))
 }
 
 /** Reads, makes, changes and deletes a resource group. */
-export function answerResourceGroup(options: GroupOptions, call: ArmCall, scope: string): ArmAnswer {
+export function answerResourceGroup(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   const { directory } = options
   const { method } = call
   const verb = { PUT: 'write', PATCH: 'write', DELETE: 'delete' }[method] ?? 'read'
@@ -65,13 +58,13 @@ export function answerResourceGroup(options: GroupOptions, call: ArmCall, scope:
   }
 }
 
-function stored(options: GroupOptions, call: ArmCall, group: ResourceGroup, former: ResourceGroup | undefined) {
+function stored(options: ArmContext, call: ArmCall, group: ResourceGroup, former: ResourceGroup | undefined) {
   options.directory.groups.put(group)
   return { status: writeStatus('resourceGroups', call.method, former !== undefined), body: viewGroup(options, group) }
 }
 
 /** Azure deletes a group with all that is in it, and answers before it has (recorded, 2026). */
-function deleteGroup(options: GroupOptions, call: ArmCall, azure: AzureSubscription, group: ResourceGroup): ArmAnswer {
+function deleteGroup(options: ArmContext, call: ArmCall, azure: AzureSubscription, group: ResourceGroup): ArmAnswer {
   const operation = options.operations.start(
     azure.id,
     async () => {
@@ -85,7 +78,7 @@ function deleteGroup(options: GroupOptions, call: ArmCall, azure: AzureSubscript
   return { status: writeStatus('resourceGroups', 'DELETE', true), headers: { location: `${call.baseUrl}${path}` } }
 }
 
-function deleteContents(options: GroupOptions, azureId: string, groupId: string): void {
+function deleteContents(options: ArmContext, azureId: string, groupId: string): void {
   const { store, namespaces, provisioning, directory } = options
   for (const type of ['topics', 'domains', 'systemTopics'] as const) {
     for (const one of store.resources(type)) if (isBelow(groupId, one.id)) removeResource(options, one)
@@ -96,7 +89,7 @@ function deleteContents(options: GroupOptions, azureId: string, groupId: string)
   for (const one of directory.roleAssignments()) if (isBelow(groupId, one.id)) directory.removeAssignment(one.id)
 }
 
-const viewGroup = ({ operations }: GroupOptions, { id, name, location = 'westeurope', tags }: ResourceGroup) => ({
+const viewGroup = ({ operations }: ArmContext, { id, name, location = 'westeurope', tags }: ResourceGroup) => ({
   id,
   name,
   type: 'Microsoft.Resources/resourceGroups',

@@ -1,4 +1,4 @@
-// ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`, changes under way.
+// ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`.
 import { z } from 'zod'
 import { randomKey } from '../../model/resources/model.ts'
 import { regionName } from '../../model/resources/resource.ts'
@@ -16,7 +16,7 @@ import {
 } from '../call/call.ts'
 import { type ArmError, armErrors } from '../call/errors.ts'
 import { type WrittenType, writeStatus } from '../call/write-statuses.ts'
-import type { Change, Operation, Operations } from '../subscriptions/operations.ts'
+import type { Operation } from '../subscriptions/operations.ts'
 
 /** What a call of Event Grid does, and where. */
 export interface ResourceAccess {
@@ -96,44 +96,6 @@ export function writeAnswer(call: ArmCall, { type, existed, operation, location,
   const { status: statusUrl, result } = operationHeaders(call, operation, location)
   const status = writeStatus(type, call.method, existed)
   return { status, headers: { ...statusUrl, ...(status === 202 && result) }, body }
-}
-
-/** The states of a resource whose changes can't fail. */
-export type ViewedState = 'Succeeded' | Change['state']
-
-/** A change that can't fail any more. */
-export interface SimpleChange<Resource> extends Pick<BegunWrite, 'type' | 'location'> {
-  readonly id: string
-  /** As it was before. */
-  readonly existing: Resource | undefined
-}
-
-/** Answers of changes that can't fail any more: the operation of a write has nothing to do, that of a deletion deletes. */
-export function simpleChanges(operations: Operations, call: ArmCall, { azure }: ResolvedScope) {
-  const start = (change: Change, run?: () => void) =>
-    operations.start(
-      azure.id,
-      async () => {
-        run?.()
-        return { status: 'Succeeded' }
-      },
-      change,
-    )
-  return {
-    /** The state of a resource now. */
-    stateOf: (id: string): ViewedState => operations.stateOf(id) ?? 'Succeeded',
-    written<Resource>(change: SimpleChange<Resource>, view: (state: ViewedState) => unknown): ArmAnswer {
-      const existed = change.existing !== undefined
-      // What is still being made stays so until its last operation ends.
-      const state = existed && operations.stateOf(change.id) !== 'Creating' ? 'Updating' : 'Creating'
-      const operation = start({ id: change.id, state })
-      return writeAnswer(call, { ...change, existed, operation, body: view(state) })
-    },
-    removed<Resource>(change: SimpleChange<Resource>, remove: () => void): ArmAnswer {
-      const operation = start({ id: change.id, state: 'Deleting' }, remove)
-      return writeAnswer(call, { ...change, existed: true, operation })
-    },
-  }
 }
 
 type Keys = readonly [string, string]

@@ -1,12 +1,12 @@
-// GET, PUT, PATCH, DELETE and lists of topics, domains, system topics; cascading deletion, fixed location.
-import { isOfType, parentId, type Resource, type ResourceOf, regionName } from '../../model/resources/resource.ts'
+// GET, PUT, PATCH, DELETE, lists and key actions of topics, domains, system topics and namespaces; cascading deletion, fixed location.
+import { isOfType, type Resource, type ResourceOf, regionName } from '../../model/resources/resource.ts'
 import { locationOf } from '../../model/resources/store.ts'
-import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
+import type { ArmAnswer, ArmCall } from '../call/call.ts'
+import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
-import type { TargetOf } from '../call/path.ts'
-import type { Operations } from '../subscriptions/operations.ts'
-import type { Provisioning } from '../subscriptions/provisioning.ts'
+import type { ResourceType, TargetOf } from '../call/path.ts'
+import type { Change } from '../subscriptions/operations.ts'
 import { viewIdentity } from './identity.ts'
 import {
   answerKeys,
@@ -15,20 +15,11 @@ import {
   authorizeCall,
   isBelow,
   resourceAction,
-  simpleChanges,
-  type ViewedState,
+  writeAnswer,
 } from './resource.ts'
 
-/** What the answers for custom topics, domains and system topics need. */
-export interface ResourceOptions extends ArmResources {
-  readonly operations: Operations
-  readonly provisioning: Provisioning
-  /** The URL that events are posted to. */
-  readonly endpointOf: (published: { readonly label: string }) => string
-}
-
 /** A PUT or PATCH of a resource, which may not exist. */
-export interface ResourceWrite extends ResourceOptions {
+export interface ResourceWrite extends ArmContext {
   readonly call: ArmCall
   readonly id: string
   readonly name: string
@@ -36,87 +27,157 @@ export interface ResourceWrite extends ResourceOptions {
   readonly resourceGroup: string
 }
 
+/** The states of a resource: its changes can't fail. */
+export type ViewedState = 'Succeeded' | Change['state']
+
+/** What ARM shows of a resource, without what all have: id, name, type, and the provisioning state. */
+export interface ResourceView {
+  readonly identity?: unknown
+  readonly properties?: object
+  readonly [member: string]: unknown
+}
+
 /** What one type of resource has of its own. */
-export interface ResourceKind<T extends Resource['type']> {
+export interface ResourceKind<R extends { readonly id: string; readonly name: string }> {
+  readonly type: ResourceType
+  /** All resources of the type. */
+  all(context: ArmContext): readonly R[]
+  find(context: ArmContext, id: string): R | undefined
+  /** Stores the resource as the body of a PUT or PATCH wants it. Throws an ArmError. */
+  write(write: ResourceWrite, existing: R | undefined): R
+  /** Deletes it with all that it contains. */
+  remove(context: ArmContext, existing: R): void
+  /** The region of its operations. */
+  locationOf(context: ArmContext, resource: R): string | undefined
+  /** The answer to a PUT, and what is being made, lack what comes with provisioning. */
+  view(context: ArmContext, call: ArmCall, resource: R, state: ViewedState): ResourceView
+  /** Answers a POST of an action. Throws an ArmError. */
+  act(context: ArmContext, call: ArmCall, action: string, existing: R): ArmAnswer
+}
+
+/** Answers a call about a resource, or a list of them. Throws an ArmError. */
+export type AnswerResource = (context: ArmContext, call: ArmCall, target: TargetOf<'resource'>) => ArmAnswer
+
+/** Makes the answers for the resources of one type (ARM 2025-02-15). */
+export function resourcesOf<R extends { readonly id: string; readonly name: string }>(
+  kind: ResourceKind<R>,
+): AnswerResource {
+  return (context, call, { scope, names, isList, action }) => {
+    const { operations } = context
+    const type = `Microsoft.EventGrid/${kind.type}`
+    const ids = idsOf(scope, kind.type, names)
+    const id = ids.at(-1) ?? scope
+    const { azure, parts } = authorizeCall(context, call, {
+      scope,
+      type: kind.type,
+      action: resourceAction(type, call.method, action),
+      at: id,
+    })
+    const { resourceGroup = '' } = parts
+    const stateOf = (resource: R): ViewedState => operations.stateOf(resource.id) ?? 'Succeeded'
+    const shown = (resource: R, state = stateOf(resource)) => {
+      const { identity, properties, ...rest } = kind.view(context, call, resource, state)
+      return {
+        ...{ id: resource.id, name: resource.name, type },
+        ...visibleIn(call.apiVersion, { systemData: null }),
+        ...rest,
+        ...(identity !== undefined && {
+          identity: viewIdentity(identity, { id: resource.id, tenantId: azure.tenantId }),
+        }),
+        properties: { ...properties, provisioningState: state },
+      }
+    }
+    const missing = (isList ? ids : ids.slice(0, -1)).find((above) => !exists(context, above))
+    if (missing !== undefined) throw armErrors.parentNotFound(type, missing)
+    if (isList) {
+      const listed = kind.all(context).filter((one) => isBelow(id, one.id))
+      return answerList(call, listed, (one) => shown(one))
+    }
+    if (parts.resource || !parts.resourceGroup) throw armErrors.pathNotFound(call.method, call.url)
+    const existing = kind.find(context, id)
+    const notFound = () => armErrors.resourceNotFound(type, names.join('/'), resourceGroup)
+    if (action !== undefined) {
+      if (!existing) throw notFound()
+      return kind.act(context, call, action, existing)
+    }
+    const begun = { type: kind.type, existed: existing !== undefined }
+    const start = (state: Change['state'], resource: R, run?: () => void) => ({
+      location: kind.locationOf(context, resource) ?? 'global',
+      operation: operations.start(
+        azure.id,
+        async () => {
+          run?.()
+          return { status: 'Succeeded' }
+        },
+        { id, state },
+      ),
+    })
+    return answerResource(call, {
+      existing,
+      notFound,
+      view: (resource) => shown(resource),
+      write(former) {
+        const name = names.at(-1) ?? ''
+        const stored = kind.write({ ...context, call, id, name, subscriptionId: azure.id, resourceGroup }, former)
+        // What is still being made stays so until its last operation ends.
+        const state = former && stateOf(former) !== 'Creating' ? 'Updating' : 'Creating'
+        return writeAnswer(call, { ...begun, ...start(state, stored), body: shown(stored, state) })
+      },
+      remove: (former) =>
+        writeAnswer(call, { ...begun, ...start('Deleting', former, () => kind.remove(context, former)) }),
+    })
+  }
+}
+
+/** The ids of a resource and of what contains it, outermost first, as far as there are names. */
+function idsOf(scope: string, type: ResourceType, names: readonly string[]): string[] {
+  const types = type.split('/')
+  const ids: string[] = []
+  for (const [index, name] of names.entries()) {
+    ids.push(`${ids.at(-1) ?? `${scope}/providers/Microsoft.EventGrid`}/${types[index]}/${name}`)
+  }
+  return ids
+}
+
+const exists = ({ store, namespaces }: ArmContext, id: string) =>
+  store.resource(id) ?? namespaces.namespaces.get(id) ?? namespaces.topics.get(id)
+
+/** What a type of the store has of its own. */
+interface StoredKind<T extends Resource['type']> {
   readonly type: T
   /** The resource as the body of a PUT wants it. Throws an ArmError. */
   put(write: ResourceWrite, existing: ResourceOf<T> | undefined): ResourceOf<T>
   /** The resource as the body of a PATCH changes it. Throws an ArmError. */
   patch(write: ResourceWrite, existing: ResourceOf<T>): ResourceOf<T>
-  /** In ARM's shape. The answer to a PUT, and what is being made, lack what comes with provisioning. */
-  view(options: ResourceOptions, call: ArmCall, resource: ResourceOf<T>, state: ViewedState): object
+  readonly view: ResourceKind<ResourceOf<T>>['view']
 }
 
-/** Answers for the resources of one type (ARM 2025-02-15). */
-export function answerResources<T extends Resource['type']>(
-  options: ResourceOptions,
-  kind: ResourceKind<T>,
-  call: ArmCall,
-  target: TargetOf<'resource'>,
-): ArmAnswer {
-  const { store } = options
-  const { scope, names, isList, action } = target
-  const type = `Microsoft.EventGrid/${kind.type}`
-  const id = idOf(scope, kind.type, names)
-  const resolved = authorizeCall(options, call, {
-    scope,
-    type: kind.type,
-    action: resourceAction(type, call.method, action),
-    at: isList && names.length === 0 ? scope : id,
-  })
-  const { parts } = resolved
-  const { stateOf, written, removed } = simpleChanges(options.operations, call, resolved)
-  const shown = (resource: ResourceOf<T>, state = stateOf(resource.id)) => ({
-    ...kind.view(options, call, resource, state),
-    ...('shown' in resource &&
-      resource.shown?.identity !== undefined && {
-        identity: viewIdentity(resource.shown.identity, { id: resource.id, tenantId: resolved.azure.tenantId }),
-      }),
-    ...{ id: resource.id, name: resource.name, type },
-    ...visibleIn(call.apiVersion, { systemData: null }),
-  })
-  const parent = isList ? id : parentId(id)
-  if (names.length > (isList ? 0 : 1) && !store.resource(parent)) throw armErrors.parentNotFound(type, parent)
-  if (isList) {
-    const within = names.length === 0 ? scope : id
-    return answerList(
-      call,
-      store.resources(kind.type).filter((one) => isBelow(within, one.id)),
-      (one) => shown(one),
-    )
-  }
-  if (parts.resource || !parts.resourceGroup) throw armErrors.pathNotFound(call.method, call.url)
-  const found = store.resource(id)
-  const existing = isOfType(found, kind.type) ? found : undefined
-  const notFound = () => armErrors.resourceNotFound(type, names.join('/'), parts.resourceGroup ?? '')
-  if (action !== undefined) {
-    if (!existing) throw notFound()
-    if (!('keys' in existing)) throw armErrors.pathNotFound(call.method, call.url)
-    return answerKeys(call, action, existing.keys, (keys) => store.putResource({ ...existing, keys }))
-  }
-  const { azure } = resolved
-  const change = { type: kind.type, id, existing }
-  return answerResource(call, {
-    existing,
-    notFound,
-    view: (resource) => shown(resource),
-    write(resource) {
-      const write: ResourceWrite = {
-        ...options,
-        ...{ call, id, name: names.at(-1) ?? '', subscriptionId: azure.id, resourceGroup: parts.resourceGroup ?? '' },
-      }
-      const changed = call.method === 'PATCH' && resource ? kind.patch(write, resource) : kind.put(write, resource)
-      store.putResource(changed)
-      return written({ ...change, location: locationOf(store, id) ?? 'global' }, (state) => shown(changed, state))
+/** Makes the answers for a type of the store: custom topics, domains and their topics, system topics. */
+export function storedResourcesOf<T extends Resource['type']>({ type, put, patch, view }: StoredKind<T>) {
+  return resourcesOf<ResourceOf<T>>({
+    ...{ type, view },
+    all: ({ store }) => store.resources(type),
+    find({ store }, id) {
+      const found = store.resource(id)
+      return isOfType(found, type) ? found : undefined
     },
-    remove: (resource) =>
-      removed({ ...change, location: locationOf(store, id) ?? 'global' }, () => removeResource(options, resource)),
+    write(write, existing) {
+      const changed = write.call.method === 'PATCH' && existing ? patch(write, existing) : put(write, existing)
+      write.store.putResource(changed)
+      return changed
+    },
+    remove: removeResource,
+    locationOf: ({ store }, { id }) => locationOf(store, id),
+    act({ store }, call, action, existing) {
+      if (!('keys' in existing)) throw armErrors.pathNotFound(call.method, call.url)
+      return answerKeys(call, action, existing.keys, (keys) => store.putResource({ ...existing, keys }))
+    },
   })
 }
 
 /** Deletes a resource, what it contains, and the event subscriptions of both. */
 export function removeResource(
-  { store, provisioning }: Pick<ResourceOptions, 'store' | 'provisioning'>,
+  { store, provisioning }: Pick<ArmContext, 'store' | 'provisioning'>,
   resource: Resource,
 ): void {
   const children = store
@@ -129,6 +190,11 @@ export function removeResource(
   }
 }
 
+/** Throws an ArmError for a name that a resource of Event Grid can't have. */
+export function requireName(name: string, what: string): void {
+  if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
+}
+
 /** Throws an ArmError for a region that is not that of the existing resource. */
 export function keepLocation(
   existing: { readonly name: string; readonly location: string; readonly resourceGroup: string } | undefined,
@@ -136,10 +202,4 @@ export function keepLocation(
 ): void {
   if (!existing || regionName(existing.location) === regionName(location)) return
   throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
-}
-
-/** The id of a resource, or of what contains the resources of a list. */
-function idOf(scope: string, type: Resource['type'], names: readonly string[]): string {
-  const types = type.split('/')
-  return names.reduce((id, name, index) => `${id}/${types[index]}/${name}`, `${scope}/providers/Microsoft.EventGrid`)
 }

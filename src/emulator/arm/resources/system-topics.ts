@@ -4,7 +4,7 @@ import type { SystemTopic } from '../../model/resources/resource.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseBody } from './resource.ts'
-import { keepLocation, type ResourceKind } from './resources.ts'
+import { keepLocation, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
@@ -15,7 +15,7 @@ const putBody = changeBody.extend({
   properties: z.object({ source: z.string().startsWith('/'), topicType: z.string().min(1) }),
 })
 
-export const systemTopicKind: ResourceKind<'systemTopics'> = {
+export const answerSystemTopics = storedResourcesOf({
   type: 'systemTopics',
   put({ store, call, id, name, subscriptionId, resourceGroup }, existing) {
     const body = parseBody(putBody, call, 'system topic')
@@ -44,16 +44,16 @@ export const systemTopicKind: ResourceKind<'systemTopics'> = {
     const settings = settingsOf(parseBody(changeBody, call, 'system topic'))
     return { ...existing, ...settings, shown: { ...existing.shown, ...settings.shown } }
   },
-  view: (_options, _call, { source, topicType, shown, location, tags, id }, provisioningState) => ({
+  view: (_options, _call, { source, topicType, shown, location, tags, id }, state) => ({
     ...shown,
     properties: {
-      ...{ provisioningState, source, topicType },
-      ...(provisioningState !== 'Creating' && { metricResourceId: stableGuid(`metrics of ${id}`) }),
+      ...{ source, topicType },
+      ...(state !== 'Creating' && { metricResourceId: stableGuid(`metrics of ${id}`) }),
     },
     location,
     tags: tags ?? null,
   }),
-}
+})
 
 function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<SystemTopic, 'tags' | 'shown'> {
   return { ...(tags && { tags }), shown: { ...(identity && { identity }) } }

@@ -2,11 +2,11 @@
 import { destinationOf, type EventSubscription, eventSubscriptionId } from '../../model/resources/model.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent } from '../call/call.ts'
+import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
 import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource.ts'
-import type { Provisioning } from './provisioning.ts'
 import { parseEventSubscription } from './validation.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
@@ -19,15 +19,9 @@ const maxPerDomain = 50
 /** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
-export interface SubscriptionCallsOptions extends ArmResources {
-  readonly provisioning: Provisioning
-  /** Answer 409 to a change while another one runs. */
-  readonly conflicts: boolean
-}
-
 /** Answers for one event subscription. Throws an ArmError. */
 export function answerEventSubscription(
-  options: SubscriptionCallsOptions,
+  options: ArmContext,
   call: ArmCall,
   target: TargetOf<'eventSubscription'>,
 ): ArmAnswer {
@@ -87,7 +81,7 @@ export function answerEventSubscription(
 
 /** The event subscription as the body of a PUT or a PATCH wants it. Throws an ArmError. */
 function wantedSubscription(
-  options: SubscriptionCallsOptions,
+  options: ArmContext,
   call: ArmCall,
   { scope, name }: TargetOf<'eventSubscription'>,
   existing: EventSubscription | undefined,
@@ -112,7 +106,7 @@ function wantedSubscription(
   return { ...kept, properties, provisioningState: isNew ? 'Creating' : 'Updating' }
 }
 
-function refuseWhileBusy({ conflicts }: SubscriptionCallsOptions, existing: EventSubscription | undefined): void {
+function refuseWhileBusy({ conflicts }: ArmContext, existing: EventSubscription | undefined): void {
   if (!conflicts || !existing || !busy.includes(existing.provisioningState)) return
   throw armErrors.conflict(
     `Event subscription ${existing.name} is in ${existing.provisioningState} state. Only one operation ` +

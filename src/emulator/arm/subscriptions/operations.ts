@@ -130,17 +130,8 @@ export function createOperations(clock: Clock, delayMs: number) {
   }
 }
 
-export interface OperationStatusOptions extends ArmResources {
-  readonly operations: Operations
-  /**
-   * How long the answer about a running operation may be delayed, in real milliseconds, so that a client that polls
-   * every 2 s learns of the end at once.
-   */
-  readonly statusHoldMs: number
-}
-
 export async function answerOperation(
-  options: OperationStatusOptions,
+  options: ArmResources & { readonly operations: Operations; readonly statusHoldMs: number },
   call: ArmCall,
   target: TargetOf<'operation'>,
 ): Promise<ArmAnswer> {

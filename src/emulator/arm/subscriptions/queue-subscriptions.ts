@@ -1,11 +1,9 @@
 // Settings of Queue event subscriptions in ARM: lock 60-300 s, `maxDeliveryCount` 1-10, 25 filters.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
-import type { QueueSubscription, QueueSubscriptionProperties } from '../../model/resources/namespace.ts'
-import type { Clock } from '../../model/time/clock.ts'
+import type { QueueSubscriptionProperties } from '../../model/resources/namespace.ts'
 import { armErrors } from '../call/errors.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
-import type { NamespaceContents } from '../resources/namespace-contents.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 
 const text = z.string()
@@ -60,30 +58,8 @@ export function parseQueueSubscription(
   throw armErrors.invalidEventSubscription(`property '${path}' is invalid.`)
 }
 
-/** Stores an event subscription; its queue is made, or takes the new settings. */
-export function storeQueueSubscription(
-  { namespaces, queues, clock }: NamespaceContents & { readonly clock: Clock },
-  given: Pick<QueueSubscription, 'id' | 'name' | 'topicId' | 'properties'>,
-): QueueSubscription {
-  const { id, name, createdAt } = namespaces.subscriptions.get(given.id) ?? { ...given, createdAt: clock.now() }
-  const subscription: QueueSubscription = { ...given, id, name, createdAt }
-  namespaces.subscriptions.put(subscription)
-  queues.subscriptionChanged(subscription)
-  return subscription
-}
-
-/** Deletes an event subscription with its events. */
-export function deleteQueueSubscription(
-  { namespaces, queues }: NamespaceContents,
-  subscription: QueueSubscription,
-): void {
-  queues.subscriptionDeleted(subscription.id)
-  namespaces.subscriptions.delete(subscription)
-}
-
 /** An event subscription's properties in ARM's shape. */
-export function viewQueueSubscription({ properties }: QueueSubscription): object {
-  const { deliveryConfiguration, ...rest } = properties
+export function viewQueueSubscription({ deliveryConfiguration, ...rest }: QueueSubscriptionProperties) {
   return {
     properties: {
       eventDeliverySchema: 'CloudEventSchemaV1_0',

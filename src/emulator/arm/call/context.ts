@@ -1,0 +1,17 @@
+// What the calls of Resource Manager read and change.
+import type { Namespace } from '../../model/resources/namespace.ts'
+import type { NamespaceContents } from '../resources/namespace-contents.ts'
+import type { Operations } from '../subscriptions/operations.ts'
+import type { Provisioning } from '../subscriptions/provisioning.ts'
+import type { ArmResources } from './call.ts'
+
+export interface ArmContext extends ArmResources, NamespaceContents {
+  readonly operations: Operations
+  readonly provisioning: Provisioning
+  /** Answer 409 to a change of an event subscription while another one runs. */
+  readonly conflicts: boolean
+  /** The URL that events are posted to. */
+  readonly endpointOf: (published: { readonly label: string }) => string
+  /** The host name that a namespace's clients use. */
+  readonly hostnameOf: (namespace: Namespace) => string
+}
