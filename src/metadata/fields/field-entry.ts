@@ -12,7 +12,7 @@ export type Side = 'input' | 'output'
 export interface Facts {
   /** Other names of the same field, which match in the same way. */
   readonly aliases?: readonly string[]
-  /** A field of one side alone configures that side. */
+  /** What reads it, the ways of delivery apart: `push` and `pull` are the input side. */
   readonly readers: readonly Reader[]
   /** Why it has to be there, if so. @default never */
   readonly needed?: Need
@@ -28,7 +28,7 @@ export interface Facts {
   readonly resettable?: boolean
   /** Whether other fields are required or not by its value. @default false */
   readonly decides?: boolean
-  /** Its few words, as they are documented. */
+  /** The words that it takes, in any letter case; empty: any text that fits its format. */
   readonly choices?: readonly string[]
   /** Other spellings of these words. */
   readonly otherChoices?: readonly string[]
@@ -55,29 +55,34 @@ function ruleBy<T>(parse: (text: string) => T) {
   })
 }
 
-/** A field that may be left out. `parse` throws BrokenRule for a text that breaks its rule. */
-export function field<T, const F extends Facts>(facts: F, parse: (text: string) => T) {
-  return Object.assign(ruleBy(parse).optional(), { facts })
+/** A text as the value of a field: throws BrokenRule where it breaks the rule. */
+interface Parsed<T> {
+  readonly parse: (text: string) => T
+}
+
+/** A field that may be left out. */
+export function field<T, const F extends Facts>(facts: F & Parsed<T>) {
+  return Object.assign(ruleBy(facts.parse).optional(), { facts })
 }
 
 /** A field with a default. */
-export function withDefault<T, const F extends Facts>(text: string, facts: F, parse: (text: string) => T) {
-  return Object.assign(ruleBy(parse).prefault(text), { facts: { ...facts, default: text } })
+export function withDefault<T, const F extends Facts>(facts: F & Parsed<T> & { readonly default: string }) {
+  return Object.assign(ruleBy(facts.parse).prefault(facts.default), { facts })
 }
 
 /** A field that takes one of a few words; the first is the default. */
 export function choice<const Words extends readonly [string, ...string[]], const F extends Facts>(
-  words: Words,
+  choices: Words,
   facts: F,
 ) {
-  const parse = (text: string): Words[number] => parseChoice(text, words)
-  return withDefault(words[0], { ...facts, choices: words }, parse)
+  const parse = (text: string): Words[number] => parseChoice(text, choices)
+  return withDefault({ ...facts, choices, parse, default: choices[0] })
 }
 
 /** A setting of the event subscription: without it the existing setting in Azure is kept. */
-export function setting<T, const F extends Omit<Facts, 'readers'>>(facts: F, parse: (text: string) => T) {
-  const parseOrReset = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : parse(text))
-  return field({ ...ofSubscription, ...facts }, parseOrReset)
+export function setting<T, const F extends Omit<Facts, 'readers'>>(facts: F & Parsed<T>) {
+  const parse = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : facts.parse(text))
+  return field({ ...ofSubscription, ...facts, parse })
 }
 
 const ofSubscription = {

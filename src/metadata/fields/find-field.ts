@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Facts, Side } from './field-entry.ts'
 import { fields } from './field-table.ts'
-import type { Circumstances, Need, Reader } from './needs.ts'
+import type { Circumstances } from './needs.ts'
 
 type Fields = typeof fields
 
@@ -28,45 +28,28 @@ export type FieldOf<Spelled extends FieldName | FieldAlias> = {
   [Name in FieldName]: Spelled extends Name | AliasOf<Name> ? Name : never
 }[FieldName]
 
+/** What every field has: its facts, with the defaults filled in. */
+type Told = 'aliases' | 'readers' | 'secret' | 'shown' | 'resettable' | 'decides' | 'choices' | 'type' | 'about'
+
 /** One metadata field. Parser, schema, docs/metadata.md, descriptor and redaction all read this table. */
-export interface MetadataField {
+export interface MetadataField extends Required<Pick<Facts, Told>> {
   /** As it is documented; it matches in any letter case. */
   readonly name: string
-  /** Other names of the same field, which match in the same way. */
-  readonly aliases: readonly string[]
   /** The sides that read it. A field of one side alone configures that side. */
   readonly sides: readonly Side[]
-  /** What reads it, the ways of delivery apart: `push` and `pull` are the input side. */
-  readonly readers: readonly Reader[]
   /** Must a configured side have it? Another credential can replace it: docs/metadata.md, "Credentials". */
   readonly required: boolean
   /** The value of a field that is left out, as a user would write it. */
   readonly default: string | undefined
   /** The behaviour without it, where there is no fixed default. */
   readonly otherwise: string | undefined
-  /** Whether its value is never printed, and a component holds it as a `Secret`. */
-  readonly secret: boolean
-  /** How its value may be printed. */
-  readonly shown: 'plain' | 'url' | 'redacted'
-  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. */
-  readonly resettable: boolean
-  /** Whether other fields are required or not by its value. */
-  readonly decides: boolean
-  /** The words that it takes, in any letter case; empty: any text that fits its format. */
-  readonly choices: readonly string[]
-  /** Its format, in words. */
-  readonly type: string
   /** A value to start from, for a field that a user may have to add. */
   readonly example: string | undefined
-  /** What it is for. */
-  readonly about: string
 }
 
 /** A field with what only the parser has to know of it. */
-interface KnownField extends MetadataField {
+interface KnownField extends MetadataField, Required<Pick<Facts, 'needed' | 'stricter'>> {
   readonly name: FieldName
-  readonly needed: Need
-  readonly stricter: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
 }
 
 /** The texts of fields to their values. A field that is left out is `undefined`, or has its default. */

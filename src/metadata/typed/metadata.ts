@@ -1,42 +1,36 @@
-// Types of the parsed metadata: input, pull, output, credential, subscription settings, `default`.
+// Typed metadata of each side from the values of fields that have no fault, alone or between them.
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { Secret } from '../../core/secret.ts'
-import type { AzureEnvironment } from '../fields/azure-environment.ts'
+import { checked } from '../fields/checked.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
-import type { NamespaceTopicId, Scope } from '../fields/scope.ts'
-import type { Setting } from '../fields/setting-value.ts'
+import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
+import { resetToDefault, type Setting } from '../fields/setting-value.ts'
+import { derivePullName, deriveSubscriptionName } from '../fields/subscription-name.ts'
+
+/** A component's metadata past the door: nobody checks it again. */
+export interface ParsedMetadata {
+  readonly input: InputMetadata | undefined
+  /** The input side by pull; never together with `input`. */
+  readonly pull: PullMetadata | undefined
+  readonly output: OutputMetadata | undefined
+  /** What the field `direction` says; `undefined` where it is not given. */
+  readonly direction: ReadonlySet<Side> | undefined
+  /** One sentence each, safe to print. */
+  readonly warnings: readonly MetadataIssue[]
+}
+
+export type InputMetadata = Readonly<ReturnType<typeof inputMetadata>>
+
+/** The input side with `deliveryMode: pull`, validated. */
+export type PullMetadata = Readonly<ReturnType<typeof pullMetadata>>
+
+export type OutputMetadata = Readonly<ReturnType<typeof outputMetadata>>
+
+/** What push and pull have in common. */
+export type EitherInput = Readonly<ReturnType<typeof eitherInput>>
 
 /** How the binding proves to Azure who it is. */
-export type CredentialMetadata =
-  | {
-      readonly kind: 'clientSecret'
-      readonly tenantId: string
-      readonly clientId: string
-      readonly clientSecret: Secret
-    }
-  | { readonly kind: 'managedIdentity'; readonly clientId: string | undefined }
-  | { readonly kind: 'workloadIdentity'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
-  | { readonly kind: 'cli'; readonly tenantId: string | undefined }
-  | { readonly kind: 'default'; readonly tenantId: string | undefined; readonly clientId: string | undefined }
-  /** The host handed a `TokenCredential` to the binding, so no field is needed. */
-  | { readonly kind: 'host' }
-
-/** How a delivery proves that it comes from our event subscription. */
-export type DeliveryAuthentication =
-  /**
-   * `sources`: what tokens are derived from; the first is written into the subscription,
-   * all are accepted. At least one.
-   */
-  | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
-  | {
-      readonly kind: 'entra'
-      /** Never a domain name: tokens name the tenant by its id. */
-      readonly tenantId: string
-      readonly clientId: string
-      readonly eventGridClientId: string
-    }
-  | { readonly kind: 'none' }
+export type CredentialMetadata = Readonly<ReturnType<typeof credentialMetadata>>
 
 /** The schemas of event that Event Grid delivers to the binding. */
 export type EventSchema = Values['eventDeliverySchema']
@@ -59,73 +53,154 @@ export type SubscriptionSettings = Pick<
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
 }
 
-/** What push and pull have in common. */
-export interface EitherInput {
-  /**
-   * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
-   * and for pull the namespace's endpoint too.
-   */
+interface SideOptions {
+  readonly componentName?: string
+  readonly credentialGiven?: boolean
   readonly provisioning: Values['provisioning']
-  /**
-   * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
-   * and the fields do not describe one. Then Resource Manager is not asked.
-   */
-  readonly credential: CredentialMetadata | undefined
-  readonly environment: AzureEnvironment
-  /** The client named in remedies, where one is known. */
-  readonly clientId: string | undefined
-  readonly eventSubscriptionName: string
-  readonly settings: SubscriptionSettings
-  readonly replaceDestination: boolean
-  readonly maxConcurrency: number
-  readonly handlerTimeoutMs: number
-  readonly subscriptionTimeoutMs: number
+  /** Is there anything that a credential is made of? */
+  readonly hasCredential: boolean
 }
 
-export interface InputMetadata extends EitherInput {
-  readonly subscriptionId: string
-  /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
-  readonly subscriberEndpoint: string
-  readonly handshakePort: number
-  /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
-  readonly listenAddress: string | undefined
-  readonly scope: Scope
-  readonly deliveryAuthentication: DeliveryAuthentication
-  readonly maxRequestBytes: number
+export function inputMetadata(values: Values, options: SideOptions) {
+  const { listenAddress, maxRequestBytes } = values
+  const subscriberEndpoint = checked('subscriberEndpoint', values.subscriberEndpoint)
+  const scope = checked('scope', values.scope)
+  const defaultName = deriveSubscriptionName(options.componentName, { scope, subscriberEndpoint })
+  return {
+    ...eitherInput(values, defaultName, options),
+    /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
+    subscriberEndpoint,
+    scope,
+    /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
+    listenAddress,
+    maxRequestBytes,
+    handshakePort: checked('handshakePort', values.handshakePort),
+    subscriptionId: values.subscriptionId ?? scope.subscriptionId,
+    deliveryAuthentication: deliveryAuthentication(values),
+  }
 }
 
-/** The input side with `deliveryMode: pull`, validated. */
-export interface PullMetadata extends EitherInput {
-  readonly namespaceTopic: NamespaceTopicId
-  /** Base URL without a trailing slash. Absent: ARM knows it. */
-  readonly namespaceEndpoint: string | undefined
-  readonly namespaceKey: Secret | undefined
-  /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
-  readonly forwardedScope: Scope | undefined
-  /** 60 to 300. */
-  readonly lockDurationSeconds: number | undefined
+export function pullMetadata(values: Values, options: SideOptions) {
+  const { namespaceEndpoint, namespaceKey, scope } = values
+  const namespaceTopic = checked('namespaceTopic', values.namespaceTopic)
+  const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
+  return {
+    ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope), options),
+    namespaceTopic,
+    /** Base URL without a trailing slash. Absent: ARM knows it. */
+    namespaceEndpoint,
+    namespaceKey,
+    /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
+    forwardedScope: isTopicItself ? undefined : scope,
+    /** 60 to 300. */
+    lockDurationSeconds: values.lockDuration,
+  }
 }
 
-export interface OutputMetadata {
-  /** Topic endpoint as given. Its query counts as secret. */
-  readonly topicEndpoint: string
-  readonly authentication:
-    | { readonly kind: 'accessKey'; readonly accessKey: Secret }
-    | { readonly kind: 'entra'; readonly credential: CredentialMetadata }
-  readonly environment: AzureEnvironment
-  readonly topicSchema: Values['topicSchema']
-  /** The longest that a call of `create` lasts, with all attempts. */
-  readonly publishTimeoutMs: number
+export function outputMetadata(values: Values, options: SideOptions) {
+  const { topicAuthentication: kind, azureEnvironment: environment, publishTimeout, topicSchema } = values
+  const topicEndpoint = checked('topicEndpoint', values.topicEndpoint)
+  const schema: Values['topicSchema'] = isNamespaceTopic(topicEndpoint) ? 'CloudEventSchemaV1_0' : topicSchema
+  return {
+    /** Topic endpoint as given. Its query counts as secret. */
+    topicEndpoint,
+    authentication:
+      kind === 'entra'
+        ? { kind, credential: credentialMetadata(values, options) }
+        : { kind, accessKey: checked('accessKey', values.accessKey) },
+    environment,
+    topicSchema: schema,
+    /** The longest that a call of `create` lasts, with all attempts. */
+    publishTimeoutMs: publishTimeout,
+  }
 }
 
-/** A component's metadata past the door: nobody checks it again. */
-export interface ParsedMetadata {
-  readonly input: InputMetadata | undefined
-  /** The input side by pull; never together with `input`. */
-  readonly pull: PullMetadata | undefined
-  readonly output: OutputMetadata | undefined
-  /** What the field `direction` says; `undefined` where it is not given. */
-  readonly direction: ReadonlySet<Side> | undefined
-  /** One sentence each, safe to print. */
-  readonly warnings: readonly MetadataIssue[]
+/** @param defaultName of the event subscription */
+function eitherInput(values: Values, defaultName: string, options: SideOptions) {
+  const { clientId, maxConcurrency, replaceDestination } = values
+  return {
+    /**
+     * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
+     * and for pull the namespace's endpoint too.
+     */
+    provisioning: options.provisioning,
+    /**
+     * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
+     * and the fields do not describe one. Then Resource Manager is not asked.
+     */
+    credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
+    environment: values.azureEnvironment,
+    /** The client named in remedies, where one is known. */
+    clientId,
+    eventSubscriptionName: values.eventSubscriptionName ?? defaultName,
+    settings: subscriptionSettings(values),
+    replaceDestination,
+    maxConcurrency,
+    handlerTimeoutMs: values.handlerTimeout,
+    subscriptionTimeoutMs: values.subscriptionTimeout,
+  }
+}
+
+function subscriptionSettings(values: Values): SubscriptionSettings {
+  const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
+  const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
+  return {
+    ...{ eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters },
+    ...{ maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels },
+    eventTimeToLiveMinutes: values.eventTimeToLive,
+    deadLetter: deadLetterSetting(values),
+  }
+}
+
+function deadLetterSetting(values: Values): SubscriptionSettings['deadLetter'] {
+  const { deadLetterStorageAccountId: storageAccountId, deadLetterContainer: container } = values
+  if (storageAccountId === undefined || container === undefined) return undefined
+  if (storageAccountId === resetToDefault || container === resetToDefault) return resetToDefault
+  return { storageAccountId, container }
+}
+
+/** How a delivery proves that it comes from our event subscription. */
+function deliveryAuthentication(values: Values) {
+  const { azureEnvironment, deliveryAuthentication: kind } = values
+  switch (kind) {
+    case 'none':
+      return { kind }
+    case 'entra': {
+      const eventGridClientId = values.eventGridClientId ?? azureEnvironment.eventGridClientId
+      return {
+        kind,
+        /** Never a domain name: tokens name the tenant by its id. */
+        tenantId: checked('tenantId', values.tenantId),
+        clientId: checked('clientId', values.clientId),
+        eventGridClientId: checked('eventGridClientId', eventGridClientId),
+      }
+    }
+    case 'secret':
+      return {
+        kind,
+        /** What tokens are derived from; the first is written into the subscription, all are accepted. At least one. */
+        sources: values.deliveryToken ?? [checked('clientSecret', values.clientSecret)],
+      }
+  }
+}
+
+/** The credential that the fields describe. `host`: the host handed a `TokenCredential` to the binding, so no field is needed. */
+function credentialMetadata(values: Values, { credentialGiven }: SideOptions) {
+  const { azureCredential: kind, tenantId, clientId, clientSecret } = values
+  if (credentialGiven) return { kind: 'host' } as const
+  switch (kind) {
+    case 'clientSecret':
+      return {
+        kind,
+        tenantId: checked('tenantId', tenantId),
+        clientId: checked('clientId', clientId),
+        clientSecret: checked('clientSecret', clientSecret),
+      }
+    case 'managedIdentity':
+      return { kind, clientId }
+    case 'cli':
+      return { kind, tenantId }
+    default:
+      return { kind, tenantId, clientId }
+  }
 }

@@ -7,11 +7,10 @@ import { type FieldName, findField, metadataFields, type Values, valuesSchema } 
 import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
 import { configuredSides, fieldsRead } from './configured-sides.ts'
 import { inputConflicts, outputConflicts } from './conflicts.ts'
-import type { ParsedMetadata } from './metadata.ts'
+import { inputMetadata, outputMetadata, type ParsedMetadata, pullMetadata } from './metadata.ts'
 import { metadataInvalid } from './metadata-invalid.ts'
 import { missingFields, neitherSide } from './missing-fields.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
-import { inputMetadata, outputMetadata, pullMetadata } from './side-metadata.ts'
 
 export interface ParseMetadataOptions {
   /** The component's name, from which the name of the event subscription is made where none is given. */
