@@ -1,95 +1,91 @@
 import { expect, it } from 'vitest'
-import { openWorld, type World } from '../support/open-world.ts'
+import { type Fields, openWorld, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 
+const withoutRoles = ({ emulator }: World) => emulator.removeRoles(emulator.clientId)
+const withoutTopic = ({ emulator }: World) => emulator.removeTopic('orders')
+const atStart = (what: string) => `emulate prints ${what} at its start`
+const roles = (role: string) => `roles: [${role}]`
+const clients = atStart('its clients with tenant and secret')
+const rule = 'emulate --ingress https://orders.example.com/=http://127.0.0.1:PORT/'
 const entra = { topicAuthentication: 'entra', accessKey: undefined }
 
-it.each<{
-  fault: string
-  code: string
-  emulator: string
-  azure: string
-  prepare?: (world: World) => void
-  fields?: Readonly<Record<string, string | undefined>>
-  create?: boolean
-}>([
-  {
-    fault: 'a wrong secret',
-    code: 'CREDENTIALS_REJECTED',
-    fields: { clientSecret: 'wrong' },
-    emulator: 'emulate prints its clients with tenant and secret at its start',
-    azure: 'az ad app credential reset',
-  },
-  {
-    fault: 'an unknown client',
-    code: 'CREDENTIALS_REJECTED',
-    fields: { clientId: '00000000-0000-4000-8000-00000000abcd' },
-    emulator: 'emulate prints its clients with tenant and secret at its start',
-    azure: 'check clientId and tenantId',
-  },
-  {
-    fault: 'a missing role',
-    code: 'PERMISSION_DENIED',
-    prepare: ({ emulator }) => emulator.removeRoles(emulator.clientId),
-    emulator: 'roles: [EventGrid EventSubscription Contributor]',
-    azure: 'az role assignment create',
-  },
-  {
-    fault: 'a provider that is not registered',
-    code: 'PROVIDER_NOT_REGISTERED',
-    prepare: ({ emulator }) => emulator.unregisterProvider(),
-    emulator: 'registered: true',
-    azure: 'az provider register',
-  },
-  {
-    fault: 'an unknown scope',
-    code: 'SCOPE_NOT_FOUND',
-    prepare: ({ emulator }) => emulator.removeTopic('orders'),
-    emulator: 'emulate prints the scope of each topic at its start',
-    azure: 'check scope',
-  },
-  {
-    fault: 'a missing ingress rule',
-    code: 'HANDSHAKE_FAILED',
-    prepare: ({ emulator }) => emulator.setIngress([]),
-    fields: { subscriptionTimeout: '5s' },
-    emulator: 'emulate --ingress https://orders.example.com/=http://127.0.0.1:PORT/',
-    azure: 'reachable from the internet',
-  },
-  {
-    fault: 'a wrong key',
-    code: 'CREDENTIALS_REJECTED',
-    fields: { accessKey: 'd3Jvbmcga2V5' },
-    emulator: 'emulate prints the keys at its start',
-    azure: 'az eventgrid topic key list',
-    create: true,
-  },
-  {
-    fault: 'an unknown topic',
-    code: 'PUBLISH_REJECTED',
-    prepare: ({ emulator }) => emulator.removeTopic('orders'),
-    emulator: 'emulate prints the endpoint of each topic at its start',
-    azure: "set topicEndpoint to the topic's own",
-    create: true,
-  },
-  {
-    fault: 'a missing role to publish',
-    code: 'PERMISSION_DENIED',
-    fields: entra,
-    prepare: ({ emulator }) => emulator.removeRoles(emulator.clientId),
-    emulator: 'roles: [EventGrid Data Sender]',
-    azure: 'az role assignment create',
-    create: true,
-  },
-])(
-  'an error for $fault says what to do on the emulator first, then in Azure',
-  async ({ code, emulator, azure, prepare, fields = {}, create = false }) => {
-    const world = await openWorld()
-    if (create) await world.init(fields, { subscription: 'background' })
-    prepare?.(world)
-    const error = await refusal(create ? world.binding.invoke('create', { order: 1 }) : world.init(fields))
-    expect(error.code).toBe(code)
-    const [, afterAdvice] = error.message.split(emulator)
-    expect(afterAdvice).toContain(azure)
-  },
-)
+/** What is wrong is in the fields, or comes about by `prepare`. */
+type Row = [
+  fault: string,
+  code: string,
+  emulator: string,
+  azure: string,
+  fields: Fields,
+  prepare?: (world: World) => void,
+]
+
+const ofInit: readonly Row[] = [
+  ['a wrong secret', 'CREDENTIALS_REJECTED', clients, 'az ad app credential reset', { clientSecret: 'wrong' }],
+  ['an unknown client', 'CREDENTIALS_REJECTED', clients, 'check clientId and tenantId', { clientId: 'nobody' }],
+  [
+    'a missing role',
+    'PERMISSION_DENIED',
+    roles('EventGrid EventSubscription Contributor'),
+    'az role assignment create',
+    {},
+    withoutRoles,
+  ],
+  [
+    'a provider that is not registered',
+    'PROVIDER_NOT_REGISTERED',
+    'registered: true',
+    'az provider register',
+    {},
+    ({ emulator }) => emulator.unregisterProvider(),
+  ],
+  ['an unknown scope', 'SCOPE_NOT_FOUND', atStart('the scope of each topic'), 'check scope', {}, withoutTopic],
+  [
+    'a missing ingress rule',
+    'HANDSHAKE_FAILED',
+    rule,
+    'reachable from the internet',
+    { subscriptionTimeout: '5s' },
+    ({ emulator }) => emulator.setIngress([]),
+  ],
+]
+
+const ofCreate: readonly Row[] = [
+  [
+    'a wrong key',
+    'CREDENTIALS_REJECTED',
+    atStart('the keys'),
+    'az eventgrid topic key list',
+    { accessKey: 'd3Jvbmc=' },
+  ],
+  [
+    'an unknown topic',
+    'PUBLISH_REJECTED',
+    atStart('the endpoint of each topic'),
+    "set topicEndpoint to the topic's own",
+    {},
+    withoutTopic,
+  ],
+  [
+    'no role to publish',
+    'PERMISSION_DENIED',
+    roles('EventGrid Data Sender'),
+    'az role assignment create',
+    entra,
+    withoutRoles,
+  ],
+]
+
+it.each([
+  ...ofInit.map((row) => ({ row, from: (world: World) => world.init(row[4]) })),
+  ...ofCreate.map((row) => ({ row, from: (world: World) => world.binding.invoke('create', { order: 1 }) })),
+])('an error for $row.0 says what to do on the emulator first, then in Azure', async ({ row, from }) => {
+  const [, code, emulator, azure, fields, prepare] = row
+  const world = await openWorld()
+  if (ofCreate.includes(row)) await world.init(fields, { subscription: 'background' })
+  prepare?.(world)
+  const error = await refusal(from(world))
+  expect(error.code).toBe(code)
+  const [, afterAdvice] = error.message.split(emulator)
+  expect(afterAdvice).toContain(azure)
+})

@@ -18,73 +18,51 @@ const isRead = ({ method, url }: { readonly method: string; readonly url: string
   method === 'GET' && /\/eventSubscriptions\//i.test(url)
 const isLook = ({ url }: { readonly url: string }) => url.includes('operationsStatus')
 
-it.each<{ what: string; arrange: (world: World) => void; emulator?: EmulatorOptions }>([
-  { what: 'Entra answering 503', arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 503 }) },
-  { what: 'Entra answering 429', arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 429 }) },
-  {
-    what: 'Entra answering 503 to two requests for a token',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'entra', status: 503, times: 2, matches: isTokenRequest }),
-  },
-  {
-    what: 'Entra cutting the connection',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'entra', drop: true }),
-  },
-  { what: 'a read answered 500', arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 500 }) },
-  {
-    what: 'a read that is cut off',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', drop: true, matches: isRead }),
-  },
-  {
-    what: 'a write answered 409',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 409, matches: isWrite }),
-  },
-  {
-    what: 'a write answered 429',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 429, matches: isWrite }),
-  },
-  {
-    what: 'a write answered 500',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 500, matches: isWrite }),
-  },
-  {
-    what: 'a write that is cut off',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', drop: true, matches: isWrite }),
-  },
-  {
-    what: 'an operation that is cut off',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', drop: true, matches: isLook }),
-  },
-  {
-    what: 'an operation answered 500',
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 500, matches: isLook }),
-  },
-  {
-    what: 'a token that expires on its way',
-    arrange({ emulator }) {
-      emulator.failNext({ route: 'arm', status: 401, code: 'ExpiredAuthenticationToken', matches: isWrite })
-    },
-  },
-  {
-    what: 'tokens that live for a second while the operation takes longer',
-    arrange() {},
-    emulator: { tokenLifetimeSeconds: 1, operationDelayMs: 1_200 },
-  },
-  {
-    what: 'a handshake answered 503, then well',
-    arrange({ emulator, binding }) {
-      emulator.setIngress(({ pathname }) => {
-        const { port } = binding.address() ?? { port: 1 }
-        return emulator.records.handshakes.length === 0 ? 'http://127.0.0.1:1/' : `http://127.0.0.1:${port}${pathname}`
-      })
-    },
-  },
-])('gets over $what', async ({ arrange, emulator }) => {
-  const world = await openWorld({ ...(emulator && { emulator }) })
-  arrange(world)
+it.each<[what: string, fault: Parameters<World['emulator']['failNext']>[0]]>([
+  ['Entra answering 503', { route: 'entra', status: 503 }],
+  ['Entra answering 429', { route: 'entra', status: 429 }],
+  [
+    'Entra answering 503 to two requests for a token',
+    { route: 'entra', status: 503, times: 2, matches: isTokenRequest },
+  ],
+  ['Entra cutting the connection', { route: 'entra', drop: true }],
+  ['a read answered 500', { route: 'arm', status: 500 }],
+  ['a read that is cut off', { route: 'arm', drop: true, matches: isRead }],
+  ['a write answered 409', { route: 'arm', status: 409, matches: isWrite }],
+  ['a write answered 429', { route: 'arm', status: 429, matches: isWrite }],
+  ['a write answered 500', { route: 'arm', status: 500, matches: isWrite }],
+  ['a write that is cut off', { route: 'arm', drop: true, matches: isWrite }],
+  ['an operation that is cut off', { route: 'arm', drop: true, matches: isLook }],
+  ['an operation answered 500', { route: 'arm', status: 500, matches: isLook }],
+  [
+    'a token that expires on its way',
+    { route: 'arm', status: 401, code: 'ExpiredAuthenticationToken', matches: isWrite },
+  ],
+])('gets over %s', async (_what, fault) => {
+  const world = await openWorld()
+  world.emulator.failNext(fault)
+  await initialised(world)
+})
+
+it('gets over tokens that live for a second while the operation takes longer', async () => {
+  await initialised(await openWorld({ emulator: { tokenLifetimeSeconds: 1, operationDelayMs: 1_200 } }))
+})
+
+it('gets over a handshake answered 503, then well', async () => {
+  const world = await openWorld()
+  const { emulator, binding } = world
+  emulator.setIngress(({ pathname }) => {
+    const { port } = binding.address() ?? { port: 1 }
+    return emulator.records.handshakes.length === 0 ? 'http://127.0.0.1:1/' : `http://127.0.0.1:${port}${pathname}`
+  })
+  await initialised(world)
+})
+
+async function initialised(world: World): Promise<void> {
   await world.init()
   expect(world.subscription()?.provisioningState).toBe('Succeeded')
   expect(world.binding.health()).toMatchObject({ status: 'healthy' })
-})
+}
 
 it('waits as long as Retry-After says', async () => {
   const world = await openWorld()
@@ -95,149 +73,130 @@ it('waits as long as Retry-After says', async () => {
 })
 
 const hasty: Fields = { subscriptionTimeout: '5s' }
-const otherScope = (change: (scope: string) => string) => (world: World) => ({
-  scope: change(String(world.fields.scope)),
-})
 
-it.each<{
-  what: string
-  code: BindingErrorCode
-  says: RegExp
-  emulator?: EmulatorOptions
-  /** Returns the fields that it changes, if any. */
-  arrange: (world: World) => unknown
-}>([
-  {
-    what: 'a scope whose topic is missing',
-    code: 'SCOPE_NOT_FOUND',
-    says: /there is no .*topics\/missing.*check scope/s,
-    arrange: otherScope((scope) => scope.replace(/[^/]+$/, 'missing')),
-  },
-  {
-    what: 'a scope whose resource group is missing',
-    code: 'SCOPE_NOT_FOUND',
-    says: /resourceGroups\/missing/,
-    arrange: otherScope((scope) => scope.replace(/resourceGroups\/[^/]+.*/, 'resourceGroups/missing')),
-  },
-  {
-    what: 'a client of another tenant',
-    code: 'CREDENTIALS_REJECTED',
-    says: /there is no such (client|tenant)/,
-    arrange: () => ({ tenantId: 'aaaaaaaa-1111-4111-8111-111111111111' }),
-  },
-  {
-    what: 'an unknown client',
-    code: 'CREDENTIALS_REJECTED',
-    says: /AADSTS700016/,
-    arrange: () => ({ clientId: 'bbbbbbbb-1111-4111-8111-111111111111' }),
-  },
-  {
-    what: 'a token that ARM does not take',
-    code: 'CREDENTIALS_REJECTED',
-    says: /rejected the token.*azureEnvironment/,
-    arrange: ({ emulator }) =>
-      emulator.failNext({ route: 'arm', status: 401, code: 'InvalidAuthenticationToken', times: 5 }),
-  },
-  {
-    what: 'a write answered 400',
-    code: 'SUBSCRIPTION_REJECTED',
-    says: /InvalidRequest/,
-    arrange: ({ emulator }) =>
-      emulator.failNext({ route: 'arm', status: 400, code: 'InvalidRequest', matches: isWrite }),
-  },
-  {
-    what: 'a write answered 403',
-    code: 'PERMISSION_DENIED',
-    says: /az role assignment create/,
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 403, matches: isWrite }),
-  },
-  {
-    what: 'conflicts without end',
-    code: 'TIMEOUT',
-    says: /409/,
-    arrange({ emulator }) {
-      emulator.failNext({ route: 'arm', status: 409, matches: isWrite, times: 1_000 })
-      return hasty
-    },
-  },
-  {
-    what: 'a Retry-After beyond subscriptionTimeout, at once',
-    code: 'TIMEOUT',
-    says: /gave up after one attempt in 0 s.*429/,
-    arrange: ({ emulator }) => emulator.failNext({ route: 'arm', status: 429, retryAfter: 3_600, matches: isWrite }),
-  },
-  {
-    what: 'an Entra that wants to be left alone beyond subscriptionTimeout, at once',
-    code: 'TIMEOUT',
-    says: /gave up after one attempt in 0 s; no token from https:\/\/127\.0\.0\.1:\d+: it answered 429/,
-    arrange: ({ emulator }) =>
-      emulator.failNext({ route: 'entra', status: 429, retryAfter: 3_600, matches: isTokenRequest }),
-  },
-  {
-    what: 'Entra that never answers',
-    code: 'TIMEOUT',
-    says: /could not be set up/,
-    arrange({ emulator }) {
-      emulator.failNext({ route: 'entra', delayMs: 600_000, times: 100 })
-      return hasty
-    },
-  },
-  {
-    what: 'ARM that never answers a read',
-    code: 'TIMEOUT',
-    says: /no answer/,
-    arrange({ emulator }) {
-      emulator.failNext({ route: 'arm', delayMs: 600_000, times: 100 })
-      return hasty
-    },
-  },
-  {
-    what: 'an operation that hangs',
-    code: 'TIMEOUT',
-    says: /did not complete it in time|still Creating/,
-    emulator: { operationDelayMs: 600_000 },
-    arrange: () => hasty,
-  },
-  {
-    what: 'a handshake that is answered 404',
-    code: 'HANDSHAKE_FAILED',
-    says: /OPTIONS was answered NotFound.*route \/api\/events/,
-    async arrange({ emulator }) {
-      const ingress = await answering(404)
-      emulator.setIngress(() => ingress)
-      return hasty
-    },
-  },
-  {
-    what: 'a handshake that finds nobody',
-    code: 'HANDSHAKE_FAILED',
-    says: /got no HTTP answer.*Emulator: nothing listens at http:\/\/127\.0\.0\.1:1,/s,
-    arrange({ emulator }) {
-      emulator.setIngress(() => 'http://127.0.0.1:1/')
-      return hasty
-    },
-  },
-  {
-    what: 'a handshake that is never answered',
-    code: 'HANDSHAKE_FAILED',
-    says: /got no HTTP answer/,
-    emulator: { clock: startAcceleratedClock(100) },
-    async arrange({ emulator }) {
-      const port = await listen(createServer(() => {}))
-      emulator.setIngress(() => `http://127.0.0.1:${port}/`)
-      return hasty
-    },
-  },
-  {
-    what: 'a handshake of another cloud',
-    code: 'HANDSHAKE_FAILED',
-    says: /manual validation of .* no consent.*route \/api\/events to handshakePort/,
-    arrange: () => ({ azureEnvironment: 'AzureUSGovernmentCloud', subscriptionTimeout: '4s' }),
-  },
-])('names $what', async ({ code, says, emulator, arrange }) => {
-  const world = await openWorld({ ...(emulator && { emulator }) })
-  const changes = await arrange(world)
-  const error = await refusal(world.init(changes instanceof Object ? { ...changes } : {}))
+/** A fault of the emulator before init, and the fields that init is given for it. */
+const failing =
+  (fault: Parameters<World['emulator']['failNext']>[0], fields: Fields = {}) =>
+  ({ emulator }: World) => {
+    emulator.failNext(fault)
+    return fields
+  }
+const ingressTo = (url: string | Promise<string>) => async (world: World) => {
+  const target = await url
+  world.emulator.setIngress(() => target)
+  return hasty
+}
+const otherScope = (end: RegExp, instead: string) => (world: World) => ({
+  scope: String(world.fields.scope).replace(end, instead),
+})
+const another = 'aaaaaaaa-1111-4111-8111-111111111111'
+
+it.each<
+  [
+    what: string,
+    code: BindingErrorCode,
+    says: RegExp,
+    arrange: (world: World) => Fields | Promise<Fields>,
+    emulator?: EmulatorOptions,
+  ]
+>([
+  [
+    'a scope whose topic is missing',
+    'SCOPE_NOT_FOUND',
+    /there is no .*topics\/missing.*check scope/,
+    otherScope(/[^/]+$/, 'missing'),
+  ],
+  [
+    'a scope whose resource group is missing',
+    'SCOPE_NOT_FOUND',
+    /resourceGroups\/missing/,
+    otherScope(/resourceGroups\/[^/]+.*/, 'resourceGroups/missing'),
+  ],
+  ['another tenant', 'CREDENTIALS_REJECTED', /there is no such (client|tenant)/, () => ({ tenantId: another })],
+  ['an unknown client', 'CREDENTIALS_REJECTED', /AADSTS700016/, () => ({ clientId: another })],
+  [
+    'a token that ARM does not take',
+    'CREDENTIALS_REJECTED',
+    /rejected the token.*azureEnvironment/,
+    failing({ route: 'arm', status: 401, code: 'InvalidAuthenticationToken', times: 5 }),
+  ],
+  [
+    'a write answered 400',
+    'SUBSCRIPTION_REJECTED',
+    /InvalidRequest/,
+    failing({ route: 'arm', status: 400, code: 'InvalidRequest', matches: isWrite }),
+  ],
+  [
+    'a write answered 403',
+    'PERMISSION_DENIED',
+    /az role assignment create/,
+    failing({ route: 'arm', status: 403, matches: isWrite }),
+  ],
+  [
+    'conflicts without end',
+    'TIMEOUT',
+    /409/,
+    failing({ route: 'arm', status: 409, matches: isWrite, times: 99 }, hasty),
+  ],
+  [
+    'a Retry-After beyond subscriptionTimeout, at once',
+    'TIMEOUT',
+    /gave up after one attempt in 0 s.*429/,
+    failing({ route: 'arm', status: 429, retryAfter: 3_600, matches: isWrite }),
+  ],
+  [
+    'an Entra that wants to be left alone beyond subscriptionTimeout, at once',
+    'TIMEOUT',
+    /gave up after one attempt in 0 s; no token from https:\/\/127\.0\.0\.1:\d+: it answered 429/,
+    failing({ route: 'entra', status: 429, retryAfter: 3_600, matches: isTokenRequest }),
+  ],
+  [
+    'Entra that never answers',
+    'TIMEOUT',
+    /could not be set up/,
+    failing({ route: 'entra', delayMs: 600_000, times: 100 }, hasty),
+  ],
+  [
+    'ARM that never answers a read',
+    'TIMEOUT',
+    /no answer/,
+    failing({ route: 'arm', delayMs: 600_000, times: 100 }, hasty),
+  ],
+  [
+    'an operation that hangs',
+    'TIMEOUT',
+    /did not complete it in time|still Creating/,
+    () => hasty,
+    { operationDelayMs: 600_000 },
+  ],
+  [
+    'a handshake that is answered 404',
+    'HANDSHAKE_FAILED',
+    /OPTIONS was answered NotFound.*route \/api\/events/,
+    (world) => ingressTo(answering(404))(world),
+  ],
+  [
+    'a handshake that finds nobody',
+    'HANDSHAKE_FAILED',
+    /got no HTTP answer.*Emulator: nothing listens at http:\/\/127\.0\.0\.1:1,/,
+    ingressTo('http://127.0.0.1:1/'),
+  ],
+  [
+    'a handshake that is never answered',
+    'HANDSHAKE_FAILED',
+    /got no HTTP answer/,
+    async (world) => ingressTo(`http://127.0.0.1:${await listen(createServer(() => {}))}/`)(world),
+    { clock: startAcceleratedClock(100) },
+  ],
+  [
+    'a handshake of another cloud',
+    'HANDSHAKE_FAILED',
+    /manual validation of .* no consent.*route \/api\/events to handshakePort/,
+    () => ({ azureEnvironment: 'AzureUSGovernmentCloud', subscriptionTimeout: '4s' }),
+  ],
+])('names %s', async (_what, code, says, arrange, emulator = {}) => {
+  const world = await openWorld({ emulator })
+  const error = await refusal(world.init(await arrange(world)))
   expect([error.code, error.message]).toEqual([code, expect.stringMatching(new RegExp(says, 's'))])
   expect(world.binding.address()).toBeUndefined()
   expect(world.binding.health().status).toBe('unhealthy')
