@@ -12,7 +12,7 @@ import type { Answers } from './answers.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { type Answer, problemAnswer } from './http/answer.ts'
 import { bytesOf, noRoom, overLimit } from './http/read-body.ts'
-import { createTurn } from './http/turn.ts'
+import { addToTurn } from './http/turn.ts'
 
 export interface BodiesOptions {
   readonly dispatcher: Dispatcher
@@ -31,8 +31,6 @@ export type Bodies = ReturnType<typeof createBodies>
 
 export function createBodies(options: BodiesOptions) {
   const { dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes } = options
-  // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
-  const turn = createTurn(maxConcurrency)
 
   function tryDeliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
     try {
@@ -85,8 +83,10 @@ export function createBodies(options: BodiesOptions) {
       const bytes = bytesOf(body)
       const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
         answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
-      if (bytes !== undefined && isDelivery) turn.add(() => tryDeliver(reply, bytes, arrivedAt), bytes.length)
-      else if (bytes !== undefined) {
+      if (bytes !== undefined && isDelivery) {
+        // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+        addToTurn(() => tryDeliver(reply, bytes, arrivedAt), bytes.length, maxConcurrency)
+      } else if (bytes !== undefined) {
         const answer = answerValidation(bytes)
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
       } else if (body === overLimit) refuse(tooLarge(isDelivery ? maxRequestBytes : maxValidationBytes), 'unreadable')

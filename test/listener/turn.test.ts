@@ -45,6 +45,26 @@ it.each([
   },
 )
 
+it('keeps the deliveries of two components apart that arrive together', async () => {
+  const store = new AsyncLocalStorage<unknown>()
+  const open = async (component: string, maxConcurrency: number) => {
+    const seen: unknown[] = []
+    const { raw } = await openListener({
+      input: { maxConcurrency },
+      fastify(server) {
+        server.addHook('preHandler', (_request, _reply, done) => store.run(component, done))
+      },
+      async handler({ cloudEvent: { id } }) {
+        seen.push(`${id} of ${store.getStore()}`)
+      },
+    })
+    return { raw, seen, expected: ids.map((id) => `${id} of ${component}`) }
+  }
+  const components = [await open('orders', 256), await open('invoices', 1)]
+  await Promise.all(components.map(({ raw }) => raw(pipelined())))
+  for (const { seen, expected } of components) expect(seen.toSorted()).toEqual(expected.toSorted())
+})
+
 it('takes deliveries while a test has replaced the timers', async () => {
   const { deliver } = await openListener({ handler: () => undefined })
   vi.useFakeTimers()

@@ -7,32 +7,29 @@ const maxWaiting = 32
 /** Bytes of all that may wait. */
 const maxBytes = 65_536
 
+/** The steps of this turn, of all listeners of the process: they share its event loop. */
+let waiting: { readonly context: AsyncResource; readonly step: () => void }[] = []
+let waitingBytes = 0
+
 /**
- * Collects the steps of one turn of the event loop, and takes them one after another when the turn ends, or when they reach a bound: all
+ * Collects the steps of one turn of the event loop. They are taken one after another when the turn ends, or when they reach a bound: all
  * handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the answers is woken
  * once. Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
  *
- * @param maxSteps number of steps that may wait, 32 at most
+ * @param bytes memory that the step holds
+ * @param maxSteps number of steps that may wait beside this one and with it, 32 at most
  */
-export function createTurn(maxSteps: number) {
-  const most = Math.min(maxSteps, maxWaiting)
-  let waiting: { readonly context: AsyncResource; readonly step: () => void }[] = []
-  let waitingBytes = 0
+export function addToTurn(step: () => void, bytes: number, maxSteps: number): void {
+  waiting.push({ context: new AsyncResource('EventGridDelivery'), step })
+  waitingBytes += bytes
+  if (waiting.length >= Math.min(maxSteps, maxWaiting) || waitingBytes > maxBytes) workOff()
+  // Node calls back after it has read from the sockets that are ready.
+  else if (waiting.length === 1) setImmediate(workOff)
+}
 
-  function workOff(): void {
-    const steps = waiting
-    waiting = []
-    waitingBytes = 0
-    for (const { context, step } of steps) context.runInAsyncScope(step)
-  }
-
-  return {
-    add(step: () => void, bytes: number): void {
-      waiting.push({ context: new AsyncResource('EventGridDelivery'), step })
-      waitingBytes += bytes
-      if (waiting.length >= most || waitingBytes > maxBytes) workOff()
-      // Node calls back after it has read from the sockets that are ready.
-      else if (waiting.length === 1) setImmediate(workOff)
-    },
-  }
+function workOff(): void {
+  const steps = waiting
+  waiting = []
+  waitingBytes = 0
+  for (const { context, step } of steps) context.runInAsyncScope(step)
 }
