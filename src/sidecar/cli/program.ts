@@ -3,7 +3,7 @@ import { packageVersion } from '../../core/package-version.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
-import { wrapHelp } from './output/help-text.ts'
+import { helpEntry } from './output/help-text.ts'
 import { createTerminal, type Terminal } from './output/terminal.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -58,22 +58,23 @@ const help = `Usage: eventgrid-binding <command> [options]
 
 Commands:
 ${Object.entries(commands)
-  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .map(([name, { about }]) => helpEntry(name, 10, about))
   .join('\n')}
-  ${'help'.padEnd(10)} this text, or that of a command
+${helpEntry('help', 10, 'this text, or that of a command')}
 
 Options:
   -h, --help     the same
   -v, --version  the version
 
-Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or 143 a second signal.
+Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or
+143 a second signal.
 `
 
 export async function main(args: readonly string[]): Promise<number> {
   endWithReader()
   const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args
-  if (name === undefined) return complain('a command is missing', { before: `${wrapHelp(help)}\n` })
-  if (name === '--help' || name === '-h') return print(wrapHelp(help))
+  if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
+  if (name === '--help' || name === '-h') return print(help)
   if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
@@ -81,7 +82,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return complain(`there is no command ${JSON.stringify(name)}${hint === undefined ? '' : `; ${hint}`}`)
   }
   const command = await entry.load()
-  if (rest.includes('--help') || rest.includes('-h')) return print(wrapHelp(command.help))
+  if (rest.includes('--help') || rest.includes('-h')) return print(command.help)
   try {
     return await command.run(rest, createTerminal(process.stdout))
   } catch (error) {

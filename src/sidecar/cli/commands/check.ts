@@ -5,34 +5,27 @@ import { type CheckObserver, checkComponents } from '../../check/check-component
 import type { SampleEvent } from '../../check/checks/check-event.ts'
 import { isEvent } from '../../check/judge/filter-event.ts'
 import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
-import { asked, componentReader, componentsHelp, noneFound } from '../files/checked-components.ts'
+import { asked, componentReader, noneFound } from '../files/checked-components.ts'
 import { readText } from '../files/read-text.ts'
-import { readCheckOptions } from '../options/check-options.ts'
-import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
+import { checkOptions, readCheckOptions } from '../options/check-options.ts'
+import { emulatorEndpoints } from '../options/emulator-option.ts'
+import { optionLines } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const help = `Usage: eventgrid-binding check [options]
 
-Finds out what is wrong with components, their public endpoints, Azure and their topics, and says what to do. Writes nothing to
-Azure. Publishes an event only with --round-trip.
+Finds out what is wrong with components, their public endpoints, Azure and their
+topics, and says what to do. Writes nothing to Azure. Publishes an event only
+with --round-trip.
 
 Options:
-${componentsHelp(22)}
-${emulatorHelp(22)}
-  --offline              check the files and the port only: no network
-  --only ID,...          these checks and no others, such as endpoint or azure/permission
-  --skip ID,...          all but these
-  --strict ID,...        a warning of these checks counts as a failure
-  --wait DURATION        repeat failed checks until none fails, for at most this time, such as 2m
-  --round-trip           publish one event (type eventgrid-binding.check) and wait until it is delivered here
-  --sidecar URL          ask a running serve or run, at its --metrics-port, whether the component is initialised there
-  --event FILE           a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable
-  --json                 the report as JSON (docs/check.md)
-  -h, --help             this text
+${optionLines(22, checkOptions)}
 
-Exit codes: 0 nothing failed, 1 something failed, or a check of --strict warns, 2 wrong usage or no component was found.
-Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and NODE_EXTRA_CA_CERTS, as for run and serve.
+Exit codes: 0 nothing failed, 1 something failed, or a check of --strict warns,
+2 wrong usage or no component was found.
+Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and
+NODE_EXTRA_CA_CERTS, as for run and serve.
 `
 
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */

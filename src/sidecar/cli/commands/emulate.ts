@@ -14,7 +14,7 @@ import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../files/emulator-config.ts'
 import { textOrError } from '../files/read-text.ts'
-import { flag, parseOptions, readPort, text } from '../options/parse-options.ts'
+import { flag, optionLines, parseOptions, readPort, text, texts } from '../options/parse-options.ts'
 import { bannerLines, resourceIds, resourceLines } from '../output/emulator-banner.ts'
 import {
   countWords,
@@ -43,37 +43,46 @@ const portTroubles: Readonly<Record<string, string>> = {
 }
 
 const deliverExample = 'orders=http://127.0.0.1:3000/hook'
+const ingressExample = 'https://orders.example.com/=http://127.0.0.1:9000/'
+
+const known = {
+  config: text(
+    'FILE',
+    'topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes',
+  ),
+  state: text(
+    'FILE',
+    'keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills',
+  ),
+  port: text('N', `https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)`),
+  'http-port': text(
+    'N',
+    `http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)`,
+  ),
+  ca: text('FILE', "write the certificate authority (PEM) here (default: a file in the system's temporary folder)"),
+  ingress: texts(
+    'RULE',
+    'FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file: ' +
+      `--ingress ${ingressExample}`,
+  ),
+  deliver: texts(
+    'RULE',
+    `TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable: --deliver ${deliverExample}`,
+  ),
+  quiet: flag('no line for each handshake, delivery and refused publish'),
+}
 
 export const help = `Usage: eventgrid-binding emulate [options]
 
-Runs a local Event Grid, with Azure Resource Manager and Entra, until it is interrupted.
+Runs a local Event Grid, with Azure Resource Manager and Entra, until it is
+interrupted.
 
 Options:
-  --config FILE    topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes
-  --state FILE     keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills
-  --port N         https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)
-  --http-port N    http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)
-  --ca FILE        write the certificate authority (PEM) here (default: a file in the system's temporary folder)
-  --ingress RULE   FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file:
-                   --ingress https://orders.example.com/=http://127.0.0.1:9000/
-  --deliver RULE   TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable:
-                   --deliver ${deliverExample}
-  --quiet          no line for each handshake, delivery and refused publish
-  -h, --help       this text
+${optionLines(16, known)}
 
-A first SIGINT or SIGTERM takes no more events and waits for the deliveries under way; a second one ends at once.
+A first SIGINT or SIGTERM takes no more events and waits for the deliveries
+under way; a second one ends at once.
 `
-
-const known = {
-  config: text,
-  state: text,
-  port: text,
-  'http-port': text,
-  ca: text,
-  ingress: { ...text, multiple: true },
-  deliver: { ...text, multiple: true },
-  quiet: flag,
-} as const
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -268,7 +277,6 @@ function readIngress(values: readonly string[]): IngressRule[] {
   return values.map((value) => {
     const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
     if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
-    const form = 'https://orders.example.com/=http://127.0.0.1:9000/'
-    throw wrongOption(`--ingress takes two URLs, like ${form}, not ${JSON.stringify(value)}`)
+    throw wrongOption(`--ingress takes two URLs, like ${ingressExample}, not ${JSON.stringify(value)}`)
   })
 }

@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { parseOptions } from '../options/parse-options.ts'
+import { fill } from '../output/help-text.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
@@ -19,10 +20,13 @@ const files = [
 ]
 const names = files.map(({ name }) => name)
 
+const about =
+  `Writes the files to start from into this folder: ${names.join(', ')}. ` +
+  'Overwrites nothing, asks nothing, and prints the commands to run next.'
+
 export const help = `Usage: eventgrid-binding init
 
-Writes the files to start from into this folder: ${names.join(', ')}.
-Overwrites nothing, asks nothing, and prints the commands to run next.
+${fill(about).join('\n')}
 
 Options:
   -h, --help     this text

@@ -1,4 +1,4 @@
-// `provision` command: help text, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
+// `provision` command: its options, which of them need each other, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
 import {
   deliveryTokenAttribute,
   type FieldChange,
@@ -7,38 +7,45 @@ import {
 import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { inWords } from '../../../core/errors.ts'
 import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
-import { componentsHelp, type UsableComponent, usableComponents } from '../files/checked-components.ts'
-import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
-import { helpLines } from '../options/parse-options.ts'
-import { type ProvisionCommandOptions, readProvisionOptions } from '../options/provision-options.ts'
+import {
+  componentOptions,
+  readComponentOptions,
+  type UsableComponent,
+  usableComponents,
+} from '../files/checked-components.ts'
+import { readDuration } from '../options/duration-option.ts'
+import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
+import { flag, optionLines, parseOptions, text } from '../options/parse-options.ts'
 import { durationWords } from '../output/log-writer.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { awaitEnd } from '../process/signals.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
+
+const known = {
+  ...{ ...componentOptions, ...emulatorOptions },
+  'dry-run': flag('write nothing, and show field by field what would be written, secrets masked'),
+  wait: text('DURATION', 'try for this time, such as 10m (default: subscriptionTimeout of the component)'),
+  'show-token': flag(
+    'print the name and the value of the delivery attribute that the event subscription of --component NAME must ' +
+      'carry, without a request. The value is a secret',
+  ),
+  json: flag('the result as JSON'),
+}
 
 export const help = `Usage: eventgrid-binding provision [options]
 
 Creates or updates the event subscriptions of components once, as init does, and
-ends. Use it in a pipeline or a Job: then the replicas need no right to
-write. Meanwhile the public endpoint must answer the handshake. A component with
+ends. Use it in a pipeline or a Job: then the replicas need no right to write.
+Meanwhile the public endpoint must answer the handshake. A component with
 provisioning: none needs its credential fields for this. A component that only
 publishes is skipped.
 
 Options:
-${componentsHelp(22)}
-${emulatorHelp(22)}
-${helpLines(22, {
-  '--dry-run': 'write nothing, and show field by field what would be written, secrets masked',
-  '--wait DURATION': 'try for this time, such as 10m (default: subscriptionTimeout of the component)',
-  '--show-token':
-    'print the name and the value of the delivery attribute that the event subscription of --component NAME must ' +
-    'carry, without a request. The value is a secret',
-  '--json': 'the result as JSON',
-  '-h, --help': 'this text',
-})}
+${optionLines(22, known)}
 
-Exit codes: 0 all is as it should be (with --dry-run: nothing would be written), 1 a failure,
-2 wrong usage or configuration, 3 with --dry-run: something would be written.
+Exit codes: 0 all is as it should be (with --dry-run: nothing would be written),
+1 a failure, 2 wrong usage or configuration, 3 with --dry-run: something would
+be written.
 Environment: AZURE_RESOURCE_MANAGER_URL, AZURE_AUTHORITY_HOST and
 NODE_EXTRA_CA_CERTS, as for run and serve.
 `
@@ -49,7 +56,7 @@ export async function run(
   terminal: Terminal,
   asked: Promise<unknown> = awaitEnd().asked,
 ): Promise<number> {
-  const options = readProvisionOptions(args)
+  const options = readOptions(args)
   const { emulator, dryRun, json, waitMs } = options
   if (options.showToken) return showToken(await usableComponents(options), options, terminal)
   const components = await usableComponents(options, { provisioning: 'manage' })
@@ -73,6 +80,23 @@ export async function run(
     return code
   } finally {
     terminal.finish()
+  }
+}
+
+type ProvisionCommandOptions = ReturnType<typeof readOptions>
+
+/** Reads the options of `provision`. Throws a UsageError. */
+function readOptions(args: readonly string[]) {
+  const values = parseOptions(withEmulatorUrl(args), known)
+  const { 'dry-run': dryRun = false, 'show-token': showToken = false, json = false } = values
+  if (showToken && values.component === undefined) throw wrongOption('--show-token needs --component')
+  if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
+  return {
+    ...readComponentOptions(values),
+    ...{ dryRun, showToken, json },
+    emulator: readEmulatorOptions(values),
+    /** `undefined`: `subscriptionTimeout` of each component. */
+    waitMs: readDuration('wait', values.wait),
   }
 }
 

@@ -1,20 +1,28 @@
-// `replay` command: help text, the component that publishes, progress, the list of what can't be published, exit codes.
+// `replay` command: its options (`--since` as a time or a duration), the component that publishes, progress, the list of what can't be published, exit codes.
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { silentLogger } from '../../../core/logger.ts'
+import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { isNamespaceTopic } from '../../../metadata/fields/parse-endpoint.ts'
+import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
-import { componentsHelp, usableComponents } from '../files/checked-components.ts'
-import { emulatorEndpoints, emulatorHelp } from '../options/emulator-option.ts'
-import { helpLines } from '../options/parse-options.ts'
-import { type ReplayCommandOptions, readReplayOptions } from '../options/replay-options.ts'
+import { componentOptions, readComponentOptions, usableComponents } from '../files/checked-components.ts'
+import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
+import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { awaitEnd } from '../process/signals.ts'
-import { UsageError } from '../usage-error.ts'
+import { UsageError, wrongOption } from '../usage-error.ts'
+
+const known = {
+  ...{ ...componentOptions, ...emulatorOptions },
+  since: text('TIME', 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)'),
+  type: texts('TYPE,...', 'only events of these types; repeatable'),
+  'dry-run': flag('publish nothing, and say what would be published'),
+}
 
 export const help = `Usage: eventgrid-binding replay --component NAME [options] PATH...
 
@@ -27,14 +35,7 @@ A ledger beside the files (eventgrid-replay.ledger) lists what was published.
 Start replay again, and it goes on from there. It changes no other file.
 
 Options:
-${componentsHelp(22)}
-${emulatorHelp(22)}
-${helpLines(22, {
-  '--since TIME': 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)',
-  '--type TYPE,...': 'only events of these types; repeatable',
-  '--dry-run': 'publish nothing, and say what would be published',
-  '-h, --help': 'this text',
-})}
+${optionLines(22, known)}
 
 A first SIGINT or SIGTERM takes no more events and waits for those under way; a
 second one ends at once.
@@ -49,7 +50,7 @@ export async function run(
   terminal: Terminal,
   asked: Promise<unknown> = awaitEnd().asked,
 ): Promise<number> {
-  const options = readReplayOptions(args)
+  const options = readOptions(args)
   const [component] = await usableComponents(options)
   const output = component?.metadata.output
   if (!output) {
@@ -84,6 +85,47 @@ export async function run(
     ledger?.close()
     await side?.close()
   }
+}
+
+type ReplayCommandOptions = ReturnType<typeof readOptions>
+
+/** Reads the options of `replay`. Throws a UsageError. */
+function readOptions(args: readonly string[]) {
+  const { values, positionals: paths } = parseOptionsAndPaths(withEmulatorUrl(args), known)
+  const { component } = values
+  if (component === undefined) throw wrongOption('--component is missing: the component that publishes the events')
+  if (paths.length === 0) throw wrongOption('a file or folder with dead letters is missing')
+  return {
+    ...readComponentOptions(values),
+    component,
+    paths,
+    emulator: readEmulatorOptions(values),
+    /** In ms; `undefined`: from the first on. */
+    since: values.since === undefined ? undefined : sinceOf(values.since, Date.now()),
+    /** Empty: all. */
+    types: new Set((values.type ?? []).flatMap((one) => one.split(',')).map((one) => one.trim())),
+    dryRun: values['dry-run'] ?? false,
+  }
+}
+
+/** A time without a zone is in UTC, as Azure's are. */
+const timePattern = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/i
+
+function sinceOf(value: string, now: number): number {
+  const match = timePattern.exec(value)
+  if (match) {
+    const time = Date.parse(value.includes('T') && match[1] === undefined ? `${value}Z` : value)
+    if (!Number.isNaN(time)) return time
+  } else {
+    try {
+      return now - parseDuration(value, { atLeast: '1s', atMost: '100000h', unit: 'm' })
+    } catch (error) {
+      if (!(error instanceof BrokenRule)) throw error
+    }
+  }
+  throw wrongOption(
+    `--since takes a time or a duration, like 2026-01-31T12:00:00Z or 48h, not ${JSON.stringify(value)}`,
+  )
 }
 
 async function filesOf({ paths }: ReplayCommandOptions) {

@@ -13,45 +13,28 @@ import { isLoopback } from '../../../support/net/loopback.ts'
 import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
 import type { MetricsServer } from '../../shared/metrics-server.ts'
 import { unreadableComponents } from '../files/unreadable-components.ts'
-import { type EmulatorAddress, emulatorEndpoints, emulatorHelp, followEmulator } from '../options/emulator-option.ts'
-import { createLoggers, logHelp } from '../options/log-options.ts'
-import { metricsHelp, serveMetrics } from '../options/metrics-options.ts'
-import { type RunOptions, readRunOptions, runDefaults } from '../options/run-options.ts'
+import { type EmulatorAddress, emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
+import { createLoggers } from '../options/log-options.ts'
+import { serveMetrics } from '../options/metrics-options.ts'
+import { optionLines } from '../options/parse-options.ts'
+import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
 import { listening } from '../process/listening.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
 
 export const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
 
-Runs the components of a folder beside an application, and serves Dapr's HTTP API for bindings: for machines without Dapr.
+Runs the components of a folder beside an application, and serves Dapr's HTTP
+API for bindings: for machines without Dapr.
 
 Options:
-  --components DIR              folder of component YAML files. A change takes effect at once. While a file is
-                                broken, its previous version stays active
-  --app-port N                  port of the application: events are posted to /{component}, or to the component's route
-                                (without: components only publish, and Event Grid keeps their events)
-  --app-address HOST            host of the application (default ${runDefaults.appAddress})
-  --app-protocol PROTOCOL       http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback
-                                (default ${runDefaults.appProtocol})
-  --app-id NAME                 id of the application: components whose scopes do not name it are left out
-  --app-max-concurrency N       requests to the application at once (default ${runDefaults.appMaxConcurrency})
-  --app-health-check-path PATH  check the application's health by GET; while it is unhealthy, it gets no events
-  --app-health-probe-interval S seconds between two health checks (default ${runDefaults.appHealthProbeInterval})
-  --app-health-threshold N      failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})
-  --http-port N                 port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)
-  --http-address HOST           where the API listens (default ${runDefaults.httpAddress}: this machine only)
-  --grpc-port N                 port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)
-  --secrets FILE                JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the
-                                local secret stores of the folder. A change takes effect at once
-${emulatorHelp(29)}
-${metricsHelp(29)}
-${logHelp(29)}
-  -h, --help                    this text
+${optionLines(29, runOptions)}
 
-Environment: APP_API_TOKEN is sent to the application as dapr-api-token. With DAPR_API_TOKEN set, callers of the API must send it
-as dapr-api-token.
+Environment: APP_API_TOKEN is sent to the application as dapr-api-token. With
+DAPR_API_TOKEN set, callers of the API must send it as dapr-api-token.
 
-A first SIGINT or SIGTERM accepts no more events and waits for those that the application handles; a second one ends at once.
+A first SIGINT or SIGTERM accepts no more events and waits for those that the
+application handles; a second one ends at once.
 `
 
 const maxNamed = 10

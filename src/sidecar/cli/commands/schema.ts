@@ -9,8 +9,10 @@ Prints a JSON Schema (draft 7), for editors and validators.
   emulator   the configuration file of emulate
   check      the report of check --json
 
-The package holds all three as files, in node_modules/eventgrid-binding/dist/: component.schema.json, emulator.schema.json and
-check.schema.json. An editor that knows the YAML language server takes one by the first line of a YAML file, with the path of the file:
+The package holds all three as files, in node_modules/eventgrid-binding/dist/:
+component.schema.json, emulator.schema.json and
+check.schema.json. An editor that knows the YAML language server takes one by
+the first line of a YAML file, with the path of the file:
 
   # yaml-language-server: $schema=PATH
 

@@ -1,44 +1,33 @@
 // `serve` command for daprd: help text, sockets folder, `--socket-mode`, start and end.
 import type { Logger } from '../../../core/logger.ts'
 import { createPluggable } from '../../pluggable/server.ts'
-import {
-  emulatorEndpoints,
-  emulatorHelp,
-  emulatorOptions,
-  readEmulatorOptions,
-  withEmulatorUrl,
-} from '../options/emulator-option.ts'
-import { createLoggers, logHelp, logOptions, readLogOptions } from '../options/log-options.ts'
-import { metricsHelp, metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
-import { parseOptions, text } from '../options/parse-options.ts'
+import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
+import { createLoggers, logOptions, readLogOptions } from '../options/log-options.ts'
+import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
+import { optionLines, parseOptions, text } from '../options/parse-options.ts'
 import { awaitEnd } from '../process/signals.ts'
-import { UsageError } from '../usage-error.ts'
+import { wrongOption } from '../usage-error.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
 
+const known = {
+  'sockets-folder': text('DIR', `where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})`),
+  'socket-mode': text('MODE', 'permissions of the sockets, in octal (default 660: this user and group)'),
+  ...{ ...emulatorOptions, ...metricsOptions, ...logOptions },
+}
+
 export const help = `Usage: eventgrid-binding serve [options]
 
-Serves the binding to daprd as a pluggable component, on Unix domain sockets, until it is interrupted. Start it before daprd,
-which looks for sockets only when it starts, and give each daprd a folder and a "serve" of its own.
+Serves the binding to daprd as a pluggable component, on Unix domain sockets,
+until it is interrupted. Start it before daprd, which looks for sockets only
+when it starts, and give each daprd a folder and a "serve" of its own.
 
 Options:
-  --sockets-folder DIR     where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})
-  --socket-mode MODE       permissions of the sockets, in octal (default 660: this user and group)
-${emulatorHelp(24)}
-${metricsHelp(24)}
-${logHelp(24)}
-  -h, --help               this text
+${optionLines(24, known)}
 
-A first SIGINT or SIGTERM takes no more events, waits for those under way and publishes what is queued; a second one ends at once.
+A first SIGINT or SIGTERM takes no more events, waits for those under way and
+publishes what is queued; a second one ends at once.
 `
-
-const known = {
-  'sockets-folder': text,
-  'socket-mode': text,
-  ...emulatorOptions,
-  ...metricsOptions,
-  ...logOptions,
-} as const
 
 type ServeOptions = ReturnType<typeof readOptions>
 
@@ -123,6 +112,5 @@ function readOptions(args: readonly string[]) {
 
 function modeOf(text: string): number {
   if (/^0?[0-7]{3}$/.test(text)) return Number.parseInt(text, 8)
-  const complaint = `--socket-mode takes three octal digits, such as 660, not ${JSON.stringify(text)}`
-  throw new UsageError(complaint, { showHelp: true })
+  throw wrongOption(`--socket-mode takes three octal digits, such as 660, not ${JSON.stringify(text)}`)
 }

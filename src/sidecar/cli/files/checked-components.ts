@@ -5,7 +5,7 @@ import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
 import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { type CheckedComponent, type LoadCheckedOptions, loadChecked } from '../../check/load-checked.ts'
-import { helpLines, text } from '../options/parse-options.ts'
+import { text, texts } from '../options/parse-options.ts'
 import { UsageError } from '../usage-error.ts'
 import { textOrError } from './read-text.ts'
 import { unreadableComponents } from './unreadable-components.ts'
@@ -21,14 +21,11 @@ export interface ComponentPaths {
   readonly component: string | undefined
 }
 
-export const componentOptions = { components: { ...text, multiple: true }, component: text, secrets: text } as const
-
-export const componentsHelp = (width: number): string =>
-  helpLines(width, {
-    '--components DIR|FILE': `component YAML; repeatable (default ${defaultComponents})`,
-    '--component NAME': 'this one only',
-    '--secrets FILE': 'JSON file for secretKeyRef, beside the local secret stores of the folder',
-  })
+export const componentOptions = {
+  components: texts('DIR|FILE', `component YAML; repeatable (default ${defaultComponents})`),
+  component: text('NAME', 'this one only'),
+  secrets: text('FILE', 'JSON file for secretKeyRef, beside the local secret stores of the folder'),
+}
 
 export function readComponentOptions(values: {
   readonly components?: string[] | undefined

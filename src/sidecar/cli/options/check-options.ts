@@ -6,26 +6,24 @@ import { componentOptions, readComponentOptions } from '../files/checked-compone
 import { wrongOption } from '../usage-error.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { flag, parseOptions, text } from './parse-options.ts'
+import { flag, parseOptions, text, texts } from './parse-options.ts'
 
-const texts = { ...text, multiple: true } as const
-const known = {
-  ...componentOptions,
-  ...emulatorOptions,
-  offline: flag,
-  only: texts,
-  skip: texts,
-  strict: texts,
-  wait: text,
-  'round-trip': flag,
-  event: texts,
-  sidecar: text,
-  json: flag,
-} as const
+export const checkOptions = {
+  ...{ ...componentOptions, ...emulatorOptions },
+  offline: flag('check the files and the port only: no network'),
+  only: texts('ID,...', 'these checks and no others, such as endpoint or azure/permission'),
+  skip: texts('ID,...', 'all but these'),
+  strict: texts('ID,...', 'a warning of these checks counts as a failure'),
+  wait: text('DURATION', 'repeat failed checks until none fails, for at most this time, such as 2m'),
+  'round-trip': flag('publish one event (type eventgrid-binding.check) and wait until it is delivered here'),
+  sidecar: text('URL', 'ask a running serve or run, at its --metrics-port, whether the component is initialised there'),
+  event: texts('FILE', 'a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable'),
+  json: flag('the report as JSON (docs/check.md)'),
+}
 
 /** Reads the options of `check`. Throws a UsageError. */
 export function readCheckOptions(args: readonly string[]) {
-  const values = parseOptions(withEmulatorUrl(args), known)
+  const values = parseOptions(withEmulatorUrl(args), checkOptions)
   const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
   const sidecar = readSidecar(values.sidecar)

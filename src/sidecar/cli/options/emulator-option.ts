@@ -9,7 +9,7 @@ import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
-import { helpLines, type OptionTexts, text } from './parse-options.ts'
+import { type OptionTexts, text } from './parse-options.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
@@ -20,13 +20,13 @@ const limitMs = 5_000
 const followMs = 1_000
 
 /** The options that lead a command to an emulator. */
-export const emulatorOptions = { emulator: text, ca: text } as const
-
-export const emulatorHelp = (width: number): string =>
-  helpLines(width, {
-    '--emulator [URL]': `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
-    '--ca FILE': "the emulator's certificate authority, where the emulator is not on this machine",
-  })
+export const emulatorOptions = {
+  emulator: text(
+    '[URL]',
+    `use a running "emulate" in place of Azure (default: ${defaultEmulator}, the URL of its "ready:" line)`,
+  ),
+  ca: text('FILE', "the emulator's certificate authority, where the emulator is not on this machine"),
+}
 
 export interface EmulatorAddress {
   readonly url: string

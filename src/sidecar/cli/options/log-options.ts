@@ -1,16 +1,13 @@
 // `--log-level` and `--log-format`: defaults, help lines, loggers to stderr.
 import { type Logger, withTrace } from '../../../core/logger.ts'
 import { createLogWriter, type LogOptions, logFormats, logLevels } from '../output/log-writer.ts'
-import { helpLines, type OptionTexts, readChoice, text } from './parse-options.ts'
+import { type OptionTexts, readChoice, text } from './parse-options.ts'
 
-/** The options of every command that logs, for `parseOptions`. */
-export const logOptions = { 'log-level': text, 'log-format': text } as const
-
-export const logHelp = (width: number): string =>
-  helpLines(width, {
-    '--log-level LEVEL': `${logLevels.join(', ')} (default info)`,
-    '--log-format FORMAT': `${logFormats.join(' or ')}, on stderr (default text)`,
-  })
+/** The options of every command that logs. */
+export const logOptions = {
+  'log-level': text('LEVEL', `${logLevels.join(', ')} (default info)`),
+  'log-format': text('FORMAT', `${logFormats.join(' or ')}, on stderr (default text)`),
+}
 
 /** Reads {@link logOptions}. Throws a UsageError. */
 export function readLogOptions(values: OptionTexts<typeof logOptions>): LogOptions {

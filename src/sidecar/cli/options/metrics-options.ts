@@ -7,16 +7,13 @@ import {
 } from '../../shared/metrics-server.ts'
 import { listening } from '../process/listening.ts'
 import { wrongOption } from '../usage-error.ts'
-import { helpLines, type OptionTexts, readPort, text } from './parse-options.ts'
+import { type OptionTexts, readPort, text } from './parse-options.ts'
 
-/** The options of every command that serves metrics, for `parseOptions`. */
-export const metricsOptions = { 'metrics-port': text, 'metrics-address': text } as const
-
-export const metricsHelp = (width: number): string =>
-  helpLines(width, {
-    '--metrics-port N': 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)',
-    '--metrics-address ADDR': 'where to serve them (default 127.0.0.1)',
-  })
+/** The options of every command that serves metrics. */
+export const metricsOptions = {
+  'metrics-port': text('N', 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)'),
+  'metrics-address': text('ADDR', 'where to serve them (default 127.0.0.1)'),
+}
 
 /** Reads {@link metricsOptions}; `undefined` where no port is given. Throws a UsageError. */
 export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): MetricsServerOptions | undefined {

@@ -2,6 +2,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { nearestName } from '../../../support/text/nearest-name.ts'
+import { helpEntry } from '../output/help-text.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 
 /**
@@ -40,9 +41,17 @@ function parsed<const Known extends ParseArgsOptionsConfig>(
   }
 }
 
-/** The kinds of options, for {@link parseOptions}. */
-export const text = { type: 'string' } as const
-export const flag = { type: 'boolean' } as const
+/** An option of a command: how it is parsed, what it `takes`, and its explanation in the help. */
+interface Option {
+  readonly type: 'string' | 'boolean'
+  readonly takes?: string
+  readonly about: string
+}
+
+export const text = (takes: string, about: string) => ({ type: 'string', takes, about }) as const
+/** One that may be repeated. */
+export const texts = (takes: string, about: string) => ({ ...text(takes, about), multiple: true }) as const
+export const flag = (about: string) => ({ type: 'boolean', about }) as const
 
 /** What {@link parseOptions} gives for options that take a text each. */
 export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
@@ -69,7 +78,10 @@ export const readPort = (option: string, text: string | undefined) =>
   text === undefined ? undefined : readNumber(option, text, [0, 65_535])
 
 /** The lines of options in a command's help. `width`: of the column with the options. */
-export const helpLines = (width: number, options: Readonly<Record<string, string>>): string =>
-  Object.entries(options)
-    .map(([option, about]) => `  ${option.padEnd(width)} ${about}`)
-    .join('\n')
+export const optionLines = (width: number, options: Readonly<Record<string, Option>>): string =>
+  [
+    ...Object.entries(options).map(([name, { takes = '', about }]) =>
+      helpEntry(`--${name} ${takes}`.trim(), width, about),
+    ),
+    helpEntry('-h, --help', width, 'this text'),
+  ].join('\n')

@@ -1,16 +1,13 @@
 // Options of `run`: defaults (port 3500, concurrency 256, application health: every 5 s, 3 failures), ranges, which
 // need another option.
-import type { AppHealthCheck } from '../../host/app/app-watch.ts'
-import type { SidecarOptions } from '../../host/sidecar.ts'
-import type { LogOptions } from '../output/log-writer.ts'
 import { wrongOption } from '../usage-error.ts'
-import { type EmulatorAddress, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
+import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { logOptions, readLogOptions } from './log-options.ts'
 import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
 import { type OptionTexts, parseOptions, readChoice, readNumber, readPort, text } from './parse-options.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
-export const runDefaults = {
+const runDefaults = {
   httpPort: 3500,
   httpAddress: '127.0.0.1',
   appProtocol: 'http',
@@ -20,32 +17,48 @@ export const runDefaults = {
   appHealthThreshold: 3,
 } as const
 
-export interface RunOptions extends Pick<SidecarOptions<unknown>, 'appId' | 'app' | 'health' | 'http' | 'grpc'> {
-  readonly components: string
-  readonly secrets: string | undefined
-  readonly emulator: EmulatorAddress | undefined
-  readonly metrics: ReturnType<typeof readMetricsOptions>
-  readonly log: LogOptions
+export const runOptions = {
+  components: text(
+    'DIR',
+    'folder of component YAML files. A change takes effect at once. While a file is broken, its previous version stays active',
+  ),
+  'app-port': text(
+    'N',
+    "port of the application: events are posted to /{component}, or to the component's route " +
+      '(without: components only publish, and Event Grid keeps their events)',
+  ),
+  'app-address': text('HOST', `host of the application (default ${runDefaults.appAddress})`),
+  'app-protocol': text(
+    'PROTOCOL',
+    "http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback " +
+      `(default ${runDefaults.appProtocol})`,
+  ),
+  'app-id': text('NAME', 'id of the application: components whose scopes do not name it are left out'),
+  'app-max-concurrency': text('N', `requests to the application at once (default ${runDefaults.appMaxConcurrency})`),
+  'app-health-check-path': text(
+    'PATH',
+    "check the application's health by GET; while it is unhealthy, it gets no events",
+  ),
+  'app-health-probe-interval': text(
+    'S',
+    `seconds between two health checks (default ${runDefaults.appHealthProbeInterval})`,
+  ),
+  'app-health-threshold': text(
+    'N',
+    `failed checks in a row that make it unhealthy (default ${runDefaults.appHealthThreshold})`,
+  ),
+  'http-port': text('N', `port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)`),
+  'http-address': text('HOST', `where the API listens (default ${runDefaults.httpAddress}: this machine only)`),
+  'grpc-port': text('N', "port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)"),
+  secrets: text(
+    'FILE',
+    'JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the local secret stores of the ' +
+      'folder. A change takes effect at once',
+  ),
+  ...{ ...emulatorOptions, ...metricsOptions, ...logOptions },
 }
 
-const known = {
-  components: text,
-  'app-id': text,
-  'app-port': text,
-  'app-address': text,
-  'app-protocol': text,
-  'app-max-concurrency': text,
-  'app-health-check-path': text,
-  'app-health-probe-interval': text,
-  'app-health-threshold': text,
-  'http-port': text,
-  'http-address': text,
-  'grpc-port': text,
-  secrets: text,
-  ...emulatorOptions,
-  ...metricsOptions,
-  ...logOptions,
-} as const
+export type RunOptions = ReturnType<typeof readRunOptions>
 
 /** Options that have no effect without another one. Alone they are refused. */
 const dependent = [
@@ -58,8 +71,8 @@ const dependent = [
 ] as const
 
 /** Reads the options of `run`. Throws a UsageError. */
-export function readRunOptions(args: readonly string[]): RunOptions {
-  const values = parseOptions(withEmulatorUrl(args), known)
+export function readRunOptions(args: readonly string[]) {
+  const values = parseOptions(withEmulatorUrl(args), runOptions)
   if (!values.components) throw wrongOption('--components is missing: the folder of the component YAML files')
   for (const [option, needed] of dependent) {
     if (values[option] !== undefined && values[needed] === undefined) throw wrongOption(`--${option} needs --${needed}`)
@@ -80,7 +93,7 @@ export function readRunOptions(args: readonly string[]): RunOptions {
   }
 }
 
-function appOf(values: OptionTexts<typeof known>): RunOptions['app'] {
+function appOf(values: OptionTexts<typeof runOptions>) {
   const { 'app-port': port, 'app-protocol': protocol = runDefaults.appProtocol } = values
   const { 'app-max-concurrency': maxConcurrency = String(runDefaults.appMaxConcurrency) } = values
   if (port === undefined) return undefined
@@ -92,7 +105,7 @@ function appOf(values: OptionTexts<typeof known>): RunOptions['app'] {
   }
 }
 
-function healthCheck(values: OptionTexts<typeof known>): AppHealthCheck | undefined {
+function healthCheck(values: OptionTexts<typeof runOptions>) {
   const path = values['app-health-check-path']
   if (path === undefined) return undefined
   const seconds = values['app-health-probe-interval'] ?? String(runDefaults.appHealthProbeInterval)

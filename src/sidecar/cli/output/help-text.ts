@@ -1,40 +1,20 @@
-// Help texts wrapped at 80 columns: paragraphs filled, options with their explanation in a column beside them.
+// Help texts within 80 columns: paragraphs, and entries with an explanation in a column beside a name.
 
 const columns = 80
 
-/** What a line begins with: the name of an option or a command, and the gap before its explanation. */
-const entry = /^ {2}\S.*? {2,}(?=\S)|^ {2}-\S+ \S+ (?=[a-z])/
-
-/**
- * Wraps a help text (pure). Lines that follow each other are one paragraph, unless a line begins with a label (`Options:`). A line that is
- * indented by two is an entry, which further indented lines go on with; without a gap in it, it is one to paste and stays as it is.
- */
-export function wrapHelp(text: string): string {
-  const blocks: { start: string; words: string }[] = []
-  let before = ''
-  for (const line of text.split('\n')) {
-    const last = blocks.at(-1)
-    const start = entry.exec(line)?.[0] ?? ''
-    const goesOn =
-      last !== undefined && (/^ {6,}\S/.test(line) || (isProse(line) && isProse(before) && !/^[A-Z][\w ]*:/.test(line)))
-    if (goesOn) last.words += ` ${line.trim()}`
-    else blocks.push({ start, words: line.slice(start.length) })
-    before = line
-  }
-  return blocks.map(filled).join('\n')
+/** The lines of one entry: an option or a command. `width`: of the column with the names. */
+export function helpEntry(name: string, width: number, about: string): string {
+  const lines = fill(about, columns - width - 3)
+  return lines.map((line, at) => `  ${(at === 0 ? name : '').padEnd(width)} ${line}`).join('\n')
 }
 
-const isProse = (line: string) => /^\S/.test(line) && !line.startsWith('Usage:') && !line.endsWith(':')
-
-function filled({ start, words }: { readonly start: string; readonly words: string }): string {
-  if (words.startsWith(' ')) return words
-  const indent = ' '.repeat(start.length)
-  const lines = [start]
-  for (const word of words.split(/ +/)) {
-    const last = lines.at(-1) ?? ''
-    const isEmpty = last === start || last === indent
-    if (!isEmpty && last.length + 1 + word.length > columns) lines.push(`${indent}${word}`)
-    else lines[lines.length - 1] = isEmpty ? `${last}${word}` : `${last} ${word}`
+/** The lines of a paragraph. */
+export function fill(text: string, width = columns): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const longer = [...lines.slice(-1), word].join(' ')
+    if (lines.length > 0 && longer.length <= width) lines.splice(-1, 1, longer)
+    else lines.push(word)
   }
-  return lines.join('\n')
+  return lines
 }
