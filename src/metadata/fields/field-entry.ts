@@ -56,7 +56,7 @@ function ruleBy<T>(parse: (text: string) => T) {
 }
 
 /** A text as the value of a field: throws BrokenRule where it breaks the rule. */
-interface Parsed<T> {
+export interface Parsed<T> {
   readonly parse: (text: string) => T
 }
 
