@@ -86,7 +86,9 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
-  if (foreign && now - foreign.lastAt < foreignDeliveryMs) {
+  // An upsert that succeeded since then has seen our credential in it: the delivery was forged, or from before.
+  const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
+  if (foreign && foreign.lastAt > seenAt && now - foreign.lastAt < foreignDeliveryMs) {
     reasons.push(
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )

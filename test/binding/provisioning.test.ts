@@ -266,6 +266,30 @@ describe('provisioning: check', () => {
   })
 })
 
+it('says at init which settings stay in Azure though no field sets them', async () => {
+  const world = await openComponents()
+  await provisioned(world, { subjectBeginsWith: '/shop', maxDeliveryAttempts: '7' })
+  const { log, ready } = world.start({ maxDeliveryAttempts: '7' })
+  await ready
+  const said =
+    'stays in Azure, for no field of the component sets it: filter.subjectBeginsWith (default resets a field)'
+  expect(log.lines).toContainEqual(expect.objectContaining({ level: 'info', message: said }))
+})
+
+it('is healthy again when the event subscription, read after a forged delivery in its name, has our credential', async () => {
+  const world = await openComponents()
+  const { binding, ready } = world.start({})
+  await ready
+  const asked = world.watch()
+  const forged = await fetch(`http://127.0.0.1:${binding.address()?.port}/api/events`, {
+    ...{ method: 'POST', body: JSON.stringify(order('one')) },
+    headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' },
+  })
+  expect(forged.status).toBe(503)
+  await expect.poll(() => asked().length).toBeGreaterThan(0)
+  await expect.poll(() => binding.health().status).toBe('healthy')
+})
+
 it('refuses no delivery where provisioning alone changes', async () => {
   const world = await openComponents()
   for (const [index, provisioning] of ['manage', 'check', 'none', 'manage', 'none', 'check', 'manage'].entries()) {

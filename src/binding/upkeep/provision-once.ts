@@ -4,6 +4,7 @@ import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
+import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import type { SideOptions } from '../sides/side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
@@ -30,6 +31,8 @@ export interface PlannedSubscription {
   readonly fix?: string
   /** Empty with `keep`, `wait` and `refuse`. */
   readonly changes: readonly FieldChange[]
+  /** What somebody set in Azure, or a field that is gone from the metadata, and a write would leave. */
+  readonly stays: readonly StayingSetting[]
   /** What a write would take from somebody, a sentence each. */
   readonly warnings: readonly string[]
 }
@@ -46,7 +49,7 @@ export async function planProvision(
 ): Promise<readonly PlannedSubscription[]> {
   const control = await connect(sides, options)
   const plans = await control.plan(howOf(options))
-  return plans.map(({ id, upsert }) => ({ id, changes: [], warnings: [], ...shown(upsert) }))
+  return plans.map(({ id, upsert, stays }) => ({ id, changes: [], stays, warnings: [], ...shown(upsert) }))
 }
 
 /** A decision without what it would write, which holds secrets. */

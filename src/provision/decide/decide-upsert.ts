@@ -114,7 +114,11 @@ function clears(before: unknown, after: unknown): boolean {
 }
 
 /** The fields that differ between two canonical forms, down to a plain value or one delivery attribute. */
-function changesBetween(before: UnknownRecord, after: UnknownRecord, path: readonly string[] = []): FieldChange[] {
+export function changesBetween(
+  before: UnknownRecord,
+  after: UnknownRecord,
+  path: readonly string[] = [],
+): FieldChange[] {
   return differingNames(before, after).flatMap((name) => {
     const [one, other] = [before[name], after[name]]
     const at = [...path, name]

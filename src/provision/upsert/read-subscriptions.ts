@@ -2,6 +2,7 @@
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import { subscriptionIdOf } from '../arm/subscription-place.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
+import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { isActive, isChanging, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
@@ -43,6 +44,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
 export interface Plan {
   readonly id: string
   readonly upsert: Upsert
+  readonly stays: readonly StayingSetting[]
 }
 
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
@@ -52,7 +54,8 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
     const plans: Plan[] = []
     for (const one of wanted) {
       const existing = await asked.read(one)
-      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one) })
+      const stays = existing ? settingsThatStay(existing, one) : []
+      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), stays })
     }
     return plans
   })

@@ -60,6 +60,16 @@ it('warns of an event subscription without a dead-letter destination, and of fil
   )
 })
 
+it('names a filter that no field sets any more, which stays', async () => {
+  const world = await openCheck()
+  await subscribe(world, { subjectBeginsWith: '/shop' })
+  world.write({})
+  const { said } = await world.check('--only', 'azure/subscription')
+  expect(said('azure/subscription')).toContain(
+    'stays in Azure, for no field of the component sets it: filter.subjectBeginsWith',
+  )
+})
+
 it('names the field where the event subscription has no filter yet', async () => {
   const world = await openCheck()
   await subscribe(world, {})

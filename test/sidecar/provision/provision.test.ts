@@ -49,6 +49,8 @@ it('creates the event subscription once, keeps it, and keeps what an operator ha
   write()
   expect((await provision()).text).toContain('as it should be')
   expect(existing()?.properties.filter).toMatchObject({ subjectBeginsWith: '/shop' })
+  const stays = '= filter.subjectBeginsWith: "/shop" stays: no field of the component sets it'
+  expect(await provision('--dry-run')).toEqual({ code: 0, text: expect.stringContaining(stays) })
 })
 
 it.each([

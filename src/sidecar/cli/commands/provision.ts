@@ -161,7 +161,10 @@ const planWords: Readonly<Record<PlannedSubscription['action'], string>> = {
   refuse: 'must not be written',
 }
 
-function showPlan({ id, action, because, fix, changes, warnings }: PlannedSubscription, terminal: Terminal): void {
+function showPlan(
+  { id, action, because, fix, changes, stays, warnings }: PlannedSubscription,
+  terminal: Terminal,
+): void {
   const isBad = action === 'refuse' || action === 'wait'
   terminal.parts([
     {
@@ -171,6 +174,10 @@ function showPlan({ id, action, because, fix, changes, warnings }: PlannedSubscr
     { text: `${id} ${planWords[action]}${because === undefined ? '' : `: ${because}`}`, tone: 'plain' },
   ])
   for (const change of changes) terminal.parts(changeParts(change))
+  for (const { field, value } of stays) {
+    const text = `    = ${field}: ${JSON.stringify(value)} stays: no field of the component sets it`
+    terminal.parts([{ text, tone: 'faint' }])
+  }
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
   if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
 }

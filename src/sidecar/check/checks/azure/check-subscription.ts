@@ -6,6 +6,7 @@ import { splitDeliveryCredentials } from '../../../../core/delivery-credential.t
 import { showUrl } from '../../../../metadata/fields/redact.ts'
 import { decideUpsert } from '../../../../provision/decide/decide-upsert.ts'
 import { credentialsOf } from '../../../../provision/decide/delivery-attribute.ts'
+import { settingsThatStay, stayingInWords } from '../../../../provision/decide/settings-that-stay.ts'
 import { type SubscriptionProperties, webHookOf } from '../../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../../support/text/text.ts'
 import { readFinding } from '../../judge/arm-finding.ts'
@@ -56,11 +57,13 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
   if (faults.length > 0) return joined(faults)
   const { deadLetterDestination, deadLetterWithResourceIdentity } = existing
   const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
-  return joined([
+  const staying = stayingInWords(settingsThatStay(existing, wanted()))
+  const finding = joined([
     ok(`${name} is as the metadata wants it`),
     ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, world)] : []),
     ...(hasDeadLetter ? [] : [withoutDeadLetter(name, "an event that can't be delivered is lost")]),
   ])
+  return staying === undefined ? finding : { ...finding, detail: `${finding.detail}\n${staying}` }
 }
 
 /** A finding if it delivers to another URL. */
