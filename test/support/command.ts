@@ -49,6 +49,12 @@ export function startInTerminal(args: readonly string[]): Command {
   return startProcess('script', given, { NODE_COMPILE_CACHE: compileCache, TERM: 'xterm' })
 }
 
+/** Starts it where no file may grow over some blocks of 512 bytes or 1 KiB, in place of a full disk. */
+export function startWithSmallFiles(blocks: number, args: readonly string[]): Command {
+  const given = ['-c', 'ulimit -f "$0"; exec "$@"', String(blocks), process.execPath, ...nodeArgs, ...args]
+  return startProcess('sh', given)
+}
+
 /** Starts any program with arguments; the test's end kills what is left of it. */
 export function startProcess(
   program: string,

@@ -24,7 +24,8 @@ export async function findDeadLetterFiles(paths: readonly string[]): Promise<rea
   const found = new Map<string, DeadLetterFile>()
   for (const given of paths) {
     for (const path of (await stat(given)).isDirectory() ? await filesBelow(given) : [given]) {
-      const real = await realpath(path)
+      // A link to nothing is listed when it is read.
+      const real = await realpath(path).catch(() => path)
       if (!isLedger(real) && !found.has(real)) found.set(real, { path, folder: dirname(real) })
     }
   }

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
-import { codeOf } from '../../support/process/error-code.ts'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 const fileName = 'eventgrid-replay.ledger'
 /** Beside it while a process publishes: which one, on which machine. */
@@ -13,7 +13,7 @@ export const isLedger = (path: string) => basename(path) === fileName || basenam
 /** Which events were published, by their keys. */
 export interface Ledger {
   has(key: string): boolean
-  /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws as Node does. */
+  /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws where it can't. */
   add(folder: string, key: string, id: string): void
   /** Gives the ledgers free for other processes. */
   close(): void
@@ -30,26 +30,31 @@ export function openLedger(folders: Iterable<string>, { readOnly }: { readonly r
   const close = () => {
     for (const lock of locks.splice(0)) rmSync(lock, { force: true })
   }
-  for (const folder of new Set(folders)) {
-    try {
+  try {
+    for (const folder of new Set(folders)) {
       if (!readOnly) locks.push(takeLock(folder))
-    } catch (error) {
-      close()
-      throw error
+      const path = join(folder, fileName)
+      const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+      for (const line of text.split('\n')) {
+        const key = /^[\w-]{43}(?= )/.exec(line)?.[0]
+        if (key !== undefined) keys.add(key)
+      }
+      if (!readOnly) appendFileSync(path, text === '' || text.endsWith('\n') ? '' : '\n')
     }
-    const path = join(folder, fileName)
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-    for (const line of text.split('\n')) {
-      const key = /^[\w-]{43}(?= )/.exec(line)?.[0]
-      if (key !== undefined) keys.add(key)
-    }
-    if (!readOnly) appendFileSync(path, text === '' || text.endsWith('\n') ? '' : '\n')
+  } catch (error) {
+    close()
+    throw error
   }
   return {
     has: (key) => keys.has(key),
     add(folder, key, id) {
       keys.add(key)
-      appendFileSync(join(folder, fileName), `${key} ${JSON.stringify(id)}\n`)
+      try {
+        appendFileSync(join(folder, fileName), `${key} ${JSON.stringify(id)}\n`)
+      } catch (error) {
+        const what = `the ledger of ${folder} can't be written: ${messageOf(error)}`
+        throw new Error(`${what}; the events under way may be published again by the next replay`, { cause: error })
+      }
     },
     close,
   }
@@ -81,6 +86,8 @@ function createFile(path: string, text: string): boolean {
     return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false
+    // On a full disk the file is there, and empty.
+    rmSync(path, { force: true })
     throw error
   }
 }

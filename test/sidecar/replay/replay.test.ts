@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { startCommand } from '../../support/command.ts'
+import { startCommand, startWithSmallFiles } from '../../support/command.ts'
 import { listen } from '../../support/listen.ts'
 import { eventGridLetter, letter, openReplay } from './open-replay.ts'
 
@@ -112,6 +112,40 @@ it('lets one of several processes take over, when they start at once', async () 
     for (const one of processes) one.send({ folder: join(dead, String(round)), at })
     expect((await Promise.all(answers)).flat().filter(Boolean)).toHaveLength(1)
   }
+})
+
+it('leaves no lock where the ledger can not be read', async () => {
+  const { replay, write, dead } = await openReplay()
+  write('a.json', [letter('1')])
+  write('eventgrid-replay.ledger/x', '')
+  await expect(replay(dead)).rejects.toThrow("the ledger can't be opened: EISDIR")
+  expect(readdirSync(dead)).not.toContain('eventgrid-replay.lock')
+})
+
+it.each([
+  { name: 'from the start', blocks: 0, says: "the ledger can't be opened: EFBIG" },
+  { name: 'in the middle', blocks: 2, says: "can't be written: EFBIG" },
+])('says that the ledger can not be written, $name, and goes on when it can', async ({ blocks, says }) => {
+  const { replay, write, dead, published, given } = await openReplay()
+  const ids = Array.from({ length: 60 }, (_, at) => `event-${at}`)
+  write(
+    'a.json',
+    ids.map((id) => letter(id)),
+  )
+  const command = startWithSmallFiles(blocks, ['replay', ...given, dead])
+  expect(await command.ended).toBe(1)
+  expect(command.lines.join('\n')).toContain(says)
+  expect((await replay(dead)).code).toBe(0)
+  const again = published().length - ids.length
+  expect(new Set(published().map(({ id }) => id))).toEqual(new Set(ids))
+  expect(again).toBeLessThanOrEqual(20)
+})
+
+it('says that a folder has no dead letters, and lists a link to nothing', async () => {
+  const { replay, dead, at } = await openReplay()
+  expect(await replay(dead)).toEqual({ code: 0, text: expect.stringContaining('no .json file is there') })
+  symlinkSync(at('nowhere'), at('a.json'))
+  expect(await replay(dead)).toEqual({ code: 1, text: expect.stringMatching(/not published: .*a\.json: ENOENT/) })
 })
 
 it('publishes an event again that was dead-lettered again after a replay, and another one of the same id', async () => {

@@ -77,7 +77,7 @@ export async function run(
     })
     terminal.finish()
     for (const one of report.unpublishable) terminal.line(placeOf(one))
-    terminal.line(summaryOf(report, options))
+    terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options))
     if (report.ended !== undefined) throw report.ended
     return report.unpublishable.length > 0 ? 1 : 0
   } finally {
