@@ -18,12 +18,12 @@ export { createBlobDeadLetterStore } from './delivery/send/blob-dead-letter-stor
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
+export type { InputSchemaMapping } from './model/events/input-schema-mapping.ts'
 export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
   EventSubscriptionProperties,
   InputSchema,
-  InputSchemaMapping,
   ProvisioningState,
 } from './model/resources/model.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'

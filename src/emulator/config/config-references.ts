@@ -7,6 +7,7 @@ import { ArmError } from '../arm/call/errors.ts'
 import { parseArmScope } from '../arm/call/path.ts'
 import { declaredProperties, settingNames } from '../arm/subscriptions/validation.ts'
 import { type JsonObject, ownField } from '../model/events/json-object.ts'
+import { inputSchemas } from '../model/resources/model.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault between fields that are valid on their own. */
@@ -130,8 +131,6 @@ function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): G
     }
   }
 }
-
-const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
 
 function* twice(
   kind: string,

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
 import { inputSchemaMappingBy } from '../model/events/input-schema-mapping.ts'
+import type { ReadonlyDeep } from '../model/readonly-deep.ts'
+import { inputSchemas } from '../model/resources/model.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z
@@ -69,7 +71,7 @@ const topic = z.strictObject({
   ...place,
   inputSchema: field(
     "The schema of its events. Default: CloudEventSchemaV1_0 (of a topic made through ARM it is Azure's, EventGridSchema).",
-    z.enum(['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema']),
+    z.enum(inputSchemas),
   ),
   bothSchemas: field(
     'Takes CloudEvents and Event Grid events alike, as no topic of Azure does; for those who come from other emulators. ' +
@@ -244,13 +246,6 @@ export const configSchema = z.strictObject({
 })
 
 export type Config = z.infer<typeof configSchema>
-
-/** The same without methods that change it: lists are read only, so that constants can be passed. */
-type ReadonlyDeep<T> = unknown extends T
-  ? T
-  : T extends object
-    ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
-    : T
 
 /** The fields of a configuration file as options. */
 export type ConfigOptions = ReadonlyDeep<Config>

@@ -1,5 +1,5 @@
 // Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
-
+import { durationSeconds } from '../../support/time/iso-duration.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
@@ -172,11 +172,11 @@ function settingsOf({ properties, topicId }: QueueSubscription, store: Namespace
   const { queue = {} } = properties.deliveryConfiguration
   const { receiveLockDurationInSeconds = queueDefaults.lockDurationSeconds, eventTimeToLive } = queue
   const retentionMs = (store.topics.get(topicId)?.eventRetentionInDays ?? 1) * 24 * 3_600_000
-  const timeToLiveMs = eventTimeToLive === undefined ? undefined : isoDurationMs(eventTimeToLive)
+  const timeToLive = eventTimeToLive === undefined ? undefined : durationSeconds(eventTimeToLive)
   return {
     lockDurationMs: receiveLockDurationInSeconds * 1000,
     maxDeliveryCount: queue.maxDeliveryCount ?? queueDefaults.maxDeliveryCount,
-    timeToLiveMs: Math.min(timeToLiveMs ?? retentionMs, retentionMs),
+    timeToLiveMs: Math.min((timeToLive ?? Number.POSITIVE_INFINITY) * 1000, retentionMs),
   }
 }
 
@@ -192,14 +192,4 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
 function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): EventText {
   const publishtime = new Date(acceptedAt).toISOString()
   return withMembers(event, { deadletterreason: reason, deliveryattempts: deliveryCount, publishtime })
-}
-
-const shape = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
-
-/** An ISO 8601 duration of days, hours, minutes and seconds in milliseconds; `undefined` for other text. */
-function isoDurationMs(text: string): number | undefined {
-  const parts = shape.exec(text)
-  if (!parts || !/\d/.test(text)) return undefined
-  const [days = 0, hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0))
-  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000
 }

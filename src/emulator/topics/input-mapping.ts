@@ -1,7 +1,6 @@
 // Custom schema event to Event Grid event: `inputSchemaMapping`, default values, missing id or time.
 import { preciseTime } from '../model/events/event-grid-time.ts'
 import { type EventText, eventOf, plainTextAt, textOf, withText } from '../model/events/event-text.ts'
-import type { MappedField } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 
 /**
@@ -15,7 +14,10 @@ export function mapCustomEvent(
   made: { readonly now: number; readonly id: string },
 ): EventText | { readonly missing: string } {
   const mapping = target.inputSchemaMapping?.properties ?? {}
-  const field = (name: string, mapped: MappedField | undefined): string | undefined => {
+  const field = (
+    name: string,
+    mapped: { readonly sourceField?: string; readonly defaultValue?: string } | undefined,
+  ): string | undefined => {
     return plainTextAt(event, (mapped?.sourceField ?? name).split('.')) || mapped?.defaultValue
   }
   const subject = field('subject', mapping.subject)

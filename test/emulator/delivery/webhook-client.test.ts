@@ -9,9 +9,9 @@ const { certificate, key } = authority.issue(['subscriber.example'])
 const other = authority.issue(['other.example'])
 const trustedCertificates = [authority.certificate]
 
-async function deliverOnce(options: EventGridOptions, minimumTlsVersionAllowed?: string) {
+async function deliverOnce(options: EventGridOptions) {
   const grid = await openEventGrid(options)
-  grid.subscribe({ ...(minimumTlsVersionAllowed && { webhook: { minimumTlsVersionAllowed } }) })
+  grid.subscribe()
   await publish(grid, [cloudEvent()])
   await grid.engine.idle()
   return { record: grid.records.deliveries.last, requests: grid.subscriber.requests }
@@ -70,12 +70,13 @@ describe('an https endpoint', () => {
     })
   })
 
-  it('is refused below TLS 1.2, and below what the subscription demands', async () => {
+  it('is refused below TLS 1.2', async () => {
     const tls = { cert: certificate, key, maxVersion: 'TLSv1.2' } as const
     expect((await deliverOnce({ tls, trustedCertificates })).record).toMatchObject({ outcome: 'delivered' })
-    const demanding = await deliverOnce({ tls, trustedCertificates }, '1.3')
-    expect(demanding.record).toMatchObject({ outcome: 'retry', error: expect.stringContaining('SocketError') })
-    expect(demanding.requests).toHaveLength(0)
+    const old = { ...tls, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const { record, requests } = await deliverOnce({ tls: old, trustedCertificates })
+    expect(record).toMatchObject({ outcome: 'retry', error: expect.stringContaining('SocketError') })
+    expect(requests).toHaveLength(0)
   })
 })
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
 import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
 import { compileFilter } from '../../../src/emulator/model/events/filters.ts'
-import type { AdvancedFilter, SubscriptionFilter } from '../../../src/emulator/model/resources/model.ts'
+import type { AdvancedFilter } from '../../../src/emulator/model/resources/advanced-filter.ts'
+import type { SubscriptionFilter } from '../../../src/emulator/model/resources/model.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',

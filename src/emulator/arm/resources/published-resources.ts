@@ -2,7 +2,7 @@
 // `publicNetworkAccess`.
 import { z } from 'zod'
 import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
-import { randomKey } from '../../model/resources/model.ts'
+import { inputSchemas, randomKey } from '../../model/resources/model.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
 import { type Publishable, type PublishedResource, regionName } from '../../model/resources/resource.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
@@ -29,7 +29,7 @@ const changeBody = z.object({
   identity: record.nullish(),
   properties: z
     .object({
-      inputSchema: z.enum(['EventGridSchema', 'CustomEventSchema', 'CloudEventSchemaV1_0']).nullish(),
+      inputSchema: z.enum(inputSchemas).nullish(),
       inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
       disableLocalAuth: z.boolean().nullish(),
       publicNetworkAccess: publicNetworkAccess.nullish(),

@@ -1,138 +1,26 @@
-// Limits of event subscription settings: 25 filters, 512 characters, 10 delivery attributes, https URL.
+// Reading the settings of an event subscription: PUT, PATCH and declared ones; https URL, delivery attributes, expiration, schemas.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { canConvert } from '../../model/events/convert-schema.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import {
-  type AdvancedFilter,
   type DeliverySchema,
   destinationOf,
   type EventSubscriptionProperties,
+  eventSubscriptionSettings,
   type InputSchema,
 } from '../../model/resources/model.ts'
 import { armErrors } from '../call/errors.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
-import { advancedFilterSchema } from './advanced-filter.ts'
 
-/** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
-const maxAdvancedFilters = 25
-const maxFilterText = 512
-const maxDeliveryAttributes = 10
-const maxAttributeBytes = 4096
 /** Headers that a request needs as they are: an attribute of such a name would break the delivery. */
 const reservedHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
   ...['host', 'content-length', 'content-type', 'content-encoding'],
 ])
 
-const text = z.string()
-const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
-const endpointTypes = [
-  'EventHub',
-  'HybridConnection',
-  'ServiceBusQueue',
-  'ServiceBusTopic',
-  'AzureFunction',
-  'MonitorAlert',
-  'NamespaceTopic',
-] as const
-
-const deliveryAttribute = z.discriminatedUnion('type', [
-  z.object({
-    name: text.min(1),
-    type: z.literal('Static'),
-    properties: z.object({
-      value: text.refine((value) => Buffer.byteLength(value) <= maxAttributeBytes, {
-        message: `must be no longer than ${maxAttributeBytes} bytes`,
-      }),
-      isSecret: z.exactOptional(z.boolean()),
-    }),
-  }),
-  z.object({
-    name: text.min(1),
-    type: z.literal('Dynamic'),
-    properties: z.object({ sourceField: text.min(1) }),
-  }),
-])
-
-const webHook = z.object({
-  // A missing URL gets the same answer as an invalid one, so it is checked afterwards.
-  endpointUrl: text.catch(''),
-  maxEventsPerBatch: z.exactOptional(z.int().min(1).max(5000)),
-  preferredBatchSizeInKilobytes: z.exactOptional(z.int().min(1).max(1024)),
-  azureActiveDirectoryTenantId: z.exactOptional(text),
-  azureActiveDirectoryApplicationIdOrUri: z.exactOptional(text),
-  deliveryAttributeMappings: z.exactOptional(
-    z.array(deliveryAttribute).max(maxDeliveryAttributes, `must have no more than ${maxDeliveryAttributes} items`),
-  ),
-  minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
-})
-
-/** With the names that Azure Storage allows: an address is made of them. */
-const storageQueue = z.looseObject({
-  resourceId: text.regex(
-    /^\/subscriptions(\/[^/?#\s]+)+\/storageAccounts\/[a-z0-9]{3,24}$/i,
-    'must be the id of a storage account',
-  ),
-  queueName: text.max(63).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be the name of a queue'),
-  queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
-})
-
-const destination = z.discriminatedUnion('endpointType', [
-  z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
-  z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
-  z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
-])
-
-const advancedFilter = advancedFilterSchema(filterText, 0)
-
-const filter = z.object({
-  subjectBeginsWith: z.exactOptional(filterText),
-  subjectEndsWith: z.exactOptional(filterText),
-  includedEventTypes: z.exactOptional(z.array(filterText)),
-  isSubjectCaseSensitive: z.exactOptional(z.boolean()),
-  enableAdvancedFilteringOnArrays: z.exactOptional(z.boolean()),
-  advancedFilters: z.exactOptional(
-    z
-      .array(advancedFilter)
-      .max(maxAdvancedFilters, `must have no more than ${maxAdvancedFilters} items`)
-      .refine((all) => all.reduce((sum, one) => sum + valuesOf(one), 0) <= maxAdvancedFilters, {
-        message: `must have no more than ${maxAdvancedFilters} values in all`,
-      }),
-  ),
-})
-
-function valuesOf(one: AdvancedFilter): number {
-  if ('values' in one) return one.values.length
-  return 'value' in one ? 1 : 0
-}
-
-const deadLetterDestination = z.object({
-  endpointType: z.literal('StorageBlob'),
-  properties: z.object({ resourceId: text.min(1), blobContainerName: text.min(1) }),
-})
-
-const settings = z.object({
-  destination: z.exactOptional(destination),
-  deliveryWithResourceIdentity: z.exactOptional(z.object({ identity: z.exactOptional(z.unknown()), destination })),
-  filter: z.exactOptional(filter),
-  labels: z.exactOptional(z.array(text)),
-  expirationTimeUtc: z.exactOptional(text),
-  eventDeliverySchema: z.exactOptional(z.enum(['EventGridSchema', 'CustomInputSchema', 'CloudEventSchemaV1_0'])),
-  retryPolicy: z.exactOptional(
-    z.object({
-      maxDeliveryAttempts: z.exactOptional(z.int().min(1).max(30)),
-      eventTimeToLiveInMinutes: z.exactOptional(z.int().min(1).max(1440)),
-    }),
-  ),
-  deadLetterDestination: z.exactOptional(deadLetterDestination),
-  deadLetterWithResourceIdentity: z.exactOptional(
-    z.object({ identity: z.exactOptional(z.unknown()), deadLetterDestination }),
-  ),
-})
-
 /** The names of all settings of an event subscription, at any depth, for a did-you-mean. */
-export const settingNames = (): readonly string[] => namesIn(z.toJSONSchema(settings, { io: 'input' }))
+export const settingNames = (): readonly string[] => namesIn(z.toJSONSchema(eventSubscriptionSettings, { io: 'input' }))
 
 function namesIn(schema: unknown): string[] {
   if (Array.isArray(schema)) return schema.flatMap(namesIn)
@@ -210,7 +98,7 @@ function parseSettings(
   }
   if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
   const wanted = withoutEmptyExpiry(wrapped)
-  const parsed = settings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
+  const parsed = eventSubscriptionSettings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw armErrors.invalidEventSubscription(

@@ -26,7 +26,6 @@ interface Handshake {
   readonly url: URL
   readonly id: string
   readonly validationUrl: string
-  readonly minimumTlsVersion: string | undefined
   readonly signal: AbortSignal
 }
 
@@ -42,7 +41,7 @@ export function createValidator(options: ValidatorOptions, client: Pick<WebhookC
   const { clock, records } = options
   const open = createOpenValidations(clock)
 
-  async function once({ subscription, method, url, id, validationUrl, minimumTlsVersion, signal }: Handshake) {
+  async function once({ subscription, method, url, id, validationUrl, signal }: Handshake) {
     const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
     const at = clock.now()
     const event = {
@@ -59,7 +58,6 @@ export function createValidator(options: ValidatorOptions, client: Pick<WebhookC
       headers,
       timeoutMs: handshakeTimeoutMs,
       readAnswer: true,
-      minimumTlsVersion,
       signal,
       ...(body !== undefined && { body }),
     })
@@ -100,8 +98,7 @@ export function createValidator(options: ValidatorOptions, client: Pick<WebhookC
       // Before the request is sent: an endpoint may call the URL as soon as it has the request.
       const completed = open.add(id, token)
       const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
-      const minimumTlsVersion = webhook.minimumTlsVersionAllowed
-      const handshake: Handshake = { subscription, method, url, id, validationUrl, minimumTlsVersion, signal }
+      const handshake: Handshake = { subscription, method, url, id, validationUrl, signal }
       let attempt = await once(handshake)
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).

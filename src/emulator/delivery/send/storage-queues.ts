@@ -110,10 +110,9 @@ function storageQueueOf({ properties }: EventSubscription): StorageQueue | undef
   const destination = destinationOf(properties)
   if (destination?.endpointType !== 'StorageQueue') return undefined
   const { resourceId, queueName, queueMessageTimeToLiveInSeconds: seconds } = destination.properties
-  if (typeof resourceId !== 'string' || typeof queueName !== 'string') return undefined
   return {
     storageAccountId: resourceId,
     name: queueName,
-    ...(typeof seconds === 'number' && { timeToLiveSeconds: seconds }),
+    ...(seconds !== undefined && { timeToLiveSeconds: seconds }),
   }
 }

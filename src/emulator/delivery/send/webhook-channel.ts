@@ -55,7 +55,6 @@ export function createWebhookChannels(options: DeliveryTokenOptions, client: Web
               method: 'POST',
               ...{ url, headers, body },
               timeoutMs: deliveryTimeoutMs,
-              minimumTlsVersion: webhook.minimumTlsVersionAllowed,
               late: { withinMs: lateAnswerMs, take: late },
             }),
         }

@@ -16,8 +16,6 @@ interface WebhookRequest {
   readonly timeoutMs: number
   /** Whether to wait for the whole body of the answer. @default false: for its beginning */
   readonly readAnswer?: boolean
-  /** Lowest TLS version that the endpoint may speak. @default 1.2 */
-  readonly minimumTlsVersion?: string | undefined
   readonly signal?: AbortSignal | undefined
   /**
    * Receives the status of an answer that comes after the time-out, at most `withinMs` later.
@@ -102,7 +100,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
         path: target.pathname + target.search,
         // The subscriber sees its public name, as behind a real ingress; its certificate must have that name.
         servername: secured ? serverName(request.url) : '',
-        ...(secured && { minVersion: request.minimumTlsVersion === '1.3' ? 'TLSv1.3' : 'TLSv1.2' }),
+        ...(secured && { minVersion: 'TLSv1.2' }),
         headers: {
           host: request.url.host,
           ...request.headers,

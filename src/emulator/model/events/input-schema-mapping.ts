@@ -1,5 +1,6 @@
 // Schema of `inputSchemaMapping`: which fields take `sourceField` and `defaultValue`.
 import { z } from 'zod'
+import type { ReadonlyDeep } from '../readonly-deep.ts'
 
 /** Makes an object schema: `z.object` leaves unknown members out, as Azure does, `z.strictObject` refuses them. */
 type MakeObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.ZodObject<Shape>
@@ -17,3 +18,6 @@ export function inputSchemaMappingBy(object: MakeObject) {
     }),
   })
 }
+
+/** How a `CustomEventSchema` topic finds the Event Grid fields, in ARM's shape. */
+export type InputSchemaMapping = ReadonlyDeep<z.infer<ReturnType<typeof inputSchemaMappingBy>>>

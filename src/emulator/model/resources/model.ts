@@ -1,133 +1,144 @@
-// Types of event subscriptions, destinations, filter operators, provisioning states; random keys, resource ids.
+// Event subscriptions: their settings with the limits of each (25 filters, 512 characters, 10 delivery attributes), provisioning
+// states; input schemas; random keys, resource ids.
 import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import type { ReadonlyDeep } from '../readonly-deep.ts'
+import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
+
+export const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
 
 /** The schema of the events that a topic accepts. */
-export type InputSchema = 'EventGridSchema' | 'CustomEventSchema' | 'CloudEventSchemaV1_0'
+export type InputSchema = (typeof inputSchemas)[number]
 
-/** The schema of the events that a subscription delivers. */
-export type DeliverySchema = 'EventGridSchema' | 'CustomInputSchema' | 'CloudEventSchemaV1_0'
+/** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
+const maxAdvancedFilters = 25
+const maxFilterText = 512
+const maxDeliveryAttributes = 10
+const maxAttributeBytes = 4096
 
-export interface MappedField {
-  readonly sourceField?: string
-  readonly defaultValue?: string
-}
-
-/** How a `CustomEventSchema` topic finds the Event Grid fields, in ARM's shape. */
-export interface InputSchemaMapping {
-  readonly inputSchemaMappingType: 'Json'
-  readonly properties: {
-    readonly id?: { readonly sourceField?: string }
-    readonly topic?: { readonly sourceField?: string }
-    readonly eventTime?: { readonly sourceField?: string }
-    readonly eventType?: MappedField
-    readonly subject?: MappedField
-    readonly dataVersion?: MappedField
-  }
-}
+const text = z.string()
+const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
+const endpointTypes = [
+  'EventHub',
+  'HybridConnection',
+  'ServiceBusQueue',
+  'ServiceBusTopic',
+  'AzureFunction',
+  'MonitorAlert',
+  'NamespaceTopic',
+] as const
 
 /** A header of each delivery. */
-export type DeliveryAttributeMapping =
-  | {
-      readonly name: string
-      readonly type: 'Static'
-      readonly properties: { readonly value: string; readonly isSecret?: boolean }
-    }
-  | { readonly name: string; readonly type: 'Dynamic'; readonly properties: { readonly sourceField: string } }
+const deliveryAttribute = z.discriminatedUnion('type', [
+  z.object({
+    name: text.min(1),
+    type: z.literal('Static'),
+    properties: z.object({
+      value: text.refine((value) => Buffer.byteLength(value) <= maxAttributeBytes, {
+        message: `must be no longer than ${maxAttributeBytes} bytes`,
+      }),
+      isSecret: z.exactOptional(z.boolean()),
+    }),
+  }),
+  z.object({
+    name: text.min(1),
+    type: z.literal('Dynamic'),
+    properties: z.object({ sourceField: text.min(1) }),
+  }),
+])
 
 /** A webhook destination as requested: with secrets, without defaults. */
-export interface WebHookProperties {
-  /** The whole URL, query and all. */
-  readonly endpointUrl: string
-  readonly maxEventsPerBatch?: number
-  readonly preferredBatchSizeInKilobytes?: number
-  readonly azureActiveDirectoryTenantId?: string
-  readonly azureActiveDirectoryApplicationIdOrUri?: string
-  readonly deliveryAttributeMappings?: readonly DeliveryAttributeMapping[]
-  readonly minimumTlsVersionAllowed?: string
-}
+const webHook = z.object({
+  // The whole URL, query and all. A missing one gets the same answer as an invalid one, so it is checked
+  // afterwards.
+  endpointUrl: text.catch(''),
+  maxEventsPerBatch: z.exactOptional(z.int().min(1).max(5000)),
+  preferredBatchSizeInKilobytes: z.exactOptional(z.int().min(1).max(1024)),
+  azureActiveDirectoryTenantId: z.exactOptional(text),
+  azureActiveDirectoryApplicationIdOrUri: z.exactOptional(text),
+  deliveryAttributeMappings: z.exactOptional(
+    z.array(deliveryAttribute).max(maxDeliveryAttributes, `must have no more than ${maxDeliveryAttributes} items`),
+  ),
+  minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
+})
 
-/** Where a subscription delivers to. The emulator delivers to webhooks; others are stored and shown. */
-export type Destination =
-  | { readonly endpointType: 'WebHook'; readonly properties: WebHookProperties }
-  | { readonly endpointType: OtherEndpointType; readonly properties: Readonly<Record<string, unknown>> }
+/** With the names that Azure Storage allows: an address is made of them. */
+const storageQueue = z.looseObject({
+  resourceId: text.regex(
+    /^\/subscriptions(\/[^/?#\s]+)+\/storageAccounts\/[a-z0-9]{3,24}$/i,
+    'must be the id of a storage account',
+  ),
+  queueName: text.max(63).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be the name of a queue'),
+  queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
+})
 
-export type OtherEndpointType =
-  | 'EventHub'
-  | 'StorageQueue'
-  | 'HybridConnection'
-  | 'ServiceBusQueue'
-  | 'ServiceBusTopic'
-  | 'AzureFunction'
-  | 'MonitorAlert'
-  | 'NamespaceTopic'
+/** Where a subscription delivers to. */
+const destination = z.discriminatedUnion('endpointType', [
+  z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
+  z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
+  z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
+])
 
-/** The operators of advanced filters, by the form of what they compare with. */
-export const filterOperators = {
-  numbers: ['NumberIn', 'NumberNotIn'],
-  ranges: ['NumberInRange', 'NumberNotInRange'],
-  number: ['NumberLessThan', 'NumberGreaterThan', 'NumberLessThanOrEquals', 'NumberGreaterThanOrEquals'],
-  strings: [
-    'StringIn',
-    'StringNotIn',
-    'StringBeginsWith',
-    'StringNotBeginsWith',
-    'StringEndsWith',
-    'StringNotEndsWith',
-    'StringContains',
-    'StringNotContains',
-  ],
-} as const
-
-type OperatorOf<Form extends keyof typeof filterOperators> = (typeof filterOperators)[Form][number]
-export type StringOperator = OperatorOf<'strings'>
-
-/** One condition on a field of the event. */
-export type AdvancedFilter =
-  | { readonly operatorType: OperatorOf<'numbers'>; readonly key: string; readonly values: readonly number[] }
-  | {
-      readonly operatorType: OperatorOf<'ranges'>
-      readonly key: string
-      readonly values: readonly (readonly [number, number])[]
-    }
-  | { readonly operatorType: OperatorOf<'number'>; readonly key: string; readonly value: number }
-  | { readonly operatorType: StringOperator; readonly key: string; readonly values: readonly string[] }
-  | { readonly operatorType: 'BoolEquals'; readonly key: string; readonly value: boolean }
-  | { readonly operatorType: 'IsNullOrUndefined' | 'IsNotNull'; readonly key: string }
-
-/** The filter of an event subscription. */
-export interface SubscriptionFilter {
-  readonly subjectBeginsWith?: string
-  readonly subjectEndsWith?: string
+const filter = z.object({
+  subjectBeginsWith: z.exactOptional(filterText),
+  subjectEndsWith: z.exactOptional(filterText),
   /** Absent or `['All']`: every type. */
-  readonly includedEventTypes?: readonly string[]
-  readonly isSubjectCaseSensitive?: boolean
-  readonly enableAdvancedFilteringOnArrays?: boolean
-  readonly advancedFilters?: readonly AdvancedFilter[]
+  includedEventTypes: z.exactOptional(z.array(filterText)),
+  isSubjectCaseSensitive: z.exactOptional(z.boolean()),
+  enableAdvancedFilteringOnArrays: z.exactOptional(z.boolean()),
+  advancedFilters: z.exactOptional(
+    z
+      .array(advancedFilterSchema(filterText, 0))
+      .max(maxAdvancedFilters, `must have no more than ${maxAdvancedFilters} items`)
+      .refine((all) => all.reduce((sum, one) => sum + valuesOf(one), 0) <= maxAdvancedFilters, {
+        message: `must have no more than ${maxAdvancedFilters} values in all`,
+      }),
+  ),
+})
+
+function valuesOf(one: AdvancedFilter): number {
+  if ('values' in one) return one.values.length
+  return 'value' in one ? 1 : 0
 }
 
 /** A blob container for events that could not be delivered. */
-export interface DeadLetterDestination {
-  readonly endpointType: 'StorageBlob'
-  readonly properties: { readonly resourceId: string; readonly blobContainerName: string }
-}
+export const deadLetterDestination = z.object({
+  endpointType: z.literal('StorageBlob'),
+  properties: z.object({ resourceId: text.min(1), blobContainerName: text.min(1) }),
+})
 
 /** Settings of an event subscription in ARM's shape, as requested: with secrets, without defaults. */
-export interface EventSubscriptionProperties {
-  readonly destination?: Destination
-  readonly deliveryWithResourceIdentity?: { readonly identity?: unknown; readonly destination: Destination }
-  readonly filter?: SubscriptionFilter
-  readonly labels?: readonly string[]
+export const eventSubscriptionSettings = z.object({
+  destination: z.exactOptional(destination),
+  deliveryWithResourceIdentity: z.exactOptional(z.object({ identity: z.exactOptional(z.unknown()), destination })),
+  filter: z.exactOptional(filter),
+  labels: z.exactOptional(z.array(text)),
   /** ISO 8601. */
-  readonly expirationTimeUtc?: string
+  expirationTimeUtc: z.exactOptional(text),
   /** Absent: `EventGridSchema`. */
-  readonly eventDeliverySchema?: DeliverySchema
-  readonly retryPolicy?: { readonly maxDeliveryAttempts?: number; readonly eventTimeToLiveInMinutes?: number }
-  readonly deadLetterDestination?: DeadLetterDestination
-  readonly deadLetterWithResourceIdentity?: {
-    readonly identity?: unknown
-    readonly deadLetterDestination: DeadLetterDestination
-  }
-}
+  eventDeliverySchema: z.exactOptional(z.enum(['EventGridSchema', 'CustomInputSchema', 'CloudEventSchemaV1_0'])),
+  retryPolicy: z.exactOptional(
+    z.object({
+      maxDeliveryAttempts: z.exactOptional(z.int().min(1).max(30)),
+      eventTimeToLiveInMinutes: z.exactOptional(z.int().min(1).max(1440)),
+    }),
+  ),
+  deadLetterDestination: z.exactOptional(deadLetterDestination),
+  deadLetterWithResourceIdentity: z.exactOptional(
+    z.object({ identity: z.exactOptional(z.unknown()), deadLetterDestination }),
+  ),
+})
+
+/** Settings of an event subscription in ARM's shape, as requested: with secrets, without defaults. */
+export type EventSubscriptionProperties = ReadonlyDeep<z.infer<typeof eventSubscriptionSettings>>
+/** Where a subscription delivers to: to webhooks and storage queues; others are stored and shown. */
+export type Destination = NonNullable<EventSubscriptionProperties['destination']>
+export type WebHookProperties = Extract<Destination, { endpointType: 'WebHook' }>['properties']
+export type DeliveryAttributeMapping = NonNullable<WebHookProperties['deliveryAttributeMappings']>[number]
+export type DeadLetterDestination = NonNullable<EventSubscriptionProperties['deadLetterDestination']>
+export type SubscriptionFilter = NonNullable<EventSubscriptionProperties['filter']>
+/** The schema of the events that a subscription delivers. */
+export type DeliverySchema = NonNullable<EventSubscriptionProperties['eventDeliverySchema']>
 
 /** The provisioning state of an event subscription. */
 export type ProvisioningState =

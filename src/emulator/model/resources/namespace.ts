@@ -1,5 +1,8 @@
-// Types of a namespace, its topics and Queue event subscription settings.
-import type { AdvancedFilter, DeadLetterDestination } from './model.ts'
+// Namespaces, their topics, and Queue event subscriptions with their settings: lock 60-300 s, `maxDeliveryCount` 1-10, 25 filters.
+import { z } from 'zod'
+import type { ReadonlyDeep } from '../readonly-deep.ts'
+import { advancedFilterSchema } from './advanced-filter.ts'
+import { deadLetterDestination } from './model.ts'
 import type { TrackedResource } from './resource.ts'
 
 /** An Event Grid namespace (ARM 2025-02-15). Its name is unique in the whole emulator, as its host name is in Azure. */
@@ -27,29 +30,35 @@ export interface NamespaceTopic {
   readonly eventRetentionInDays: number
 }
 
+const queue = z.object({
+  receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),
+  maxDeliveryCount: z.int().min(1).max(10).exactOptional(),
+  /** ISO 8601 duration. */
+  eventTimeToLive: z.iso.duration().exactOptional(),
+  deadLetterDestinationWithResourceIdentity: z
+    .object({
+      identity: z.unknown().exactOptional(),
+      deadLetterDestination,
+    })
+    .exactOptional(),
+})
+
 /** A Queue event subscription's settings, in ARM's shape, as requested. */
-export interface QueueSubscriptionProperties {
-  readonly deliveryConfiguration: {
-    readonly deliveryMode: 'Queue'
-    readonly queue?: {
-      readonly receiveLockDurationInSeconds?: number
-      readonly maxDeliveryCount?: number
-      /** ISO 8601 duration. */
-      readonly eventTimeToLive?: string
-      readonly deadLetterDestinationWithResourceIdentity?: {
-        readonly identity?: unknown
-        readonly deadLetterDestination: DeadLetterDestination
-      }
-    }
-  }
-  readonly eventDeliverySchema?: 'CloudEventSchemaV1_0'
-  readonly filtersConfiguration?: {
-    readonly includedEventTypes?: readonly string[]
-    readonly filters?: readonly AdvancedFilter[]
-  }
+export const queueSubscriptionSettings = z.object({
+  deliveryConfiguration: z.object({ deliveryMode: z.literal('Queue'), queue: queue.exactOptional() }),
+  eventDeliverySchema: z.literal('CloudEventSchemaV1_0').exactOptional(),
+  filtersConfiguration: z
+    .object({
+      includedEventTypes: z.array(z.string()).exactOptional(),
+      filters: z.array(advancedFilterSchema(z.string(), 1)).max(25).exactOptional(),
+    })
+    .exactOptional(),
   /** ISO 8601. */
-  readonly expirationTimeUtc?: string
-}
+  expirationTimeUtc: z.iso.datetime({ offset: true }).exactOptional(),
+})
+
+/** A Queue event subscription's settings, in ARM's shape, as requested. */
+export type QueueSubscriptionProperties = ReadonlyDeep<z.infer<typeof queueSubscriptionSettings>>
 
 /** A Queue event subscription. A value: a change makes a new one, found in the store under the same id. */
 export interface QueueSubscription {

@@ -1,5 +1,6 @@
 // Types of topics, domains, domain topics, system topics; resource ids, region names.
-import type { InputSchema, InputSchemaMapping } from './model.ts'
+import type { InputSchemaMapping } from '../events/input-schema-mapping.ts'
+import type { InputSchema } from './model.ts'
 
 /** What custom topics, domains, system topics and namespaces have in common. */
 export interface TrackedResource {
