@@ -12,8 +12,7 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
     return last ? `last answer ${last.status ?? `none (${last.error})`}` : ''
   }
 
-  const deliveries = engine.pendingQueues().map(({ queue, subscription: { id } }) => {
-    const { size, underWay, nextTryAt = 0 } = queue
+  const deliveries = engine.pendingQueues().map(({ id, size, underWay, nextTryAt = 0 }) => {
     return lineOf(id, [
       eventsText(size),
       underWay > 0 ? `${underWay} awaiting an answer` : '',

@@ -148,7 +148,6 @@ function createParts(
     journal,
     store: namespaces,
     bound,
-    figures,
     watcher,
     deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore },
   })

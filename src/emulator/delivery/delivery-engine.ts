@@ -17,7 +17,7 @@ export interface DeliveryEngineOptions
     DeliveryTokenOptions,
     ValidatorOptions,
     WebhookClientOptions,
-    Omit<PendingEventsOptions, 'work' | 'isDelivered' | 'deliver'> {
+    Omit<PendingEventsOptions, 'work' | 'isDelivered' | 'send'> {
   readonly records: Records
 }
 
@@ -42,7 +42,7 @@ export function createDeliveryEngine(options: DeliveryEngineOptions) {
     ...options,
     work,
     isDelivered: (subscription) => channels(subscription) !== undefined,
-    deliver: createDeliver(options, { channels, work }),
+    send: createDeliver(options, { channels, work }),
   })
 
   return {

@@ -1,41 +1,51 @@
-// Life of undelivered events: accepted, sent, given up, dead-lettered after the delay, dropped.
+// Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
 import type { EventSubscription } from '../model/resources/model.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { createDeadLetterBox } from '../records/dead-letter-box.ts'
+import { type EventWatcher, endOf } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
-import { createIntake, type IntakeOptions } from './intake.ts'
+import type { JournalEntry } from '../state/journal.ts'
 import type { PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
 import { deadLetterDestinationOf, deadLetteredForm } from './queue/dead-letter.ts'
-import { createSubscriptionQueue, type SubscriptionQueueOptions } from './queue/subscription-queue.ts'
-import { createSubscriptionQueues } from './queue/subscription-queues.ts'
-import type { Deliver } from './send/deliver.ts'
+import {
+  createSubscriptionQueue,
+  type SubscriptionQueue,
+  type SubscriptionQueueOptions,
+} from './queue/subscription-queue.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
 export interface PendingEventsOptions
-  extends Omit<IntakeOptions, 'queues' | 'sizeOf' | 'giveUp'>,
-    Pick<SubscriptionQueueOptions, 'random' | 'settings' | 'work'> {
+  extends Omit<SubscriptionQueueOptions, 'sizeOf' | 'giveUp' | 'release' | 'wakeAt'> {
+  readonly store: Store
+  readonly bound: PendingBound
+  readonly watcher?: EventWatcher
+  /** Takes a persisted event of a Queue event subscription; false for any other. */
+  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
   readonly records: Pick<Records, 'deadLetters'>
-  readonly deliver: Deliver
+  /** Whether the emulator delivers to the destination of a subscription. */
+  readonly isDelivered: (subscription: EventSubscription) => boolean
 }
+
+/** States in which an event subscription takes new events. */
+const openStates: readonly string[] = ['Succeeded', 'Updating']
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
-  const { clock, watcher, journal, settings, bound, work, isDelivered, deliver } = options
+  const { clock, store, watcher, journal, settings, bound, work, isDelivered } = options
+  /** By the ids of the subscriptions in lower case. */
+  const queues = new Map<string, SubscriptionQueue>()
   let closed = false
-  const count = () => deadLetters.size + queues.size
+  const count = () => [...queues.values()].reduce((sum, { size }) => sum + size, deadLetters.size)
   const waiters = createSettledWaiters(() => closed || count() === 0)
   const pump = createPump(clock, work, () => {
-    for (const { queue } of queues.all()) queue.pump()
+    for (const queue of queues.values()) queue.pump()
   })
-  const release = ({ hold }: Pick<PendingEvent, 'hold'>) => {
-    bound.release(hold)
-    waiters.check()
-  }
-  const shared = { ...options, wakeAt: pump.wakeAt, release }
   const deadLetters = createDeadLetterBox({
     clock,
     records: options.records.deadLetters,
@@ -43,38 +53,76 @@ export function createPendingEvents(options: PendingEventsOptions) {
     work,
     written: waiters.check,
   })
-  const queues = createSubscriptionQueues((subscription) =>
-    createSubscriptionQueue(subscription, { ...shared, sizeOf, giveUp, send: deliver }),
-  )
-  const intake = createIntake({ ...options, queues, sizeOf, giveUp })
+
+  function release({ hold }: Pick<PendingEvent, 'hold'>): void {
+    bound.release(hold)
+    waiters.check()
+  }
 
   function sizeOf(event: AcceptedEvent, subscription: EventSubscription): number {
     return Buffer.byteLength(deliveredText(event, deliverySchemaOf(subscription)))
   }
 
-  function giveUp(subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason): void {
-    watcher?.givenUp(subscription, event.event, reason)
+  function giveUp(subscription: EventSubscription, pending: PendingEvent, reason: GiveUpReason): void {
+    const { event, row, lastAttemptAt = clock.now() } = pending
+    watcher?.changed(subscription, event, { state: 'given up', reason })
     const letter = {
       subscription,
       destination: deadLetterDestinationOf(subscription),
-      event: deadLetteredForm(event, reason, deliverySchemaOf(subscription)),
+      event: deadLetteredForm(pending, reason, deliverySchemaOf(subscription)),
       done(blobPath: string | undefined) {
-        journal.settled(subscription.id, event.row)
-        release(event)
-        watcher?.deadLettered(subscription, [event.event], blobPath)
+        journal.settled(subscription.id, row)
+        release(pending)
+        watcher?.changed(subscription, event, endOf(blobPath))
       },
     }
-    deadLetters.add(letter, (event.lastAttemptAt ?? clock.now()) + settings.deadLetterDelay)
+    deadLetters.add(letter, lastAttemptAt + settings.deadLetterDelay)
   }
 
-  function removeQueue(subscription: EventSubscription): void {
-    const removed = queues.find(subscription.id)
-    if (!removed) return
-    if (!closed) journal.forget(subscription.id)
-    removed.queue.drop()
-    watcher?.forgotten(subscription)
-    queues.remove(subscription)
+  /** The queue of a subscription; undefined if none is delivered to. */
+  const queueOf = (subscriptionId: string) => queues.get(subscriptionId.toLowerCase())
+
+  function addQueue(subscription: EventSubscription): SubscriptionQueue {
+    const queue = createSubscriptionQueue(subscription, { ...options, wakeAt: pump.wakeAt, release, sizeOf, giveUp })
+    queues.set(subscription.id.toLowerCase(), queue)
+    return queue
+  }
+
+  function removeQueue({ id }: Pick<EventSubscription, 'id'>): void {
+    const queue = queueOf(id)
+    if (!queue) return
+    if (!closed) journal.forget(id)
+    queue.drop()
+    watcher?.forgotten({ id })
+    queues.delete(id.toLowerCase())
     waiters.check()
+  }
+
+  function addEvent(
+    queue: SubscriptionQueue,
+    subscription: EventSubscription,
+    event: PendingEvent,
+    due?: number,
+  ): void {
+    queue.add(event, due)
+    watcher?.changed(subscription, event.event, { state: 'queued' })
+  }
+
+  /** The subscriptions that take new events of a source, with their queues. */
+  const openOf = (source: string) =>
+    store.subscriptions.of(source).flatMap((subscription) => {
+      const queue = openStates.includes(subscription.provisioningState) ? queueOf(subscription.id) : undefined
+      return queue ? [{ queue, subscription }] : []
+    })
+
+  function restoreEntry({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
+    const subscription = store.subscriptions.get(subscriptionId)
+    if (!subscription || !isDelivered(subscription)) return void journal.settled(subscriptionId, row)
+    const { due, givenUp, ...attempts } = state
+    const restored = { event, row, hold: bound.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
+    if (givenUp) return void giveUp(subscription, restored, givenUp)
+    // In every provisioning state: events accepted before a change are still delivered.
+    addEvent(queueOf(subscriptionId) ?? addQueue(subscription), subscription, restored, due)
   }
 
   return {
@@ -84,48 +132,84 @@ export function createPendingEvents(options: PendingEventsOptions) {
      */
     accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent> {
       if (closed) return new Set()
-      const wanted = intake.accept(accepted)
+      const routed = accepted.flatMap(({ sources, events }) => {
+        const open = sources.flatMap(openOf)
+        return events.map((event) => ({ event, takers: open.filter(({ queue }) => queue.matches(event)) }))
+      })
+      const acceptedAt = clock.now()
+      const rows = journal.accepted(
+        routed.map(({ event, takers }) => ({
+          event,
+          subscriptionIds: takers.map(({ subscription }) => subscription.id),
+        })),
+        acceptedAt,
+      )
+      for (const { sources, events } of accepted) watcher?.accepted(sources[0], events)
+      for (const [index, { event, takers }] of routed.entries()) {
+        const [first] = takers
+        const hold = first && bound.hold(sizeOf(event, first.subscription), takers.length)
+        for (const { queue, subscription } of takers) {
+          addEvent(queue, subscription, { event, row: rows[index], hold, acceptedAt, attempts: 0 })
+        }
+      }
       pump.soon()
-      return wanted
+      return new Set(routed.flatMap(({ event, takers }) => (takers.length > 0 ? [event] : [])))
     },
     /** Delivers an event to one subscription again, without its filter; false if the subscription accepts no events. */
     redeliver(subscriptionId: string, event: AcceptedEvent): boolean {
-      const taken = !closed && intake.redeliver(subscriptionId, event)
-      if (taken) pump.soon()
-      return taken
+      const queue = closed ? undefined : queueOf(subscriptionId)
+      const subscription = store.subscriptions.get(subscriptionId)
+      if (!queue || !subscription) return false
+      const acceptedAt = clock.now()
+      const [row] = journal.accepted([{ event, subscriptionIds: [subscription.id] }], acceptedAt)
+      const hold = bound.hold(sizeOf(event, subscription), 1)
+      addEvent(queue, subscription, { event, row, hold, acceptedAt, attempts: 0 })
+      pump.soon()
+      return true
     },
     /**
      * Tries the waiting events of a subscription at once, or that one alone, though its endpoint is held back. False if nothing
      * waits.
      */
     tryNow(subscriptionId: string, event?: AcceptedEvent): boolean {
-      const found = closed ? undefined : queues.find(subscriptionId)
-      if (!found) return false
-      const { queue, subscription } = found
+      const queue = closed ? undefined : queueOf(subscriptionId)
+      const subscription = store.subscriptions.get(subscriptionId)
+      if (!queue || !subscription) return false
       const wasHeld = queue.heldUntil !== undefined
       const hastened = queue.hasten(event)
-      for (const one of hastened) watcher?.queued(subscription, one)
+      for (const one of hastened) watcher?.changed(subscription, one, { state: 'queued' })
       pump.soon()
       return wasHeld || hastened.length > 0
     },
-    /** The queue of a subscription; undefined if none is delivered to. */
-    queue: (subscriptionId: string) => queues.find(subscriptionId)?.queue,
+    queue: queueOf,
     /** Loads the events that were pending when the emulator ended. To be called once, after the stored subscriptions. */
     restore(): void {
-      intake.restore()
+      let last: AcceptedEvent | undefined
+      for (const entry of journal.entries()) {
+        // The journal lists an event once for each of its subscriptions, one after the other.
+        if (entry.event !== last) {
+          watcher?.accepted(store.subscriptions.get(entry.subscriptionId)?.scope ?? '', [entry.event])
+        }
+        last = entry.event
+        if (!options.restoreElsewhere?.(entry)) restoreEntry(entry)
+      }
       pump.soon()
     },
     /** To be called each time a subscription is stored: settings or provisioning state differ. */
     subscriptionChanged(subscription: EventSubscription): void {
-      if (closed || !isDelivered(subscription)) removeQueue(subscription)
-      else if (queues.update(subscription)) pump.soon()
+      if (closed || !isDelivered(subscription)) return void removeQueue(subscription)
+      // Before the first success there are no settings to deliver by; during an update the previous ones are used.
+      if (subscription.provisioningState !== 'Succeeded') return
+      const queue = queueOf(subscription.id) ?? addQueue(subscription)
+      queue.use(subscription)
+      pump.soon()
     },
     /** To be called after a subscription left the store: its pending events are dropped. */
     subscriptionDeleted: removeQueue,
     /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
     pending: count,
-    /** The event subscriptions with events that are neither delivered nor given up, with their queues. */
-    pendingQueues: () => [...queues.all()].filter(({ queue }) => queue.size > 0),
+    /** The queues with events that are neither delivered nor given up. */
+    pendingQueues: () => [...queues.values()].filter(({ size }) => size > 0),
     pendingDeadLetters: deadLetters.pending,
     /** Sends what is due in the next turn of the event loop. */
     sendSoon: pump.soon,
@@ -136,7 +220,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       closed = true
       pump.close()
       deadLetters.close()
-      for (const { subscription } of [...queues.all()]) removeQueue(subscription)
+      for (const { id } of [...queues.values()]) removeQueue({ id })
       waiters.check()
     },
   }

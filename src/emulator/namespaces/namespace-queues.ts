@@ -9,7 +9,7 @@ import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
-import type { EventWatcher, PullChange } from '../records/event-watcher.ts'
+import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import {
   createPullQueue,
@@ -30,10 +30,8 @@ export interface NamespaceQueuesOptions {
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
-  /** Counts what became of events. */
-  readonly figures: { add(name: 'delivered' | 'deadLettered' | 'dropped'): void }
   readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store'>
-  readonly watcher?: Pick<EventWatcher, 'pulled' | 'forgotten'>
+  readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
 }
 
 interface Entry {
@@ -44,7 +42,7 @@ interface Entry {
 
 /** The queues of all Queue event subscriptions. */
 export function createNamespaceQueues(options: NamespaceQueuesOptions) {
-  const { clock, store, journal, bound, figures, watcher } = options
+  const { clock, store, journal, bound, watcher } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -55,8 +53,8 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
 
   function makeEntry(subscription: QueueSubscription): Entry {
     const { id, name, topicId: scope } = subscription
-    const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: Omit<PullChange, 'tries'>) =>
-      watcher?.pulled({ id, name, scope }, acceptedForm(event), { tries, ...change })
+    const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: FateChange) =>
+      watcher?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
     const queue = createPullQueue({
       clock,
       settings: settingsOf(subscription, store),
@@ -66,20 +64,16 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         tell(event, { state: state === 'available' ? 'queued' : state, nextTryAt: until })
       },
       removed(event, reason) {
-        const end = (fate: 'delivered' | 'deadLettered' | 'dropped') => {
-          figures.add(fate)
+        const end = () => {
           journal.settled(id, event.row)
           bound.release(event.hold)
           waiters.check()
         }
         tell(event, reason ? { state: 'given up', reason } : { state: 'delivered' })
-        if (!reason) return end('delivered')
+        if (!reason) return end()
         const done = (blobPath: string | undefined) => {
-          tell(event, {
-            reason,
-            ...(blobPath === undefined ? { state: 'dropped' } : { state: 'dead-lettered', blobPath }),
-          })
-          end(blobPath === undefined ? 'dropped' : 'deadLettered')
+          tell(event, { reason, ...endOf(blobPath) })
+          end()
         }
         const { subscription: current } = entry
         const { queue: settings } = current.properties.deliveryConfiguration

@@ -2,12 +2,12 @@
 import { type AcceptedEvent, eventId, eventSource, eventSubject, eventType } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { EventSubscription, InputSchema } from '../model/resources/model.ts'
-import type { EventWatcher, PullChange } from '../records/event-watcher.ts'
+import type { EventWatcher, FateChange } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'
 
 /** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
-export type FateState = PullChange['state'] | 'waiting' | 'forgotten'
+export type FateState = FateChange['state'] | 'waiting' | 'forgotten'
 
 export interface Fate {
   readonly subscriptionId: string
@@ -67,6 +67,13 @@ const attemptLimit = 10
 /** The maximum number of subscriptions that are followed per event. */
 export const fateLimit = 50
 export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
+
+/** What is counted of the ends of an event. */
+const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'dropped'>>> = {
+  delivered: 'delivered',
+  'dead-lettered': 'deadLettered',
+  dropped: 'dropped',
+}
 
 /** The latest events, bounded in number and size. */
 function createTrailMemory(now: () => number, limit: number) {
@@ -129,14 +136,14 @@ function createTrailMemory(now: () => number, limit: number) {
 
 export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
   const memory = createTrailMemory(now, limit)
-  const { entries, changed } = memory
+  const { entries } = memory
 
   /** Changes the state of an event for a subscription; false if the subscription is not followed. */
   function change(
     { id, name, scope }: Pick<EventSubscription, 'id' | 'name' | 'scope'>,
     event: AcceptedEvent,
     apply: (fate: Fate) => void,
-    way: 'push' | 'pull' = 'push',
+    pull = false,
   ): boolean {
     if (memory.isSkipped(event)) return false
     // An event of an earlier run of the emulator is not known yet.
@@ -144,18 +151,11 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
       if (entry.fates.size >= fateLimit) return false
-      fate = {
-        subscriptionId: id,
-        subscriptionName: name,
-        pull: way === 'pull',
-        state: 'queued',
-        tries: 0,
-        attempts: [],
-      }
+      fate = { subscriptionId: id, subscriptionName: name, pull, state: 'queued', tries: 0, attempts: [] }
       entry.fates.set(id.toLowerCase(), fate)
     }
     apply(fate)
-    changed(entry)
+    memory.changed(entry)
     return true
   }
 
@@ -165,17 +165,26 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       // Only the last events of a large request fit.
       const fresh = events.filter((event) => !memory.find(event))
       for (const event of fresh.slice(0, -limit)) memory.skip(event)
-      for (const event of fresh.slice(-limit)) changed(memory.add(source, event))
+      for (const event of fresh.slice(-limit)) memory.changed(memory.add(source, event))
     },
-    queued(subscription, event) {
-      const isFollowed = change(subscription, event, (fate) => {
-        fate.state = 'queued'
-        delete fate.nextTryAt
-        delete fate.reason
-        delete fate.blobPath
-      })
+    changed(subscription, event, { pull, nextTryAt, ...changes }) {
+      const end = ends[changes.state]
+      if (end) figures.add(end)
+      const isFollowed = change(
+        subscription,
+        event,
+        (fate) => {
+          delete fate.nextTryAt
+          if (changes.state === 'queued') {
+            delete fate.reason
+            delete fate.blobPath
+          }
+          Object.assign(fate, changes, nextTryAt !== undefined && { nextTryAt })
+        },
+        pull,
+      )
       const entry = memory.find(event)
-      if (!isFollowed && entry) entry.furtherFates++
+      if (!isFollowed && !pull && changes.state === 'queued' && entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
@@ -195,40 +204,13 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         })
       }
     },
-    givenUp(subscription, event, reason) {
-      change(subscription, event, (fate) => {
-        fate.state = 'given up'
-        fate.reason = reason
-        delete fate.nextTryAt
-      })
-    },
-    deadLettered(subscription, events, blobPath) {
-      figures.add(blobPath === undefined ? 'dropped' : 'deadLettered', events.length)
-      for (const event of events) {
-        change(subscription, event, (fate) => {
-          fate.state = blobPath === undefined ? 'dropped' : 'dead-lettered'
-          if (blobPath !== undefined) fate.blobPath = blobPath
-        })
-      }
-    },
-    pulled(subscription, event, { nextTryAt, ...pulled }) {
-      change(
-        subscription,
-        event,
-        (fate) => {
-          delete fate.nextTryAt
-          Object.assign(fate, pulled, nextTryAt !== undefined && { nextTryAt })
-        },
-        'pull',
-      )
-    },
     forgotten({ id }) {
       for (const entry of entries.values()) {
         const fate = entry.fates.get(id.toLowerCase())
         if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
         delete fate.nextTryAt
-        changed(entry)
+        memory.changed(entry)
       }
     },
   }

@@ -198,11 +198,16 @@ describe('a subscription', () => {
     const subscription = grid.subscribe()
     const endpointUrl = 'https://subscriber.example/new'
     const properties = { destination: { endpointType: 'WebHook', properties: { endpointUrl } } } as const
-    grid.engine.subscriptionChanged({ ...subscription, properties, provisioningState: 'Updating' })
+    const store = (provisioningState: 'Updating' | 'Failed') => {
+      const changed = { ...subscription, properties, provisioningState }
+      grid.store.subscriptions.put(changed)
+      grid.engine.subscriptionChanged(changed)
+    }
+    store('Updating')
     await publish(grid, [cloudEvent()])
     await grid.engine.idle()
     expect(grid.subscriber.deliveries()[0]?.url).toBe('/api/events?code=s3cret')
-    grid.engine.subscriptionChanged({ ...subscription, properties, provisioningState: 'Failed' })
+    store('Failed')
     await publish(grid, [cloudEvent({ id: 'e2' })])
     await grid.engine.idle()
     expect(grid.subscriber.deliveries()).toHaveLength(1)

@@ -517,7 +517,7 @@ it('refuses to publish what it cannot write down, with a status that makes the p
   }
   const figures = { add: () => {} }
   const queues = createNamespaceQueues({
-    ...{ clock, store, figures },
+    ...{ clock, store },
     journal: { ...noJournal, accepted },
     bound: createPendingBound({ maxPending: 1, maxPendingBytes: 1 }),
     deadLetters: { records: new RecordRing(), store: memoryDeadLetterStore },

@@ -82,6 +82,8 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
   }
 
   return {
+    /** The resource id of the subscription. */
+    id: first.id,
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
       subscription = next
