@@ -33,24 +33,15 @@ const handshake = (said: string) =>
     message: `Webhook validation handshake failed for https://app.example.com/api/events. ${said}`,
   })
 
-it.each([
-  {
-    name: 'the role, to the client and scope',
-    over: {},
-    expected:
-      '--assignee c1 --role "EventGrid EventSubscription Contributor" --scope /subscriptions/s1/resourceGroups/rg1',
-  },
-  {
-    name: 'the client that ARM names where metadata names none',
-    over: { clientId: undefined },
-    expected: '--assignee 4b-x --role',
-  },
-  {
-    name: 'a scope that a shell would not take',
-    over: { scopeId: '/subscriptions/s1/resourceGroups/rg(1)' },
-    expected: "--scope '/subscriptions/s1/resourceGroups/rg(1)'",
-  },
-])('gives a line to paste that assigns $name', ({ over, expected }) => {
+it.each<[name: string, over: Partial<FailureContext>, expected: string]>([
+  [
+    'the role, to the client and scope',
+    {},
+    '--assignee c1 --role "EventGrid EventSubscription Contributor" --scope /subscriptions/s1/resourceGroups/rg1',
+  ],
+  ['the client that ARM names where metadata names none', { clientId: undefined }, '--assignee 4b-x --role'],
+  ['a scope that a shell would not take', { scopeId: '/subscriptions/s1/rg(1)' }, "--scope '/subscriptions/s1/rg(1)'"],
+])('gives a line to paste that assigns %s', (_name, over, expected) => {
   const message =
     "The client '4b-x' with object id '9' does not have authorization to perform action 'x' over scope 'y'"
   const { code, fix } = explain({ status: 403, code: 'AuthorizationFailed', message }, over)
@@ -59,24 +50,15 @@ it.each([
   expect(fix).toContain(expected)
 })
 
+const answered = (method: string, code: string) => `Http ${method} request failed with response code ${code}.`
+const restart = 'delete its pod so that it restarts; afterwards the same request returns 200'
+
 it.each([
-  {
-    said: 'Http OPTIONS request failed with response code ServiceUnavailable.',
-    what: 'OPTIONS was answered ServiceUnavailable',
-    fix: 'delete its pod so that it restarts; afterwards the same request returns 200',
-  },
-  {
-    said: 'Http OPTIONS request failed with response code Unknown.',
-    what: 'OPTIONS got no HTTP answer',
-    fix: 'not self-signed',
-  },
-  {
-    said: 'Http POST request failed with response code NotFound.',
-    what: 'POST was answered NotFound',
-    fix: 'route /api/events',
-  },
-  { said: 'Something new.', what: 'Something new.', fix: 'reachable from the internet' },
-])('says of a failed handshake which URL, what it answered and what to do: $said', ({ said, what, fix }) => {
+  [answered('OPTIONS', 'ServiceUnavailable'), 'OPTIONS was answered ServiceUnavailable', restart],
+  [answered('OPTIONS', 'Unknown'), 'OPTIONS got no HTTP answer', 'not self-signed'],
+  [answered('POST', 'NotFound'), 'POST was answered NotFound', 'route /api/events'],
+  ['Something new.', 'Something new.', 'reachable from the internet'],
+])('says of a failed handshake which URL, what it answered and what to do: %s', (said, what, fix) => {
   const explained = explainFailure(handshake(said), context)
   expect(explained.code).toBe('HANDSHAKE_FAILED')
   expect(explained.what).toContain('https://app.example.com/api/events?(redacted)')
@@ -85,9 +67,7 @@ it.each([
 })
 
 it('advises about the ingress only where the answer was 503', () => {
-  expect(
-    explainFailure(handshake('Http OPTIONS request failed with response code Forbidden.'), context).fix,
-  ).not.toContain('pod')
+  expect(explainFailure(handshake(answered('OPTIONS', 'Forbidden')), context).fix).not.toContain('pod')
 })
 
 it('hides queries and secrets that Azure repeats, in every spelling, and bounds the length', () => {
@@ -97,98 +77,59 @@ it('hides queries and secrets that Azure repeats, in every spelling, and bounds 
   expect(what.length).toBeLessThan(1_200)
 })
 
-it.each([
-  {
-    name: 'an untrusted certificate',
-    failure: { kind: 'network', status: undefined, code: 'SELF_SIGNED_CERT_IN_CHAIN' } as const,
-    fix: 'NODE_EXTRA_CA_CERTS',
-  },
-  {
-    name: 'no connection',
-    failure: { kind: 'network', status: undefined, code: 'ECONNREFUSED' } as const,
-    fix: 'HTTPS_PROXY',
-  },
-  { name: 'an Entra that does not answer', failure: { kind: 'token', status: undefined } as const, fix: 'HTTPS_PROXY' },
-  {
-    name: "Entra's untrusted certificate",
-    failure: { kind: 'token', status: undefined, fix: 'trust it' } as const,
-    fix: 'trust it',
-  },
-])('says what to do about $name', ({ failure, fix }) => expect(explain(failure).fix).toContain(fix))
+const network = (code?: string) => ({ kind: 'network', status: undefined, code }) as const
+const token = (fix?: string) => ({ kind: 'token', status: undefined, fix }) as const
 
-it('says of an emulator that is down that it must be started', () => {
-  const failure = { kind: 'network', status: undefined, code: 'ECONNREFUSED' } as const
-  const { fix } = explain(failure, { resourceManager: 'https://127.0.0.1:4430' })
-  expect(fix).toContain('nothing listens at 127.0.0.1:4430: start the emulator')
-})
+it.each<[name: string, failure: Partial<ArmFailure>, fix: string, over?: Partial<FailureContext>]>([
+  ['an untrusted certificate', network('SELF_SIGNED_CERT_IN_CHAIN'), 'NODE_EXTRA_CA_CERTS'],
+  ['no connection', network('ECONNREFUSED'), 'HTTPS_PROXY'],
+  ['an Entra that does not answer', token(), 'HTTPS_PROXY'],
+  ["Entra's untrusted certificate", token('trust it'), 'trust it'],
+  [
+    'an emulator that is down',
+    network('ECONNREFUSED'),
+    'nothing listens at 127.0.0.1:4430: start the emulator',
+    { resourceManager: 'https://127.0.0.1:4430' },
+  ],
+])('says what to do about %s', (_name, failure, fix, over) => expect(explain(failure, over).fix).toContain(fix))
 
-it.each([
-  { verdict: 'passing', failure: { status: 409, code: 'Conflict' } },
-  { verdict: 'passing', failure: { status: 412 } },
-  { verdict: 'passing', failure: { status: 408 } },
-  { verdict: 'passing', failure: { status: 429, code: 'TooManyRequests' } },
-  { verdict: 'passing', failure: { status: 503 } },
-  { verdict: 'passing', failure: { kind: 'network', status: undefined } as const },
-  { verdict: 'passing', failure: { kind: 'token', status: undefined } as const },
-  { verdict: 'passing', failure: { kind: 'canceled', status: undefined } as const },
-  {
-    verdict: 'passing',
-    failure: {
-      kind: 'operation',
-      code: 'Internal error',
-      message: 'The operation failed due to an internal server error.',
-    } as const,
-  },
-  {
-    verdict: 'passing',
-    failure: { kind: 'operation', code: 'Publisher Provider Error', message: 'status code: Conflict' } as const,
-  },
-  { verdict: 'passing', failure: { kind: 'operation', message: 'failed without saying why' } as const },
-  {
-    verdict: 'rejected',
-    failure: { kind: 'operation', code: 'Managed Identity Authorization Error', message: 'no role' } as const,
-  },
-  { verdict: 'rejected', failure: { status: 409, code: 'ScopeLocked' } },
-  { verdict: 'rejected', failure: { status: 409, message: 'Quota limit reached' } },
-  { verdict: 'rejected', failure: { status: 403, code: 'RequestDisallowedByPolicy' } },
-  { verdict: 'rejected', failure: { kind: 'unexpected', status: undefined, message: 'a bug' } as const },
-  {
-    verdict: 'provider',
-    failure: {
-      status: 409,
-      code: 'Conflict',
-      message: "The subscription is not registered to use namespace 'Microsoft.EventGrid'.",
-    },
-  },
-  {
-    verdict: 'provider',
-    failure: { status: 409, message: "The subscription registration is in 'Unregistered' state." },
-  },
-  {
-    verdict: 'provider',
-    failure: {
+const operation = (code?: string, message = '') => ({ kind: 'operation', code, message }) as const
+
+it.each<[verdict: string, failure: Partial<ArmFailure>]>([
+  ['passing', { status: 409, code: 'Conflict' }],
+  ['passing', { status: 412 }],
+  ['passing', { status: 408 }],
+  ['passing', { status: 429, code: 'TooManyRequests' }],
+  ['passing', { status: 503 }],
+  ['passing', network()],
+  ['passing', token()],
+  ['passing', { kind: 'canceled', status: undefined }],
+  ['passing', operation('Internal error', 'The operation failed due to an internal server error.')],
+  ['passing', operation('Publisher Provider Error', 'status code: Conflict')],
+  ['passing', operation(undefined, 'failed without saying why')],
+  ['rejected', operation('Managed Identity Authorization Error', 'no role')],
+  ['rejected', { status: 409, code: 'ScopeLocked' }],
+  ['rejected', { status: 409, message: 'Quota limit reached' }],
+  ['rejected', { status: 403, code: 'RequestDisallowedByPolicy' }],
+  ['rejected', { kind: 'unexpected', status: undefined, message: 'a bug' }],
+  ['provider', { status: 409, code: 'Conflict', message: "is not registered to use namespace 'Microsoft.EventGrid'." }],
+  ['provider', { status: 409, message: "The subscription registration is in 'Unregistered' state." }],
+  [
+    'provider',
+    {
       status: 409,
       code: 'X',
       message: 'The Microsoft.EventGrid resource provider is not registered in subscription s1.',
     },
-  },
-  { verdict: 'permission', failure: { kind: 'operation', code: 'AuthorizationFailed' } as const },
-  { verdict: 'scope', failure: { status: 404, code: 'SubscriptionNotFound' } },
-  { verdict: 'scope', failure: { status: 400, code: 'InvalidSubscriptionId' } },
-  { verdict: 'credentials', failure: { status: 401 } },
-  { verdict: 'passing', failure: { status: 401, code: 'ExpiredAuthenticationToken' } },
-  { verdict: 'handshake', failure: { status: 400, code: 'Url validation' } },
-  {
-    verdict: 'handshake',
-    failure: {
-      kind: 'operation',
-      code: 'X',
-      message: 'The attempt to validate the provided endpoint https://x failed.',
-    } as const,
-  },
-])('judges $failure.status $failure.code $failure.message to be $verdict', ({ verdict, failure }) => {
-  expect(judgeFailure(failed({ code: undefined, ...failure }))).toBe(verdict)
-})
+  ],
+  ['permission', operation('AuthorizationFailed')],
+  ['scope', { status: 404, code: 'SubscriptionNotFound' }],
+  ['scope', { status: 400, code: 'InvalidSubscriptionId' }],
+  ['credentials', { status: 401 }],
+  ['passing', { status: 401, code: 'ExpiredAuthenticationToken' }],
+  ['handshake', { status: 400, code: 'Url validation' }],
+  ['handshake', operation('X', 'The attempt to validate the provided endpoint https://x failed.')],
+])('judges as %s: %j', (verdict, failure) => expect(judgeFailure(failed(failure))).toBe(verdict))
 
 it.each([
   {

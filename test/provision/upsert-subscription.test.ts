@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { RenewableCredential } from '../../src/azure/token-keeper.ts'
 import type { BindingError } from '../../src/core/errors.ts'
 import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
@@ -155,27 +155,17 @@ it.each([
   expect(waited).toBeLessThanOrEqual(120_000)
 })
 
-it.each([
-  { name: 'no role', answer: refused(403, 'AuthorizationFailed', "The client 'c9' ..."), code: 'PERMISSION_DENIED' },
-  { name: 'a rejected token', answer: refused(401, 'InvalidAuthenticationToken'), code: 'CREDENTIALS_REJECTED' },
-  {
-    name: 'an unregistered provider, which is a 409 too',
-    answer: refused(
-      409,
-      'MissingSubscriptionRegistration',
-      "The subscription registration is in 'Unregistered' state.",
-    ),
-    code: 'PROVIDER_NOT_REGISTERED',
-  },
-  { name: 'a missing group', answer: refused(404, 'ResourceGroupNotFound'), code: 'SCOPE_NOT_FOUND' },
-  { name: 'a missing topic', answer: refused(404, 'ResourceNotFound'), code: 'SCOPE_NOT_FOUND' },
-  { name: 'a bad request', answer: refused(400, 'InvalidRequest', 'Invalid filter.'), code: 'SUBSCRIPTION_REJECTED' },
-  {
-    name: 'a full quota, which is a 409 too',
-    answer: refused(409, 'X', 'Quota limit reached'),
-    code: 'SUBSCRIPTION_REJECTED',
-  },
-])('fails at once for $name', async ({ answer, code }) => {
+const unregistered = "The subscription registration is in 'Unregistered' state."
+
+it.each<[name: string, answer: Answer, code: string]>([
+  ['no role', refused(403, 'AuthorizationFailed', "The client 'c9' ..."), 'PERMISSION_DENIED'],
+  ['a rejected token', refused(401, 'InvalidAuthenticationToken'), 'CREDENTIALS_REJECTED'],
+  ['a provider', refused(409, 'MissingSubscriptionRegistration', unregistered), 'PROVIDER_NOT_REGISTERED'],
+  ['a missing group', refused(404, 'ResourceGroupNotFound'), 'SCOPE_NOT_FOUND'],
+  ['a missing topic', refused(404, 'ResourceNotFound'), 'SCOPE_NOT_FOUND'],
+  ['a bad request', refused(400, 'InvalidRequest', 'Invalid filter.'), 'SUBSCRIPTION_REJECTED'],
+  ['a full quota, which is a 409 too', refused(409, 'X', 'Quota limit reached'), 'SUBSCRIPTION_REJECTED'],
+])('fails at once for %s', async (_name, answer, code) => {
   const { upsert, time, arm } = await start({ once: always('PUT', answer) })
   expect(await failure(upsert())).toMatchObject({ code })
   expect(time.waits).toEqual([])
@@ -244,47 +234,27 @@ it('asks again where a page stands in the place of an answer of ARM', async () =
 const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
 const listed = (asked: Asked) => asked.method === 'GET' && asked.path.endsWith('/eventSubscriptions')
 
-it.each<{ name: string; once: (asked: Asked) => Answer | undefined }>([
-  { name: 'a page of a gateway', once: first('GET', { status: 404, text: '<html>no such site</html>' }) },
-  { name: 'an answer without a code', once: first('GET', { status: 404, body: { message: 'no' } }) },
-  { name: 'a code, while it is listed', once: first('GET', gone) },
-  { name: 'a code for the full URL, while it is listed', once: first('POST', gone) },
-  {
-    name: 'a code once, where the list may not be read',
-    once: (() => {
-      const answers = [gone, refused(403, 'AuthorizationFailed')]
-      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
-    })(),
-  },
-  {
-    name: 'a code, and a page in place of the list',
-    once: (() => {
-      const answers: Answer[] = [gone, { status: 404, text: '<html>' }]
-      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
-    })(),
-  },
-  {
-    name: 'a code, while it is listed on the third page',
-    once: (() => {
-      let page = 0
-      return (asked: Asked): Answer | undefined => {
-        if (page === 0 && asked.method === 'GET' && !listed(asked)) return gone
-        if (!listed(asked) || ++page > 2) return undefined
-        const [origin] = [`https://${asked.headers.host}`]
-        return { status: 200, body: { value: [], nextLink: `${origin}${asked.path}?api-version=1&$skiptoken=${page}` } }
-      }
-    })(),
-  },
-  ...[
-    { code: 'ResourceNotFound', times: 2 },
-    { code: '404', times: 9 },
-  ].map(({ code, times }) => ({
-    name: `${code} of a gateway, and for the list too`,
-    once: (() => {
-      const answers: Answer[] = Array.from({ length: times }, () => refused(404, code))
-      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
-    })(),
-  })),
+/** Says that there is nothing, and then lists it on the third page. */
+function onThirdPage() {
+  let page = 0
+  return (asked: Asked): Answer | undefined => {
+    if (page === 0 && asked.method === 'GET' && !listed(asked)) return gone
+    if (!listed(asked) || ++page > 2) return undefined
+    const nextLink = `https://${asked.headers.host}${asked.path}?api-version=1&$skiptoken=${page}`
+    return { status: 200, body: { value: [], nextLink } }
+  }
+}
+
+it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
+  ['a page of a gateway', first('GET', { status: 404, text: '<html>no such site</html>' })],
+  ['an answer without a code', first('GET', { status: 404, body: { message: 'no' } })],
+  ['a code, while it is listed', first('GET', gone)],
+  ['a code for the full URL, while it is listed', first('POST', gone)],
+  ['a code once, where the list may not be read', first('GET', gone, refused(403, 'AuthorizationFailed'))],
+  ['a code, and a page in place of the list', first('GET', gone, { status: 404, text: '<html>' })],
+  ['a code, while it is listed on the third page', onThirdPage()],
+  ['ResourceNotFound of a gateway, and for the list too', first('GET', ...Array(2).fill(gone))],
+  ['404 of a gateway, and for the list too', first('GET', ...Array(9).fill(refused(404, '404')))],
   ...Object.entries({
     'nothing for an item': { value: [null] },
     'a text for an item': { value: ['orders'] },
@@ -292,21 +262,14 @@ it.each<{ name: string; once: (asked: Asked) => Answer | undefined }>([
     'an item without an id': { value: [{ name: 'others' }] },
     'an error beside it': { error: { code: 'x', message: 'y' }, value: [] },
     'a next page that is a number': { value: [], nextLink: 5 },
-  }).map(([name, body]) => ({
-    name: `a code, and a list that holds ${name}`,
-    once: (() => {
-      const answers: Answer[] = [gone, { status: 200, body }]
-      return (asked: Asked) => (asked.method === 'GET' ? answers.shift() : undefined)
-    })(),
-  })),
-])('does not believe one 404 that is $name', async ({ once }) => {
+  }).map(([name, body]): [string, (asked: Asked) => Answer | undefined] => [
+    `a code, and a list that holds ${name}`,
+    first('GET', gone, { status: 200, body }),
+  ]),
+])('does not believe one 404 that is %s', async (_name, once) => {
   const { arm, upsert } = await start({ once })
-  arm.write({
-    properties: {
-      destination: { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } },
-      labels: ['theirs'],
-    },
-  })
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } }
+  arm.write({ properties: { destination, labels: ['theirs'] } })
   await upsert()
   expect(arm.writes().map(({ method }) => method)).toEqual(['PATCH'])
   expect(arm.state.properties?.labels).toEqual(['theirs'])
@@ -496,37 +459,27 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
   expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
 })
 
-describe('the token goes to ARM alone', () => {
-  /** A host that ARM names in an answer, and that would see the token. */
-  async function otherHost(answer: Answer = { status: 200, body: { status: 'Succeeded' } }) {
-    return startScripted(() => answer)
-  }
-  const accepted = (headers: Record<string, string>): Answer => ({
-    ...{ status: 201, headers },
-    body: { properties: { provisioningState: 'Creating' } },
+it('shows the token to no other host that ARM redirects to', async () => {
+  const other = await startScripted(() => ({ status: 200, body: { status: 'Succeeded' } }))
+  const { upsert } = await start({
+    once: first('GET', { status: 307, headers: { location: `${other.url}/elsewhere` } }),
   })
+  await upsert()
+  expect(other.asked).toEqual([])
+})
 
-  it('where it redirects to another host', async () => {
-    const other = await otherHost()
-    const { upsert } = await start({
-      once: first('GET', { status: 307, headers: { location: `${other.url}/elsewhere` } }),
-    })
-    await upsert()
-    expect(other.asked).toEqual([])
+it('follows an address of ARM that writes out the port, in whatever letter case', async () => {
+  const { arm, upsert, failed } = await start({
+    once: ({ method, body }) => {
+      if (method !== 'PUT') return undefined
+      arm.write(body)
+      const headers = { 'azure-asyncoperation': `${arm.url.replace('https', 'HTTPS')}/operationsStatus/none` }
+      return { status: 201, headers, body: { properties: { provisioningState: 'Creating' } } }
+    },
   })
-
-  it('follows an address of its own that writes out the port, in whatever letter case', async () => {
-    const { arm, upsert, failed } = await start({
-      once: ({ method, body }) => {
-        if (method !== 'PUT') return undefined
-        arm.write(body)
-        return accepted({ 'azure-asyncoperation': `${arm.url.replace('https', 'HTTPS')}/operationsStatus/none` })
-      },
-    })
-    await upsert()
-    expect(arm.asked.filter(({ path }) => path === '/operationsStatus/none')).not.toEqual([])
-    expect(failed).toEqual([])
-  })
+  await upsert()
+  expect(arm.asked.filter(({ path }) => path === '/operationsStatus/none')).not.toEqual([])
+  expect(failed).toEqual([])
 })
 
 it.each(['GET', 'PUT'])('reads no more of an endless answer to %s than is sane, and tries again', async (method) => {

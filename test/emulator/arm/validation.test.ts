@@ -29,6 +29,12 @@ function refusal(attempt: () => unknown): ArmError {
 
 const attribute = (name: string, value = 'x') => ({ name, type: 'Static', properties: { value } })
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
+const hook = (properties: Record<string, unknown>) => ({ destination: webhook(properties) })
+const attributes = (...deliveryAttributeMappings: readonly object[]) => hook({ deliveryAttributeMappings })
+const filters = (...advancedFilters: readonly object[]) => ({ ...hook({}), filter: { advancedFilters } })
+const retries = (retryPolicy: object) => ({ ...hook({}), retryPolicy })
+const expiring = (expirationTimeUtc: string) => ({ ...hook({}), expirationTimeUtc })
+const letters = { endpointType: 'StorageBlob', properties: { resourceId: 'x' } }
 
 describe('a PUT body is refused', () => {
   it.each<readonly [name: string, properties: unknown, message: RegExp]>([
@@ -42,122 +48,42 @@ describe('a PUT body is refused', () => {
       { queueName: '../letters' },
       { queueName: 'x'.repeat(64) },
       { queueMessageTimeToLiveInSeconds: 0 },
-    ].map(
-      (wrong) =>
-        [
-          `a storage queue with ${JSON.stringify(wrong).slice(0, 50)}`,
-          { destination: storageQueue(wrong) },
-          new RegExp(`destination.properties.${Object.keys(wrong)[0]}' is invalid`),
-        ] as const,
-    ),
+    ].map((wrong) => {
+      const invalid = new RegExp(`destination.properties.${Object.keys(wrong)[0]}' is invalid`)
+      return [`the storage queue ${Object.values(wrong)}`, { destination: storageQueue(wrong) }, invalid] as const
+    }),
     ['no URL', { destination: { endpointType: 'WebHook' } }, /Supplied URL is invalid/],
-    ['a null URL', { destination: webhook({ endpointUrl: null }) }, /Supplied URL is invalid/],
-    [
-      'an http URL',
-      { destination: webhook({ endpointUrl: 'http://example.com' }) },
-      /proper HTTPS URL like https:\/\/www\.example\.com\.$/,
-    ],
-    ['no URL at all', { destination: webhook({ endpointUrl: 'example' }) }, /Supplied URL is invalid/],
-    ['a batch of 0', { destination: webhook({ maxEventsPerBatch: 0 }) }, /maxEventsPerBatch/],
-    ['a batch of 5001', { destination: webhook({ maxEventsPerBatch: 5001 }) }, /maxEventsPerBatch/],
-    ['a batch of 1025 KB', { destination: webhook({ preferredBatchSizeInKilobytes: 1025 }) }, /preferredBatchSize/],
-    [
-      '11 delivery attributes',
-      { destination: webhook({ deliveryAttributeMappings: numbers(11).map((n) => attribute(`X-${n}`)) }) },
-      /deliveryAttributeMappings/,
-    ],
-    [
-      'an attribute of 4097 bytes',
-      { destination: webhook({ deliveryAttributeMappings: [attribute('X', 'ü'.repeat(2049))] }) },
-      /4096/,
-    ],
-    ['an attribute aeg-x', { destination: webhook({ deliveryAttributeMappings: [attribute('Aeg-x')] }) }, /aeg-/],
-    ...['Transfer-Encoding', 'content-length', 'Host', 'Connection', 'TE', 'Content-Type'].map(
-      (name) =>
-        [
-          `an attribute ${name}`,
-          { destination: webhook({ deliveryAttributeMappings: [attribute(name)] }) },
-          new RegExp(`'${name.toLowerCase()}' is that of a header`),
-        ] as const,
-    ),
-    [
-      'an attribute twice',
-      { destination: webhook({ deliveryAttributeMappings: [attribute('X'), attribute('x')] }) },
-      /unique/,
-    ],
+    ['a null URL', hook({ endpointUrl: null }), /Supplied URL is invalid/],
+    ['an http URL', hook({ endpointUrl: 'http://a.example' }), /proper HTTPS URL like https:\/\/www\.example\.com\.$/],
+    ['no URL at all', hook({ endpointUrl: 'example' }), /Supplied URL is invalid/],
+    ['a batch of 0', hook({ maxEventsPerBatch: 0 }), /maxEventsPerBatch/],
+    ['a batch of 5001', hook({ maxEventsPerBatch: 5001 }), /maxEventsPerBatch/],
+    ['a batch of 1025 KB', hook({ preferredBatchSizeInKilobytes: 1025 }), /preferredBatchSize/],
+    ['11 delivery attributes', attributes(...numbers(11).map((n) => attribute(`X-${n}`))), /deliveryAttributeMappings/],
+    ['an attribute of 4097 bytes', attributes(attribute('X', 'ü'.repeat(2049))), /4096/],
+    ['an attribute aeg-x', attributes(attribute('Aeg-x')), /aeg-/],
+    ...['Transfer-Encoding', 'content-length', 'Host', 'Connection', 'TE', 'Content-Type'].map((name) => {
+      const says = new RegExp(`'${name.toLowerCase()}' is that of a header`)
+      return [`an attribute ${name}`, attributes(attribute(name)), says] as const
+    }),
+    ['an attribute twice', attributes(attribute('X'), attribute('x')), /unique/],
     [
       'Authorization beside Entra',
-      {
-        destination: webhook({
-          azureActiveDirectoryApplicationIdOrUri: 'a',
-          deliveryAttributeMappings: [attribute('Authorization')],
-        }),
-      },
+      hook({ azureActiveDirectoryApplicationIdOrUri: 'a', deliveryAttributeMappings: [attribute('Authorization')] }),
       /Authorization/,
     ],
-    ['0 attempts', { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 0 } }, /maxDeliveryAttempts/],
-    ['31 attempts', { destination: webhook(), retryPolicy: { maxDeliveryAttempts: 31 } }, /maxDeliveryAttempts/],
-    [
-      '1441 minutes',
-      { destination: webhook(), retryPolicy: { eventTimeToLiveInMinutes: 1441 } },
-      /eventTimeToLiveInMinutes/,
-    ],
-    [
-      'an expiry that is over',
-      { destination: webhook(), expirationTimeUtc: '2025-12-31T23:59:59Z' },
-      /^Invalid expiration time\.$/,
-    ],
-    [
-      'an expiry that is no time',
-      { destination: webhook(), expirationTimeUtc: 'tomorrow' },
-      /^Invalid expiration time\.$/,
-    ],
-    ['an unknown schema', { destination: webhook(), eventDeliverySchema: 'Xml' }, /eventDeliverySchema/],
-    [
-      'an unknown operator',
-      {
-        destination: webhook(),
-        filter: { advancedFilters: [{ operatorType: 'Regex', key: 'a', values: ['b'] }] },
-      },
-      /advancedFilters/,
-    ],
-    [
-      'a filter without a key',
-      { destination: webhook(), filter: { advancedFilters: [{ operatorType: 'IsNotNull' }] } },
-      /advancedFilters\.0\.key/,
-    ],
-    [
-      '26 filters',
-      {
-        destination: webhook(),
-        filter: { advancedFilters: numbers(26).map((n) => ({ operatorType: 'IsNotNull', key: `k${n}` })) },
-      },
-      /25 items/,
-    ],
-    [
-      '26 values',
-      {
-        destination: webhook(),
-        filter: { advancedFilters: [{ operatorType: 'NumberIn', key: 'n', values: numbers(26) }] },
-      },
-      /25 values/,
-    ],
-    [
-      'a value of 513 characters',
-      {
-        destination: webhook(),
-        filter: { advancedFilters: [{ operatorType: 'StringIn', key: 's', values: ['x'.repeat(513)] }] },
-      },
-      /512/,
-    ],
-    [
-      'a dead-letter without a container',
-      {
-        destination: webhook(),
-        deadLetterDestination: { endpointType: 'StorageBlob', properties: { resourceId: 'x' } },
-      },
-      /blobContainerName/,
-    ],
+    ['0 attempts', retries({ maxDeliveryAttempts: 0 }), /maxDeliveryAttempts/],
+    ['31 attempts', retries({ maxDeliveryAttempts: 31 }), /maxDeliveryAttempts/],
+    ['1441 minutes', retries({ eventTimeToLiveInMinutes: 1441 }), /eventTimeToLiveInMinutes/],
+    ['an expiry that is over', expiring('2025-12-31T23:59:59Z'), /^Invalid expiration time\.$/],
+    ['an expiry that is no time', expiring('tomorrow'), /^Invalid expiration time\.$/],
+    ['an unknown schema', { ...hook({}), eventDeliverySchema: 'Xml' }, /eventDeliverySchema/],
+    ['an unknown operator', filters({ operatorType: 'Regex', key: 'a', values: ['b'] }), /advancedFilters/],
+    ['a filter without a key', filters({ operatorType: 'IsNotNull' }), /advancedFilters\.0\.key/],
+    ['26 filters', filters(...numbers(26).map((n) => ({ operatorType: 'IsNotNull', key: `k${n}` }))), /25 items/],
+    ['26 values', filters({ operatorType: 'NumberIn', key: 'n', values: numbers(26) }), /25 values/],
+    ['a value of 513 characters', filters({ operatorType: 'StringIn', key: 's', values: ['x'.repeat(513)] }), /512/],
+    ['a dead-letter without a container', { ...hook({}), deadLetterDestination: letters }, /blobContainerName/],
   ])('with %s', (_name, properties, message) => {
     expect(refusal(() => put(properties))).toMatchObject({
       status: 400,
@@ -167,15 +93,15 @@ describe('a PUT body is refused', () => {
   })
 
   it.each(['ab', 'a'.repeat(65), 'a b', 'a_b', 'ümlaut', 'a.b'])('with the name %j', (name) => {
-    expect(refusal(() => put({ destination: webhook() }, { name })).message).toContain('name')
+    expect(refusal(() => put(hook({}), { name })).message).toContain('name')
   })
 
-  it.each<{ input: InputSchema; output: string }>([
-    { input: 'CloudEventSchemaV1_0', output: 'EventGridSchema' },
-    { input: 'CloudEventSchemaV1_0', output: 'CustomInputSchema' },
-    { input: 'EventGridSchema', output: 'CustomInputSchema' },
-  ])('with $output from a topic of $input', ({ input, output }) => {
-    const attempt = () => put({ destination: webhook(), eventDeliverySchema: output }, { inputSchema: input })
+  it.each<[output: string, input: InputSchema]>([
+    ['EventGridSchema', 'CloudEventSchemaV1_0'],
+    ['CustomInputSchema', 'CloudEventSchemaV1_0'],
+    ['CustomInputSchema', 'EventGridSchema'],
+  ])('with %s from a topic of %s', (eventDeliverySchema, inputSchema) => {
+    const attempt = () => put({ ...hook({}), eventDeliverySchema }, { inputSchema })
     expect(refusal(attempt)).toMatchObject({ code: 'InvalidRequest' })
   })
 })

@@ -10,107 +10,49 @@ const failed = (errorCode: string, message: string) => JSON.stringify({ errorCod
 const notInvoked = (name: string, why: string) =>
   failed('ERR_INVOKE_OUTPUT_BINDING', `error invoking output binding ${name}: ${why}`)
 
-it.each([
-  {
-    name: 'an unknown binding',
-    url: '/v1.0/bindings/parcels',
-    body: { operation: 'create', data: 1 },
-    expected: [500, notInvoked('parcels', "couldn't find output binding parcels")],
-  },
-  {
-    name: 'an unknown binding of the longest name',
-    url: `/v1.0/bindings/${'%C3%A4'.repeat(256)}`,
-    body: { operation: 'create' },
-    expected: [500, notInvoked('ä'.repeat(256), `couldn't find output binding ${'ä'.repeat(256)}`)],
-  },
-  {
-    name: 'more metadata names than any caller has',
-    body: {
-      operation: 'create',
-      data: 1,
-      metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`name-${n}`, 'x'])),
-    },
-    expected: [400, /^{"errorCode":"ERR_MALFORMED_REQUEST".*the metadata of the call has more than 1000 names/],
-  },
-  {
-    name: 'a path that is not escaped as it should be',
-    url: '/v1.0/bindings/100%',
-    body: { operation: 'create' },
-    expected: [400, /^{"errorCode":"ERR_MALFORMED_REQUEST","message":"the path .*%/],
-  },
-  {
-    name: 'a binding of a name that is too long',
-    url: `/v1.0/bindings/${'a'.repeat(3_073)}`,
-    body: { operation: 'create' },
-    expected: [414, /^{"errorCode":"ERR_MALFORMED_REQUEST","message":"the path is too long/],
-  },
-  {
-    name: 'an operation that there is not',
-    body: { operation: 'get' },
-    expected: [500, notInvoked('orders', 'binding orders does not support operation get. supported operations:create')],
-  },
-  {
-    name: 'no operation',
-    body: { data: 1 },
-    expected: [500, notInvoked('orders', 'operation field is missing from request')],
-  },
-  {
-    name: 'an operation without a name',
-    body: { operation: '', data: 1 },
-    expected: [500, notInvoked('orders', 'operation field is missing from request')],
-  },
-  {
-    name: 'no JSON',
-    body: '{',
-    expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
-  },
-  {
-    name: 'no body',
-    body: '',
-    expected: [400, failed('ERR_MALFORMED_REQUEST', 'failed deserializing HTTP body: it is not JSON')],
-  },
-  {
-    name: 'JSON that is no object',
-    body: [],
-    expected: [400, /ERR_MALFORMED_REQUEST.*HTTP body: Invalid input/],
-  },
-  {
-    name: 'metadata that is no text',
-    body: { operation: 'create', metadata: { type: 1 } },
-    expected: [400, /ERR_MALFORMED_REQUEST.*metadata\.type/],
-  },
-  {
-    name: 'over 4 MiB',
-    body: `"${'x'.repeat(4 * 1024 * 1024)}"`,
-    expected: [400, /ERR_MALFORMED_REQUEST.*over 4194304 bytes/],
-  },
-  {
-    name: 'a payload that is half an event',
-    body: { operation: 'create', data: { specversion: '1.0' } },
-    expected: [500, /ERR_INVOKE_OUTPUT_BINDING.*PAYLOAD_INVALID/],
-  },
-  {
-    name: 'another method',
-    method: 'GET' as const,
-    expected: [404, /ERR_NOT_FOUND.*GET \/v1\.0\/bindings\/orders.*daprd/],
-  },
-  {
-    name: 'another building block',
-    url: '/v1.0/state/store?metadata.key=secret',
-    body: [],
-    expected: [404, /ERR_NOT_FOUND.*POST \/v1\.0\/state\/store:/],
-  },
-])(
-  'answers $name as Dapr does, or says what it lacks',
-  async ({ method = 'POST' as const, url = '/v1.0/bindings/orders', body, expected }) => {
-    const api = await openApi()
-    const payload = typeof body === 'string' || body === undefined ? (body ?? '') : JSON.stringify(body)
-    const answer = await api.inject({ method, url, payload })
-    const [status, text] = expected
-    expect(answer.statusCode).toBe(status)
-    expect(answer.body).toEqual(text instanceof RegExp ? expect.stringMatching(text) : text)
-  },
-)
+const malformed = (why: string) => failed('ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
+const long = 'ä'.repeat(256)
+const metadata = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`name-${n}`, 'x']))
+const create = (of: object = {}) => JSON.stringify({ operation: 'create', ...of })
+const noOperation = notInvoked('orders', 'operation field is missing from request')
+const unsupported = notInvoked('orders', 'binding orders does not support operation get. supported operations:create')
+
+it.each<[name: string, path: string, body: string, status: number, answer: string | RegExp]>([
+  ['an unknown binding', 'parcels', create(), 500, notInvoked('parcels', "couldn't find output binding parcels")],
+  ['one of the longest name', encodeURI(long), create(), 500, notInvoked(long, `couldn't find output binding ${long}`)],
+  ['too much metadata', 'orders', create({ metadata }), 400, /^{"errorCode":"ERR_MALFORMED.* more than 1000 names/],
+  [
+    'a path that is not escaped',
+    '100%',
+    create(),
+    400,
+    /^{"errorCode":"ERR_MALFORMED_REQUEST","message":"the path .*%/,
+  ],
+  ['too long a name', 'a'.repeat(3_073), create(), 414, /^{"errorCode":"ERR_MALFORMED_REQUEST".*path is too long/],
+  ['an operation that there is not', 'orders', '{"operation":"get"}', 500, unsupported],
+  ['no operation', 'orders', '{"data":1}', 500, noOperation],
+  ['an operation without a name', 'orders', create({ operation: '' }), 500, noOperation],
+  ['no JSON', 'orders', '{', 400, malformed('it is not JSON')],
+  ['no body', 'orders', '', 400, malformed('it is not JSON')],
+  ['JSON that is no object', 'orders', '[]', 400, /ERR_MALFORMED_REQUEST.*HTTP body: Invalid input/],
+  ['metadata that is no text', 'orders', create({ metadata: { type: 1 } }), 400, /ERR_MALFORMED.*metadata\.type/],
+  ['over 4 MiB', 'orders', `"${'x'.repeat(4 * 1024 * 1024)}"`, 400, /ERR_MALFORMED_REQUEST.*over 4194304 bytes/],
+  ['half an event', 'orders', create({ data: { specversion: '1.0' } }), 500, /ERR_INVOKE_OUTPUT_.*PAYLOAD_INVALID/],
+  ['another building block', '../state/store?k=secret', '[]', 404, /ERR_NOT_FOUND.*POST \/v1\.0\/state\/store:/],
+])('answers %s as Dapr does, or says what it lacks', async (_name, path, payload, status, expected) => {
+  const api = await openApi()
+  const url = `/v1.0/bindings/${path}`.replace('bindings/../', '')
+  const answer = await api.inject({ method: 'POST', url, payload })
+  expect(answer.statusCode).toBe(status)
+  expect(answer.body).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected)
+})
+
+it('answers another method as Dapr does, and names daprd', async () => {
+  const api = await openApi()
+  const answer = await api.inject({ method: 'GET', url: '/v1.0/bindings/orders' })
+  expect(answer.statusCode).toBe(404)
+  expect(answer.body).toMatch(/ERR_NOT_FOUND.*GET \/v1\.0\/bindings\/orders.*daprd/)
+})
 
 it.each([
   { name: 'an object', data: { a: [1, 'ü'] }, expected: { data: { a: [1, 'ü'] } } },
@@ -127,7 +69,7 @@ it.each([
   const answer = await api.inject({
     method: 'PUT',
     url: '/v1.0/bindings/orders',
-    payload: JSON.stringify({ operation: 'create', data }),
+    payload: create({ data }),
   })
   expect({ status: answer.statusCode, body: answer.body, type: answer.headers['content-type'] }).toEqual({
     status: 200,
@@ -142,12 +84,11 @@ it('hands on metadata, and the trace of the caller, which goes before one in the
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const tracestate = 'congo=t61rcWkgMzE'
   const metadata = { type: 'order.placed', subject: 'orders/1', traceparent: traceparent.replace('4bf9', '5bf9') }
-  const body = { operation: 'create', data: 1, metadata }
   await api.inject({
     method: 'POST',
     url: '/v1.0/bindings/orders',
     headers: { traceparent, tracestate },
-    payload: JSON.stringify(body),
+    payload: create({ data: 1, metadata }),
   })
   expect(published()).toMatchObject([{ type: 'order.placed', subject: 'orders/1', traceparent, tracestate }])
 })
@@ -156,7 +97,7 @@ it('answers with the ids as far as a header can hold them', async () => {
   const { api } = await openPublishing()
   const event = (id: string) => ({ specversion: '1.0', id, source: '/shop', type: 'order.placed' })
   const idsOf = async (events: readonly unknown[]) => {
-    const payload = JSON.stringify({ operation: 'create', data: events })
+    const payload = create({ data: events })
     const { statusCode, headers } = await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', payload })
     return { statusCode, ids: headers['metadata.ids'], count: headers['metadata.count'] }
   }
@@ -191,17 +132,14 @@ it('keeps a hundred keys of 65,536 characters each, and no more', async () => {
 })
 
 it.each([
-  { url: '/v1.0/healthz', expected: [204, ''] },
-  { url: '/v1.0/healthz/outbound', expected: [204, ''] },
-  { url: '/v1.0/healthz?appid=shop', expected: [204, ''] },
-  {
-    url: '/v1.0/healthz?appid=billing',
-    expected: [500, failed('ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')],
-  },
-])('answers $url', async ({ url, expected }) => {
+  ['', 204, ''],
+  ['/outbound', 204, ''],
+  ['?appid=shop', 204, ''],
+  ['?appid=billing', 500, failed('ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')],
+])('answers /v1.0/healthz%s with %i', async (more, status, body) => {
   const api = await openApi()
-  const answer = await api.inject({ url })
-  expect([answer.statusCode, answer.body]).toEqual(expected)
+  const answer = await api.inject({ url: `/v1.0/healthz${more}` })
+  expect([answer.statusCode, answer.body]).toEqual([status, body])
 })
 
 it('goes on after a connection that the system could not hand over', async () => {
@@ -228,41 +166,30 @@ it('takes no request without a token, be the token the word undefined', async ()
   expect((await api.inject({ url: '/v1.0/metadata' })).statusCode).toBe(401)
 })
 
+const token = { 'dapr-api-token': 'the-token' }
 it.each([
-  { name: 'without the token', headers: {}, expected: 401 },
-  { name: 'with another token', headers: { 'dapr-api-token': 'guessed' }, expected: 401 },
-  { name: 'with the token', headers: { 'dapr-api-token': 'the-token' }, expected: 200 },
-  {
-    name: 'without the token that speaks of health',
-    url: '/v1.0/metadata?/v1.0/healthz',
-    headers: {},
-    expected: 401,
-  },
-  {
-    name: 'of a page of the web',
-    headers: { 'dapr-api-token': 'the-token', 'sec-fetch-site': 'cross-site' },
-    expected: 403,
-  },
-])(
-  'answers a request $name with $expected where a token is set',
-  async ({ url = '/v1.0/metadata', headers, expected }) => {
-    const api = await openApi({ token: new Secret('the-token') })
-    const health = await api.inject({ url: '/v1.0/healthz' })
-    const answer = await api.inject({ url, headers })
-    expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
-  },
-)
+  ['without the token', 401, {}],
+  ['with another token', 401, { 'dapr-api-token': 'guessed' }],
+  ['with the token', 200, token],
+  ['without the token that speaks of health', 401, {}, '?/v1.0/healthz'],
+  ['of a page of the web', 403, { ...token, 'sec-fetch-site': 'cross-site' }],
+])('answers a request %s with %i where a token is set', async (_name, expected, headers, query = '') => {
+  const api = await openApi({ token: new Secret('the-token') })
+  const health = await api.inject({ url: '/v1.0/healthz' })
+  const answer = await api.inject({ url: `/v1.0/metadata${query}`, headers })
+  expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
+})
 
-const create = (name: string) => ({
+const call = (name: string) => ({
   method: 'POST' as const,
   url: `/v1.0/bindings/${name}`,
-  payload: { operation: 'create', data: { order: 1 } },
+  payload: create({ data: { order: 1 } }),
 })
 
 it('logs the known names at a call to an unknown one, once for many calls', async () => {
   const log = captureLog()
   const api = await openApi({}, undefined, log)
-  for (const name of ['order', 'order', 'a%0Ab']) await api.inject(create(name))
+  for (const name of ['order', 'order', 'a%0Ab']) await api.inject(call(name))
   const lines = log.lines.filter(({ message }) => message === 'a call names an unknown component')
   expect(lines.map(({ fields }) => fields)).toEqual([
     { called: 'order', known: 'orders' },
@@ -274,7 +201,7 @@ it('logs a failure with its whole remedy', async () => {
   const log = captureLog()
   const { httpEndpoint } = (await startEmulator()).topic()
   const api = await openApi({}, { httpEndpoint, key: 'd3Jvbmc=' }, log)
-  await api.inject(create('orders'))
+  await api.inject(call('orders'))
   const { fields } = log.lines.find(({ message }) => message === 'create failed') ?? {}
   expect(fields?.reason).toMatch(/Emulator: emulate prints the keys.* az eventgrid topic key list .*--output tsv\)"$/)
 })
