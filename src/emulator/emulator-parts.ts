@@ -1,5 +1,7 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
+
 import type { FastifyInstance } from 'fastify'
+import { isEveryAddress } from '../support/net/loopback.ts'
 import { registerArmRoutes } from './arm/call/routes.ts'
 import { createOperations } from './arm/subscriptions/operations.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
@@ -50,8 +52,10 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
   const { engine, queues, operations, provisioning } = parts
+  const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
   const server = createEmulatorServer(
     authority,
+    named,
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
@@ -62,7 +66,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     await Promise.all([server.close(), engine.close()])
     throw error
   })
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  const host = named.includes(':') ? `[${named}]` : named
   addresses.https = `https://${host}:${bound.port}`
   addresses.http = `http://${host}:${bound.httpPort}`
   addresses.topicPorts = Object.fromEntries(

@@ -34,16 +34,18 @@ interface Ports {
 
 /**
  * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
- * `app` before `listen`. A request for ARM or Entra over plain http is answered 403, one for another path 404.
+ * `app` before `listen`. `host` is what clients reach them by, beside the loopback names. A request for ARM or Entra over plain http is answered 403, one for another path 404.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,
+  host: string,
   isPlainPath: (path: string) => boolean,
   limits: ConnectionLimits = connectionLimits,
   answersAsIngress: IngressFront = () => false,
   refused: (request: IncomingMessage, refusal: Refusal) => void = () => {},
 ) {
-  const leaf = authority.issue(loopbackHosts)
+  const ownHosts = [...new Set([...loopbackHosts, host])]
+  const leaf = authority.issue(ownHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
   const topicPorts = createTopicPorts()
@@ -117,7 +119,7 @@ export function createEmulatorServer(
       plain = closable(http)
       const own = { https: 0 }
       const { server } = app
-      addConnectProxy(http, server, () => loopbackHosts.map((name) => `${name}:${own.https}`))
+      addConnectProxy(http, server, () => ownHosts.map((name) => `${name}:${own.https}`))
       await app.listen({ host, port: ports.port })
       own.https = portOf(server)
       http.listen(ports.httpPort, host)

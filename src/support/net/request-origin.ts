@@ -1,7 +1,7 @@
 // Browser protection: accepted `Host`, `Origin` and `Sec-Fetch-Site` against DNS rebinding and foreign pages.
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
-import { isLoopback } from './loopback.ts'
+import { isEveryAddress, isLoopback } from './loopback.ts'
 
 /** A request, as far as it shows whether a foreign page makes it. */
 export interface BrowserRequest {
@@ -19,7 +19,7 @@ export function isOwnHost({ headers }: BrowserRequest, listeningOn: string): boo
   if (name === undefined) return false
   const host = name.replace(/^\[|\]$/g, '')
   if (isLoopback(host) || host === listeningOn.toLowerCase()) return true
-  return /^(0\.0\.0\.0|::)$/.test(listeningOn) && isIP(host) !== 0
+  return isEveryAddress(listeningOn) && isIP(host) !== 0
 }
 
 /** Whether the browser says that a page of another origin makes the request. Other clients say nothing. */

@@ -198,7 +198,7 @@ it('survives anything that is written to its sockets, and goes on working', asyn
 describe('connections', () => {
   const openServer = async (limits: Partial<typeof connectionLimits>) => {
     const authority = createCertificateAuthority()
-    const server = createEmulatorServer(authority, () => true, { ...connectionLimits, ...limits })
+    const server = createEmulatorServer(authority, '127.0.0.1', () => true, { ...connectionLimits, ...limits })
     server.app.get('/topics/x', async () => 'there')
     const { port, httpPort } = await server.listen('127.0.0.1', { port: 0, httpPort: 0, topicPorts: {} })
     onTestFinished(() => server.close())
