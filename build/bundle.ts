@@ -2,7 +2,17 @@
  * Writes `bundle/`: the command as one program without `node_modules`, for an image. Needs a build, for the schemas.
  * Source maps go to `bundle-maps/`, beside it: copied over the bundle, `node --enable-source-maps` reads them.
  */
-import { cpSync, globSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { licenceTexts } from './licence-texts.ts'
@@ -44,6 +54,7 @@ const { output } = await bundler.write({
 })
 await bundler.close()
 
+chmodSync(join(target, 'eventgrid-binding.js'), 0o755)
 for (const file of globSync('**/*.map', { cwd: target })) {
   mkdirSync(dirname(join(maps, file)), { recursive: true })
   renameSync(join(target, file), join(maps, file))

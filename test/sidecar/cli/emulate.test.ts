@@ -181,8 +181,13 @@ it('takes its certificate authority away at the end where no file was asked for'
   expect(existsSync(file)).toBe(false)
 })
 
-it('ends with exit code 2 where the certificate authority cannot be written', async () => {
-  await expect(startEmulate(['--ca', join(temporaryFolder(), 'none', 'ca.pem')])).rejects.toThrow(
-    /it ended \(2\)[\s\S]*--ca: ENOENT/,
+const noFolder = join(import.meta.dirname, 'none')
+
+it.each([
+  { name: 'to the file asked for', args: ['--ca', join(noFolder, 'ca.pem')], env: {} },
+  { name: 'to the folder for temporary files', args: [], env: { TMPDIR: noFolder } },
+])('ends with exit code 2 where the certificate authority cannot be written $name', async ({ args, env }) => {
+  await expect(startEmulate(args, env)).rejects.toThrow(
+    /it ended \(2\)[\s\S]*--ca: ENOENT.*; name a file that can be written/,
   )
 })

@@ -9,8 +9,10 @@ import { freePort } from '../../support/free-port.ts'
 import { paste } from '../../support/shell.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-/** The command as npm links it: a file that is executed, by the Node that its first line names. */
-const bin = resolve(import.meta.dirname, '../../../dist/sidecar/cli/main.js')
+/** The command as npm links it, or the bundle's: a file that is executed, by the Node that its first line names. */
+const program =
+  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? 'bundle/eventgrid-binding.js' : 'dist/sidecar/cli/main.js'
+const bin = resolve(import.meta.dirname, '../../..', program)
 const files = ['components/orders.yaml', 'components/secrets.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
 const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m
 
@@ -122,13 +124,13 @@ it('writes the path of its own schemas where the package is not installed in the
   expect(existsSync(resolve(folder, path))).toBe(true)
 })
 
-it('overwrites nothing: with one of the files there it writes none of them', async () => {
+it.each(['secrets.json', 'components'])('overwrites nothing: with a file %s there it writes none', async (file) => {
   const folder = temporaryFolder()
-  writeFileSync(join(folder, 'secrets.json'), 'mine')
+  writeFileSync(join(folder, file), 'mine')
   const init = paste(`${bin} init; echo ended with $?`, folder)
   await init.ended
   expect(init.lines).toContain('ended with 1')
-  expect(init.lines.join('\n')).toContain('secrets.json')
-  expect(readdirSync(folder)).toEqual(['secrets.json'])
-  expect(readFileSync(join(folder, 'secrets.json'), 'utf8')).toBe('mine')
+  expect(init.lines.join('\n')).toMatch(new RegExp(`${file}.* in another folder`))
+  expect(readdirSync(folder)).toEqual([file])
+  expect(readFileSync(join(folder, file), 'utf8')).toBe('mine')
 })

@@ -151,20 +151,16 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
 }
 
 function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
-  if (wanted !== undefined) {
-    const file = resolve(wanted)
+  try {
+    const file = resolve(wanted ?? join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem'))
     // Opening a named pipe waits for a reader, perhaps for ever.
-    if (existsSync(file) && !statSync(file).isFile()) throw new UsageError(`--ca: ${file} is not a regular file`)
-    try {
-      writeFileSync(file, ca)
-    } catch (error) {
-      throw new UsageError(`--ca: ${messageOf(error)}`, { cause: error })
-    }
-    return { file, remove: () => {} }
+    if (existsSync(file) && !statSync(file).isFile()) throw new Error(`${file} is not a regular file`)
+    writeFileSync(file, ca)
+    const remove = () => rmSync(dirname(file), { recursive: true, force: true })
+    return { file, remove: wanted === undefined ? remove : () => {} }
+  } catch (error) {
+    throw new UsageError(`--ca: ${messageOf(error)}; name a file that can be written`, { cause: error })
   }
-  const file = join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem')
-  writeFileSync(file, ca)
-  return { file, remove: () => rmSync(dirname(file), { recursive: true, force: true }) }
 }
 
 function showRecords({ records }: EventGridEmulator, terminal: Terminal): readonly (() => void)[] {

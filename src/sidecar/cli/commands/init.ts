@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
+import { codeOf } from '../../../support/process/error-code.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { parseOptions } from '../options/parse-options.ts'
 import { fill } from '../output/help-text.ts'
@@ -55,7 +56,7 @@ export async function run(args: readonly string[]): Promise<number> {
     throw new Error(`this folder has ${existing.join(', ')}; init overwrites nothing: run it in another folder`)
   }
   for (const { name, from, schema, mode = 0o666 } of files) {
-    mkdirSync(dirname(name), { recursive: true })
+    makeFolder(dirname(name))
     const text = readFileSync(join(packageFolder(), from), 'utf8')
     const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
     // wx: a file that somebody has written meanwhile stays as it is.
@@ -64,6 +65,17 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   process.stdout.write(`\n${next(ownCommand())}`)
   return 0
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    // Node says of a read-only file system that it has no such folder.
+    throw new Error(`the folder ${folder} can't be made here (${codeOf(error)}); run init in another folder`, {
+      cause: error,
+    })
+  }
 }
 
 /** By npx where npm has installed it for this folder; else, as with the bundle, by the file that was started. */
