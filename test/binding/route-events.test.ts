@@ -94,48 +94,33 @@ it('hands what no pattern matches to the handler of otherwise', async () => {
 
 const noText: string = JSON.parse('7')
 
+const nothing = () => {}
+const on = (pattern: string, ...more: readonly unknown[]) =>
+  Reflect.apply(routeEvents().on, routeEvents(), [pattern, ...more])
+
 it.each([
-  {
-    fault: 'two handlers for a pattern',
-    make: () =>
-      routeEvents()
-        .on('a.*', () => {})
-        .on('a.*', () => {}),
-    says: '"a.*" has a handler already',
-  },
-  {
-    fault: 'a star that is not the last',
-    make: () => routeEvents().on('a.*.b', () => {}),
-    says: '"a.*.b" is not a pattern',
-  },
-  { fault: 'an empty pattern', make: () => routeEvents().on('', () => {}), says: '"" is not a pattern' },
-  { fault: 'a pattern that is a number', make: () => routeEvents().on(noText, () => {}), says: '"7" is not a pattern' },
-  {
-    fault: 'a handler that is a text',
-    make: () => routeEvents().on('a', JSON.parse('"b"')),
-    says: 'the handler must be a function',
-  },
-  {
-    fault: 'a schema that is an object',
-    make: () => routeEvents().on('a', JSON.parse('{}'), () => {}),
-    says: 'must be a Standard Schema',
-  },
-  {
-    fault: 'an unknown onInvalid',
-    make: () => routeEvents().on('a', z.any(), () => {}, JSON.parse('{"onInvalid":"drop"}')),
-    says: "onInvalid must be 'reject' or 'retry'",
-  },
-  {
-    fault: 'an unknown word for otherwise',
-    make: () => routeEvents().otherwise(JSON.parse('"drop"')),
-    says: "otherwise takes a handler, 'reject', 'retry' or 'ignore'",
-  },
-  {
-    fault: 'otherwise twice',
-    make: () => routeEvents().otherwise('ignore').otherwise('ignore'),
-    says: 'otherwise was called already',
-  },
-])('refuses $fault', ({ make, says }) => {
+  [
+    'two handlers for a pattern',
+    () => routeEvents().on('a.*', nothing).on('a.*', nothing),
+    '"a.*" has a handler already',
+  ],
+  ['a star that is not the last', () => on('a.*.b', nothing), '"a.*.b" is not a pattern'],
+  ['an empty pattern', () => on('', nothing), '"" is not a pattern'],
+  ['a pattern that is a number', () => on(noText, nothing), '"7" is not a pattern'],
+  ['a handler that is a text', () => on('a', 'b'), 'the handler must be a function'],
+  ['a schema that is an object', () => on('a', {}, nothing), 'must be a Standard Schema'],
+  [
+    'an unknown onInvalid',
+    () => on('a', z.any(), nothing, { onInvalid: 'drop' }),
+    "onInvalid must be 'reject' or 'retry'",
+  ],
+  [
+    'an unknown word for otherwise',
+    () => routeEvents().otherwise(JSON.parse('"drop"')),
+    "otherwise takes a handler, 'reject', 'retry' or 'ignore'",
+  ],
+  ['otherwise twice', () => routeEvents().otherwise('ignore').otherwise('ignore'), 'otherwise was called already'],
+])('refuses %s', (_fault, make, says) => {
   expect(make).toThrow(TypeError)
   expect(make).toThrow(says)
 })

@@ -4,84 +4,48 @@ import { cloudEventText, credentialFrom, inputMetadata, openListener, ours } fro
 
 const other = credentialFrom('another secret')
 
+const counted = (which: 'strangers' | 'answered', status: number) => ({
+  strangers: {},
+  answered: {},
+  [which]: { [status]: 1 },
+})
+const otherEnd = `${ours.keyId}.${other.text.split('.')[1]}`
+
 describe('a delivery under secret', () => {
-  it.each([
-    { name: 'our token', token: ours.text, subscription: 'ORDERS', status: 200 },
-    {
-      name: 'our token and our name in another case',
-      token: ours.text,
-      subscription: 'oRdErS',
-      status: 200,
-    },
-    { name: 'no token, for our subscription', token: undefined, subscription: 'Orders', status: 503 },
-    {
-      name: 'an unknown key id, for our subscription',
-      token: other.text,
-      subscription: 'ORDERS',
-      status: 503,
-    },
-    { name: 'a malformed token, for our subscription', token: 'nonsense', subscription: 'ORDERS', status: 503 },
-    { name: 'no token, for our subscription twice', token: undefined, subscription: 'ORDERS, ORDERS', status: 503 },
-    { name: 'no token, for our subscription and another', token: undefined, subscription: 'ORDERS,A', status: 401 },
-    { name: 'no token, for another subscription', token: undefined, subscription: 'INVOICES', status: 401 },
-    { name: 'no token and no subscription', token: undefined, subscription: undefined, status: 401 },
-    {
-      name: 'an unknown key id, for another subscription',
-      token: other.text,
-      subscription: 'INVOICES',
-      status: 401,
-    },
-    {
-      name: 'our key id and another token',
-      token: `${ours.keyId}.${other.text.split('.')[1]}`,
-      subscription: 'ORDERS',
-      status: 401,
-    },
-    { name: 'our key id and a shorter token', token: `${ours.keyId}.x`, subscription: 'ORDERS', status: 401 },
-    { name: 'our key id and no token', token: `${ours.keyId}.`, subscription: 'ORDERS', status: 401 },
-  ])('with $name is answered $status', async ({ token, subscription, status }) => {
+  // What else a token may be is in test/attack/tokens.test.ts.
+  it.each<[name: string, token: string | undefined, subscription: string | undefined, status: number]>([
+    ['our token', ours.text, 'ORDERS', 200],
+    ['our token and our name in another case', ours.text, 'oRdErS', 200],
+    ['no token, for our subscription', undefined, 'Orders', 503],
+    ['no token, for our subscription twice', undefined, 'ORDERS, ORDERS', 503],
+    ['no token, for our subscription and another', undefined, 'ORDERS,A', 401],
+    ['no token and no subscription', undefined, undefined, 401],
+    ['our key id and another token', otherEnd, 'ORDERS', 401],
+  ])('with %s is answered as it should be', async (_name, token, subscription, status) => {
     const { deliver, events } = await openListener()
-    const answer = await deliver(cloudEventText('1'), {
-      'X-EventGrid-Binding-Token': token,
-      'aeg-subscription-name': subscription,
-    })
+    const headers = { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }
+    const answer = await deliver(cloudEventText('1'), headers)
     expect(answer.status).toBe(status)
     expect(answer.headers.get('retry-after')).toBe(status === 503 ? '30' : null)
     expect(answer.headers.has('www-authenticate')).toBe(status === 401)
     expect(events).toHaveLength(status === 200 ? 1 : 0)
   })
 
-  it.each([
-    { name: 'without a credential and a name', given: {}, counted: { strangers: { 401: 1 }, answered: {} } },
-    {
-      name: 'of another event subscription',
-      given: { subscription: 'INVOICES', token: other.text },
-      counted: { strangers: { 401: 1 }, answered: {} },
-    },
-    { name: 'to another path', given: { path: '/admin' }, counted: { strangers: { 404: 1 }, answered: {} } },
-    {
-      name: 'that names ours to another path',
-      given: { subscription: 'orders', path: '/admin' },
-      counted: { strangers: {}, answered: { 404: 1 } },
-    },
-    { name: 'that names ours', given: { subscription: 'ORDERS' }, counted: { strangers: {}, answered: { 503: 1 } } },
-    {
-      name: 'with our key id and another token',
-      given: { token: `${ours.keyId}.x` },
-      counted: { strangers: {}, answered: { 401: 1 } },
-    },
-    {
-      name: 'with our token and no event',
-      given: { token: ours.text },
-      counted: { strangers: {}, answered: { 400: 1 } },
-    },
-  ])('counts a refused request $name as a delivery or as a stranger', async ({ given, counted }) => {
+  it.each<[name: string, given: { subscription?: string; token?: string; path?: string }, counts: object]>([
+    ['without a credential and a name', {}, counted('strangers', 401)],
+    ['of another event subscription', { subscription: 'INVOICES', token: other.text }, counted('strangers', 401)],
+    ['to another path', { path: '/admin' }, counted('strangers', 404)],
+    ['that names ours to another path', { subscription: 'orders', path: '/admin' }, counted('answered', 404)],
+    ['that names ours', { subscription: 'ORDERS' }, counted('answered', 503)],
+    ['with our key id and another token', { token: `${ours.keyId}.x` }, counted('answered', 401)],
+    ['with our token and no event', { token: ours.text }, counted('answered', 400)],
+  ])('counts a refused request %s as a delivery or as a stranger', async (_name, given, counts) => {
     const { deliver, listener } = await openListener()
-    const { token, subscription, path }: { token?: string; subscription?: string; path?: string } = given
+    const { token, subscription, path } = given
     await deliver('{', { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }, path)
-    await expect.poll(() => listener.status()).toMatchObject(counted)
+    await expect.poll(() => listener.status()).toMatchObject(counts)
     const { strangers, answered } = listener.status()
-    expect({ strangers, answered }).toEqual(counted)
+    expect({ strangers, answered }).toEqual(counts)
   })
 
   it('takes any of several tokens, so that a secret can be rotated', async () => {
@@ -93,26 +57,18 @@ describe('a delivery under secret', () => {
   })
 
   it.each([
-    { name: 'a newer one, unknown here, before ours', token: `${other.text},${ours.text}`, status: 200 },
-    { name: 'two unknown ones before ours', token: `${'0'.repeat(16)}.x , ${other.text},${ours.text}`, status: 200 },
-    { name: 'ours twice, as a proxy may double the header', token: `${ours.text}, ${ours.text}`, status: 200 },
-    { name: 'ours and empty places', token: `,,${ours.text},`, status: 200 },
-    { name: 'ours behind a dozen empty places', token: `${','.repeat(12)}${ours.text}`, status: 200 },
-    {
-      name: 'ours behind one that has our key id and another token',
-      token: `${ours.keyId}.x,${ours.text}`,
-      status: 200,
-    },
-    { name: 'unknown ones only', token: `${other.text},${other.text}`, status: 503 },
-    { name: 'commas only', token: ',,,', status: 503 },
-    {
-      name: 'an unknown one and one of our key id with another token',
-      token: `${other.text},${ours.keyId}.x`,
-      status: 401,
-    },
-    { name: 'ours joined to another without a comma', token: `${ours.text} ${ours.text}`, status: 401 },
-    { name: 'ours behind twelve others', token: `${'x,'.repeat(12)}${ours.text}`, status: 503 },
-  ])('whose list of credentials holds $name is answered $status', async ({ token, status }) => {
+    ['a newer one, unknown here, before ours', `${other.text},${ours.text}`, 200],
+    ['two unknown ones before ours', `${'0'.repeat(16)}.x , ${other.text},${ours.text}`, 200],
+    ['ours twice, as a proxy may double the header', `${ours.text}, ${ours.text}`, 200],
+    ['ours and empty places', `,,${ours.text},`, 200],
+    ['ours behind a dozen empty places', `${','.repeat(12)}${ours.text}`, 200],
+    ['ours behind one that has our key id and another token', `${ours.keyId}.x,${ours.text}`, 200],
+    ['unknown ones only', `${other.text},${other.text}`, 503],
+    ['commas only', ',,,', 503],
+    ['an unknown one and one of our key id with another token', `${other.text},${ours.keyId}.x`, 401],
+    ['ours joined to another without a comma', `${ours.text} ${ours.text}`, 401],
+    ['ours behind twelve others', `${'x,'.repeat(12)}${ours.text}`, 503],
+  ])('whose list of credentials holds %s is answered as it should be', async (_name, token, status) => {
     const { deliver, events } = await openListener()
     const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': token })
     expect(answer.status).toBe(status)
@@ -184,14 +140,14 @@ describe('a delivery of an event subscription that a renamed component left behi
   })
 
   it.each([
-    {
-      name: 'a hyphen, which eventSubscriptionName cannot have',
-      sent: 'A-B-C',
-      remedy: /^(?!.*eventSubscriptionName).* delete --name a-b-c /,
-    },
-    { name: 'what a shell would run', sent: '$(reboot); echo', remedy: undefined },
-    { name: 'more letters than a name has', sent: 'X'.repeat(5_000), remedy: undefined },
-  ])('has a line to paste only for what can be a name: $name', async ({ sent, remedy }) => {
+    [
+      'a hyphen, which eventSubscriptionName cannot have',
+      'A-B-C',
+      /^(?!.*eventSubscriptionName).* delete --name a-b-c /,
+    ],
+    ['what a shell would run', '$(reboot); echo', undefined],
+    ['more letters than a name has', 'X'.repeat(5_000), undefined],
+  ])('has a line to paste only for what can be a name: %s', async (_name, sent, remedy) => {
     const { deliver, log } = await openListener()
     await deliver(cloudEventText('1'), from(sent))
     const [line] = log.lines
@@ -262,20 +218,11 @@ describe('refuseCredential', () => {
   const failing: Evidence = { kind: 'failing', reason: 'x' }
 
   it.each([
-    { name: 'before our write succeeded', evidence: failing, writtenAt: undefined, now: minutes(100), status: 503 },
-    {
-      name: 'just under ten minutes after it',
-      evidence: failing,
-      writtenAt: minutes(1),
-      now: minutes(11) - 1,
-      status: 503,
-    },
-    { name: 'ten minutes after it', evidence: failing, writtenAt: minutes(1), now: minutes(11), status: 401 },
-  ])('answers a failing token $status $name', ({ evidence, writtenAt, now, status }) => {
-    expect(refuseCredential(evidence, { namesUs: true, writtenAt, now })).toMatchObject({
-      status,
-      foreign: false,
-    })
+    ['before our write succeeded', undefined, minutes(100), 503],
+    ['just under ten minutes after it', minutes(1), minutes(11) - 1, 503],
+    ['ten minutes after it', minutes(1), minutes(11), 401],
+  ])('answers a failing token as it should %s', (_name, writtenAt, now, status) => {
+    expect(refuseCredential(failing, { namesUs: true, writtenAt, now })).toMatchObject({ status, foreign: false })
   })
 
   it('answers 503 when keys are not available, however old our write is', () => {

@@ -12,48 +12,28 @@ const made = {
 }
 
 describe('a payload that is whole events goes as it stands', () => {
-  it.each([
-    { name: 'a CloudEvent', payload: cloud, expected: [cloud] },
-    { name: 'an event of the Event Grid schema', payload: grid, expected: [grid] },
-    { name: 'a CloudEvent as text', payload: JSON.stringify(cloud), expected: [cloud] },
-    { name: 'a CloudEvent as bytes', payload: bytes(` \n${JSON.stringify(cloud)}`), expected: [cloud] },
-    { name: 'bytes with a byte order mark', payload: bytes(`\uFEFF${JSON.stringify(cloud)}`), expected: [cloud] },
-    {
-      name: 'an array of CloudEvents',
-      payload: [cloud, { ...cloud, id: '2' }],
-      expected: [cloud, { ...cloud, id: '2' }],
-    },
-    { name: 'an array of Event Grid events as bytes', payload: bytes(JSON.stringify([grid])), expected: [grid] },
-    {
-      name: 'an array with a toJSON',
-      payload: Object.assign([1], { toJSON: () => cloud }),
-      expected: [cloud],
-    },
-    { name: 'an object with a toJSON', payload: { toJSON: () => cloud }, expected: [cloud] },
-    { name: 'binary data', payload: { ...cloud, data_base64: 'AAE=' }, expected: [{ ...cloud, data_base64: 'AAE=' }] },
-    {
-      name: 'bytes as data',
-      payload: { ...cloud, data: new Uint8Array([0, 1]) },
-      expected: [{ ...cloud, data_base64: 'AAE=' }],
-    },
-    { name: 'data null', payload: { ...cloud, data: null }, expected: [{ ...cloud, data: null }] },
-    { name: 'an attribute not set', payload: { ...cloud, subject: null }, expected: [{ ...cloud, subject: null }] },
-    {
-      name: 'time beyond ms',
-      payload: { ...cloud, time: '2016-12-31T23:59:60.1234567-08:00' },
-      expected: [{ ...cloud, time: '2016-12-31T23:59:60.1234567-08:00' }],
-    },
-    {
-      name: 'topic and metadataVersion',
-      payload: { ...grid, topic: '/t', metadataVersion: '1' },
-      expected: [{ ...grid, topic: '/t', metadataVersion: '1' }],
-    },
-    {
-      name: 'an eventTime without a zone',
-      payload: { ...grid, eventTime: '2026-03-11T08:00:00.1234567' },
-      expected: [{ ...grid, eventTime: '2026-03-11T08:00:00.1234567' }],
-    },
-  ])('$name', ({ payload, expected }) => {
+  const two = [cloud, { ...cloud, id: '2' }]
+  const binary = { ...cloud, data_base64: 'AAE=' }
+  const leapSecond = { ...cloud, time: '2016-12-31T23:59:60.1234567-08:00' }
+
+  it.each<[name: string, payload: unknown, expected?: readonly object[]]>([
+    ['a CloudEvent', cloud],
+    ['an event of the Event Grid schema', grid],
+    ['a CloudEvent as text', JSON.stringify(cloud), [cloud]],
+    ['a CloudEvent as bytes', bytes(` \n${JSON.stringify(cloud)}`), [cloud]],
+    ['bytes with a byte order mark', bytes(`\uFEFF${JSON.stringify(cloud)}`), [cloud]],
+    ['an array of CloudEvents', two, two],
+    ['an array of Event Grid events as bytes', bytes(JSON.stringify([grid])), [grid]],
+    ['an array with a toJSON', Object.assign([1], { toJSON: () => cloud }), [cloud]],
+    ['an object with a toJSON', { toJSON: () => cloud }, [cloud]],
+    ['binary data', binary],
+    ['bytes as data', { ...cloud, data: new Uint8Array([0, 1]) }, [binary]],
+    ['data null', { ...cloud, data: null }],
+    ['an attribute not set', { ...cloud, subject: null }],
+    ['time beyond ms', leapSecond],
+    ['topic and metadataVersion', { ...grid, topic: '/t', metadataVersion: '1' }],
+    ['an eventTime without a zone', { ...grid, eventTime: '2026-03-11T08:00:00.1234567' }],
+  ])('%s', (_name, payload, expected = [Object(payload)]) => {
     expect(bodies(payload, { type: 'ignored', id: 'ignored' })).toEqual(expected)
   })
 
@@ -77,31 +57,16 @@ describe('a payload that is whole events goes as it stands', () => {
     ).toContain('"\\ud800"')
   })
 
+  const reason = 'MaxDeliveryAttemptsExceeded'
+  const camelCase = {
+    ...{ deadLetterReason: reason, deliveryAttempts: 3, lastDeliveryOutcome: 'NotFound', lastHttpStatusCode: 404 },
+    ...{ publishTime: 'x', lastDeliveryAttemptTime: 'x' },
+  }
+  const lowerCase = Object.fromEntries(Object.entries(camelCase).map(([name, value]) => [name.toLowerCase(), value]))
+
   it.each([
-    {
-      schema: 'CloudEvents',
-      event: cloud,
-      added: {
-        deadletterreason: 'MaxDeliveryAttemptsExceeded',
-        deliveryattempts: 3,
-        lastdeliveryoutcome: 'NotFound',
-        publishtime: 'x',
-        lastdeliveryattempttime: 'x',
-        lasthttpstatuscode: 404,
-      },
-    },
-    {
-      schema: 'Event Grid',
-      event: { ...grid, topic: '/t', metadataVersion: '1' },
-      added: {
-        deadLetterReason: 'MaxDeliveryAttemptsExceeded',
-        deliveryAttempts: 3,
-        lastDeliveryOutcome: 'NotFound',
-        lastHttpStatusCode: 404,
-        publishTime: 'x',
-        lastDeliveryAttemptTime: 'x',
-      },
-    },
+    { schema: 'CloudEvents', event: cloud, added: lowerCase },
+    { schema: 'Event Grid', event: { ...grid, topic: '/t', metadataVersion: '1' }, added: camelCase },
   ])('without the dead-letter fields, where it is a dead letter of the $schema schema', ({ event, added }) => {
     expect(bodies([{ ...event, ...added }])).toEqual([event])
     const { deadletterreason: _, deadLetterReason: __, ...others }: Record<string, unknown> = added
@@ -111,67 +76,39 @@ describe('a payload that is whole events goes as it stands', () => {
 
 describe('a payload that is data becomes a CloudEvent', () => {
   const json = (data: unknown) => ({ datacontenttype: 'application/json', data })
+  const text = (data: string) => ({ datacontenttype: 'text/plain', data })
+  const binary = (data_base64: string) => ({ datacontenttype: 'application/octet-stream', data_base64 })
+
   it.each([
-    { name: 'an object', payload: { a: 1 }, expected: json({ a: 1 }) },
-    { name: 'null', payload: null, expected: json(null) },
-    { name: 'a number', payload: 5, expected: json(5) },
-    { name: 'false', payload: false, expected: json(false) },
-    { name: 'a Date, by its toJSON', payload: new Date(0), expected: json('1970-01-01T00:00:00.000Z') },
-    { name: 'an array whose first element is no event', payload: [1, cloud], expected: json([1, cloud]) },
-    { name: 'an object whose event lies deeper', payload: { event: cloud }, expected: json({ event: cloud }) },
-    { name: 'text that parses to an object', payload: '{"a":1}', expected: json({ a: 1 }) },
-    { name: 'bytes that parse to an array', payload: bytes('[1,2]'), expected: json([1, 2]) },
-    { name: 'other text', payload: 'hello', expected: { datacontenttype: 'text/plain', data: 'hello' } },
-    { name: 'text that parses to a number', payload: '5', expected: { datacontenttype: 'text/plain', data: '5' } },
-    { name: 'text with a byte order mark before JSON', payload: '\uFEFF{"a":1}', expected: json({ a: 1 }) },
-    { name: 'empty text', payload: '', expected: { datacontenttype: 'text/plain', data: '' } },
-    { name: 'broken JSON', payload: '{"a":', expected: { datacontenttype: 'text/plain', data: '{"a":' } },
-    { name: 'half a surrogate pair', payload: '\ud800', expected: { datacontenttype: 'text/plain', data: '\ud800' } },
-    {
-      name: 'other bytes',
-      payload: bytes('hello'),
-      expected: { datacontenttype: 'application/octet-stream', data_base64: 'aGVsbG8=' },
-    },
-    {
-      name: 'bytes that are not UTF-8',
-      payload: Buffer.from('{"a":"\xff"}', 'latin1'),
-      expected: { datacontenttype: 'application/octet-stream', data_base64: 'eyJhIjoi/yJ9' },
-    },
-    {
-      name: 'a typed array, by its own slice',
-      payload: new Uint16Array([1, 0x0100, 1]).subarray(1, 2),
-      expected: { datacontenttype: 'application/octet-stream', data_base64: 'AAE=' },
-    },
-    {
-      name: 'an ArrayBuffer',
-      payload: new Uint8Array([1]).buffer,
-      expected: { datacontenttype: 'application/octet-stream', data_base64: 'AQ==' },
-    },
-  ])('$name', ({ payload, expected }) => {
+    ['an object', { a: 1 }, json({ a: 1 })],
+    ['null', null, json(null)],
+    ['a number', 5, json(5)],
+    ['false', false, json(false)],
+    ['a Date, by its toJSON', new Date(0), json('1970-01-01T00:00:00.000Z')],
+    ['an array whose first element is no event', [1, cloud], json([1, cloud])],
+    ['an object whose event lies deeper', { event: cloud }, json({ event: cloud })],
+    ['text that parses to an object', '{"a":1}', json({ a: 1 })],
+    ['bytes that parse to an array', bytes('[1,2]'), json([1, 2])],
+    ['other text', 'hello', text('hello')],
+    ['text that parses to a number', '5', text('5')],
+    ['text with a byte order mark before JSON', '\uFEFF{"a":1}', json({ a: 1 })],
+    ['empty text', '', text('')],
+    ['broken JSON', '{"a":', text('{"a":')],
+    ['half a surrogate pair', '\ud800', text('\ud800')],
+    ['other bytes', bytes('hello'), binary('aGVsbG8=')],
+    ['bytes that are not UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), binary('eyJhIjoi/yJ9')],
+    ['a typed array, by its own slice', new Uint16Array([1, 0x0100, 1]).subarray(1, 2), binary('AAE=')],
+    ['an ArrayBuffer', new Uint8Array([1]).buffer, binary('AQ==')],
+  ])('%s', (_name, payload, expected) => {
     expect(bodies(payload)).toEqual([{ ...made, ...expected }])
   })
 
   it('with the attributes of the invoke metadata, whatever their case', () => {
-    const metadata = {
-      TYPE: 't',
-      Source: '/s',
-      subject: 'sub',
-      ID: 'i',
-      time: '2020-01-01T00:00:00Z',
-      DataSchema: 'urn:x',
-    }
+    const time = '2020-01-01T00:00:00Z'
+    const metadata = { TYPE: 't', Source: '/s', subject: 'sub', ID: 'i', time, DataSchema: 'urn:x' }
+    const attributes = { type: 't', source: '/s', subject: 'sub', id: 'i', time, dataschema: 'urn:x' }
     expect(bodies(1, { ...metadata, ttlInSeconds: '5', path: '/x' })).toEqual([
-      {
-        specversion: '1.0',
-        type: 't',
-        source: '/s',
-        subject: 'sub',
-        id: 'i',
-        time: '2020-01-01T00:00:00Z',
-        dataschema: 'urn:x',
-        datacontenttype: 'application/json',
-        data: 1,
-      },
+      { specversion: '1.0', ...attributes, ...json(1) },
     ])
   })
 
@@ -185,36 +122,23 @@ describe('a payload that is data becomes a CloudEvent', () => {
   )
 
   it('with an empty metadata value counting as absent', () => {
-    expect(bodies(1, { type: '', subject: '' })).toEqual([{ ...made, datacontenttype: 'application/json', data: 1 }])
+    expect(bodies(1, { type: '', subject: '' })).toEqual([{ ...made, ...json(1) }])
   })
 
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-  it.each([
-    {
-      name: 'a real traceparent with its tracestate',
-      metadata: { traceparent, tracestate: 'a=b' },
-      expected: { traceparent, tracestate: 'a=b' },
-    },
-    {
-      name: 'no traceparent of zeros',
-      metadata: { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`, tracestate: 'a=b' },
-      expected: {},
-    },
-    {
-      name: 'no trace id of zeros',
-      metadata: { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` },
-      expected: {},
-    },
-    {
-      name: 'no parent id of zeros',
-      metadata: { traceparent: `${traceparent.slice(0, 36)}${'0'.repeat(16)}-01` },
-      expected: {},
-    },
-    { name: 'no traceparent of version ff', metadata: { traceparent: `ff${traceparent.slice(2)}` }, expected: {} },
-    { name: 'no traceparent that is none', metadata: { traceparent: 'x' }, expected: {} },
-    { name: 'no tracestate alone', metadata: { tracestate: 'a=b' }, expected: {} },
-  ])('with $name', ({ metadata, expected }) => {
-    expect(bodies(1, metadata)).toEqual([{ ...made, ...expected, datacontenttype: 'application/json', data: 1 }])
+  const traced = { traceparent, tracestate: 'a=b' }
+  const zeros = (count: number) => '0'.repeat(count)
+
+  it.each<[name: string, metadata: Record<string, string>, expected?: object]>([
+    ['a real traceparent with its tracestate', traced, traced],
+    ['no traceparent of zeros', { ...traced, traceparent: `00-${zeros(32)}-${zeros(16)}-00` }],
+    ['no trace id of zeros', { traceparent: `00-${zeros(32)}-00f067aa0ba902b7-01` }],
+    ['no parent id of zeros', { traceparent: `${traceparent.slice(0, 36)}${zeros(16)}-01` }],
+    ['no traceparent of version ff', { traceparent: `ff${traceparent.slice(2)}` }],
+    ['no traceparent that is none', { traceparent: 'x' }],
+    ['no tracestate alone', { tracestate: 'a=b' }],
+  ])('with %s', (_name, metadata, expected = {}) => {
+    expect(bodies(1, metadata)).toEqual([{ ...made, ...expected, ...json(1) }])
   })
 })
 

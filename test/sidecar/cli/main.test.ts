@@ -50,56 +50,32 @@ it('prints the help of a command', async () => {
 })
 
 it.each([
-  { args: ['help'], usage: 'Usage: eventgrid-binding <command>' },
-  { args: ['help', '--all'], usage: 'Usage: eventgrid-binding <command>' },
-  { args: ['help', 'run'], usage: 'Usage: eventgrid-binding run' },
-  { args: ['--help', 'run'], usage: 'Usage: eventgrid-binding run' },
-  { args: ['-h', 'run'], usage: 'Usage: eventgrid-binding run' },
-])('takes $args for --help', async ({ args, usage }) => {
+  [['help'], '<command>'],
+  [['help', '--all'], '<command>'],
+  [['help', 'run'], 'run'],
+  [['--help', 'run'], 'run'],
+  [['-h', 'run'], 'run'],
+])('takes %j for --help', async (args, usage) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(0)
-  expect(command.lines[0]).toContain(usage)
+  expect(command.lines[0]).toContain(`Usage: eventgrid-binding ${usage}`)
 })
 
-const noCommand = (name: string) => `eventgrid-binding: there is no command "${name}"`
+const noCommand = (name: string) => `there is no command "${name}"`
+const noOption = (name: string) => `Unknown option '${name}'`
 it.each([
-  { name: 'a name that every object has', args: ['constructor'], complaint: noCommand('constructor'), see: '' },
-  { name: 'a slip of a command', args: ['rnu'], complaint: `${noCommand('rnu')}; did you mean run?`, see: '' },
-  { name: 'a command that help is asked for', args: ['help', 'all'], complaint: noCommand('all'), see: '' },
-  {
-    name: 'an unknown option',
-    args: ['emulate', '--bogus'],
-    complaint: "eventgrid-binding emulate: Unknown option '--bogus'",
-    see: 'emulate ',
-  },
-  {
-    name: 'a variable that is not set',
-    args: ['serve', '--sockets-folder', ''],
-    complaint: "eventgrid-binding serve: Option '--sockets-folder' has an empty value",
-    see: 'serve ',
-  },
-  {
-    name: 'a slip of an option of run',
-    args: ['run', '--componets', 'x'],
-    complaint: "eventgrid-binding run: Unknown option '--componets'; did you mean --components?",
-    see: 'run ',
-  },
-  {
-    name: 'a slip of an option of serve',
-    args: ['serve', '--loglevel=debug'],
-    complaint: "eventgrid-binding serve: Unknown option '--loglevel'; did you mean --log-level?",
-    see: 'serve ',
-  },
-  {
-    name: 'an option that is missing',
-    args: ['run'],
-    complaint: 'eventgrid-binding run: --components is missing: the folder of the component YAML files',
-    see: 'run ',
-  },
-])('refuses $name with exit code 2, and says where the help is', async ({ args, complaint, see }) => {
+  ['a name that every object has', ['constructor'], '', noCommand('constructor')],
+  ['a slip of a command', ['rnu'], '', `${noCommand('rnu')}; did you mean run?`],
+  ['a command that help is asked for', ['help', 'all'], '', noCommand('all')],
+  ['an unknown option', ['emulate', '--bogus'], ' emulate', noOption('--bogus')],
+  ['an empty value', ['serve', '--sockets-folder', ''], ' serve', "Option '--sockets-folder' has an empty value"],
+  ['a slip of run', ['run', '--componets', 'x'], ' run', `${noOption('--componets')}; did you mean --components?`],
+  ['a slip of serve', ['serve', '--loglevel=x'], ' serve', `${noOption('--loglevel')}; did you mean --log-level?`],
+  ['a missing option', ['run'], ' run', '--components is missing: the folder of the component YAML files'],
+])('refuses %s with exit code 2, and says where the help is', async (_name, args, name, complaint) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(2)
-  expect(command.lines).toEqual([complaint, `see: eventgrid-binding ${see}--help`])
+  expect(command.lines).toEqual([`eventgrid-binding${name}: ${complaint}`, `see: eventgrid-binding${name} --help`])
 })
 
 it('shows the help where no command is named, and says so last', async () => {
@@ -110,19 +86,18 @@ it('shows the help where no command is named, and says so last', async () => {
 })
 
 it.each([
-  { name: 'an argument too many', args: ['it'], complaint: "Unexpected argument 'it'" },
-  { name: 'an option without its value', args: ['--config'], complaint: "'--config <value>' argument missing" },
-  { name: 'a value for a switch', args: ['--quiet=yes'], complaint: "'--quiet' does not take an argument" },
-  { name: 'a port that is no number', args: ['--port', 'http'], complaint: '--port takes a number from 0 to 65535' },
-  {
-    name: 'an ingress without a target',
-    args: ['--ingress', 'https://orders.example.com/'],
-    complaint:
-      '--ingress takes two URLs, like https://orders.example.com/=http://127.0.0.1:9000/, not "https://orders.ex',
-  },
-  { name: 'a port out of range', args: ['--http-port', '65536'], complaint: '--http-port takes a number from 0' },
-  { name: 'one port for both', args: ['--port', '4431'], complaint: "https and http can't both have port 4431" },
-])('refuses $name for emulate', async ({ args, complaint }) => {
+  ['an argument too many', ['it'], "Unexpected argument 'it'"],
+  ['an option without its value', ['--config'], "'--config <value>' argument missing"],
+  ['a value for a switch', ['--quiet=yes'], "'--quiet' does not take an argument"],
+  ['a port that is no number', ['--port', 'http'], '--port takes a number from 0 to 65535'],
+  [
+    'half an ingress',
+    ['--ingress', 'https://a.example/'],
+    '--ingress takes two URLs, like https://orders.example.com/=',
+  ],
+  ['a port out of range', ['--http-port', '65536'], '--http-port takes a number from 0'],
+  ['one port for both', ['--port', '4431'], "https and http can't both have port 4431"],
+])('refuses %s for emulate', async (_name, args, complaint) => {
   const running = emulate.run(args, createTerminal({ write: () => {} }))
   await expect(running).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(complaint) })
 })

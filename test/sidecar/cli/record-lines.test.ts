@@ -33,49 +33,36 @@ const withoutTime = (line: readonly { readonly text: string }[]) =>
     .join('')
     .replace(/^\d\d:\d\d:\d\d {2}/, '')
 
-it.each([
-  { name: 'what was delivered', record: { ...delivery, status: 200 }, line: '200  audit <- order.placed one' },
-  {
-    name: 'a batch, and a long try',
-    record: { ...delivery, status: 200, eventIds: ['one', 'two'], eventTypes: ['a', 'b'], deliveryCount: 2 },
-    line: '200  audit <- 2 events  at try 3',
-  },
-  {
-    name: 'a second try that failed, and when the next comes',
-    record: {
-      ...delivery,
-      target: delivery.url,
-      status: 503,
-      outcome: 'retry',
-      deliveryCount: 1,
-      nextTryAt: about.at + 30_000,
-    },
-    line: '503  audit <- order.placed one  try 3 in 30 s  https://audit.example/api/events',
-  },
-  {
-    name: 'a subscriber that is not there',
-    record: { ...delivery, error: 'ECONNREFUSED', outcome: 'retry', nextTryAt: about.at + 600_000 },
-    line: '---  audit <- order.placed one  try 2 in 10 min  https://audit.example/api/events at http://127.0.0.1:3000/api/events  ECONNREFUSED',
-  },
-  {
-    name: 'an event that was given up',
-    record: { ...delivery, target: delivery.url, eventIds: ['5516a0f2-7c8e-4b'], status: 400, outcome: 'dropped' },
-    line: '400  audit <- order.placed 5516a0f2…  given up after 1 try, dropped  https://audit.example/api/events',
-  },
-] as const)('says of a delivery: $name', ({ record, line }) => expect(withoutTime(deliveryLine(record))).toBe(line))
+const { url } = addresses
+const at = `${url} at ${addresses.target}`
+const next = (ms: number) => ({ outcome: 'retry', nextTryAt: about.at + ms }) as const
+
+it.each<[record: Partial<Parameters<typeof deliveryLine>[0]>, line: string]>([
+  [{ status: 200 }, '200  audit <- order.placed one'],
+  [
+    { status: 200, eventIds: ['one', 'two'], eventTypes: ['a', 'b'], deliveryCount: 2 },
+    '200  audit <- 2 events  at try 3',
+  ],
+  [
+    { target: url, status: 503, deliveryCount: 1, ...next(30_000) },
+    `503  audit <- order.placed one  try 3 in 30 s  ${url}`,
+  ],
+  [{ error: 'ECONNREFUSED', ...next(600_000) }, `---  audit <- order.placed one  try 2 in 10 min  ${at}  ECONNREFUSED`],
+  [
+    { target: url, eventIds: ['5516a0f2-7c8e-4b'], status: 400, outcome: 'dropped' },
+    `400  audit <- order.placed 5516a0f2…  given up after 1 try, dropped  ${url}`,
+  ],
+])('says of the delivery %j', (record, line) =>
+  expect(withoutTime(deliveryLine({ ...delivery, ...record }))).toBe(line),
+)
 
 it.each([
-  {
-    name: 'validated',
-    record: { status: 200, outcome: 'validated' },
-    line: '200  handshake audit  OPTIONS https://audit.example/api/events at http://127.0.0.1:3000/api/events  validated',
-  },
-  {
-    name: 'failed',
-    record: { status: 503, outcome: 'failed', message: 'no consent' },
-    line: '503  handshake audit  OPTIONS https://audit.example/api/events at http://127.0.0.1:3000/api/events  failed  no consent',
-  },
-] as const)('says of a handshake: $name', ({ record, line }) => {
+  [{ status: 200, outcome: 'validated' }, `200  handshake audit  OPTIONS ${at}  validated`],
+  [
+    { status: 503, outcome: 'failed', message: 'no consent' },
+    `503  handshake audit  OPTIONS ${at}  failed  no consent`,
+  ],
+] as const)('says of the handshake %j', (record, line) => {
   const whole = { ...about, ...addresses, method: 'OPTIONS', requestHeaders: {}, ...record } as const
   expect(withoutTime(handshakeLine(whole))).toBe(line)
 })
@@ -91,49 +78,45 @@ const request = {
   requestId: '1',
 } as const
 
-it.each([
-  {
-    name: 'a refused publish',
-    record: { status: 401, code: 'Unauthorized', message: 'No key.', publish: { topic: 'orders' } },
-    lines: ['401  publish to orders  Unauthorized: No key.'],
-  },
-  {
-    name: 'the first publish to a topic',
-    record: { publish: { topic: 'orders', events: one } },
-    isFirst: true,
-    lines: ['200  publish to orders  order.placed one  the first to this topic'],
-  },
-  { name: 'a later publish', record: { publish: { topic: 'orders', events: one } }, lines: [] },
-  {
-    name: 'events that go nowhere',
-    record: { publish: { topic: 'orders', events: one, unwanted: { count: 2, first: one.first } } },
-    lines: ['200  publish to orders  2 events  no event subscription takes it'],
-  },
-  {
-    name: 'what a receiver got',
-    record: { receive: { topic: 'orders', subscriptionName: 'app', events: one, deliveryCount: 2 } },
-    lines: ['pull app <- order.placed one  at try 2'],
-  },
-  { name: 'any other request', record: {}, lines: [] },
-])('says of a request: $name', ({ record, isFirst = false, lines }) =>
-  expect(requestLines({ ...request, ...record }, isFirst).map(withoutTime)).toEqual(lines),
+const topic = 'orders'
+
+it.each<[name: string, record: Partial<Parameters<typeof requestLines>[0]>, line?: string]>([
+  [
+    'a refused publish',
+    { status: 401, code: 'Unauthorized', message: 'No key.', publish: { topic } },
+    '401  publish to orders  Unauthorized: No key.',
+  ],
+  ['a later publish', { publish: { topic, events: one } }],
+  [
+    'events that go nowhere',
+    { publish: { topic, events: one, unwanted: { count: 2, first: one.first } } },
+    '200  publish to orders  2 events  no event subscription takes it',
+  ],
+  [
+    'what a receiver got',
+    { receive: { topic, subscriptionName: 'app', events: one, deliveryCount: 2 } },
+    'pull app <- order.placed one  at try 2',
+  ],
+  ['any other request', {}],
+])('says of a request: %s', (_name, record, line) =>
+  expect(requestLines({ ...request, ...record }, false).map(withoutTime)).toEqual(line === undefined ? [] : [line]),
 )
 
+it('says of the first publish to a topic that it is that', () => {
+  const lines = requestLines({ ...request, publish: { topic, events: one } }, true)
+  expect(lines.map(withoutTime)).toEqual(['200  publish to orders  order.placed one  the first to this topic'])
+})
+
 it.each([
-  {
-    name: 'a blob',
-    record: {
-      blobPath: 'dead/AUDIT/2026/1/5/14/1.json',
-      events: [{ deadletterreason: 'MaxDeliveryAttemptsExceeded' }],
-    },
-    line: 'lost audit gave up 1 event  dead-lettered to dead/AUDIT/2026/1/5/14/1.json  MaxDeliveryAttemptsExceeded',
-  },
-  {
-    name: 'nowhere',
-    record: { events: [{ deadLetterReason: 'TimeToLiveExceeded' }, {}] },
-    line: 'lost audit gave up 2 events  dropped  TimeToLiveExceeded',
-  },
-])('says where events went that were given up: $name', ({ record, line }) =>
+  [
+    { blobPath: 'dead/AUDIT/2026/1/5/14/1.json', events: [{ deadletterreason: 'MaxDeliveryAttemptsExceeded' }] },
+    'lost audit gave up 1 event  dead-lettered to dead/AUDIT/2026/1/5/14/1.json  MaxDeliveryAttemptsExceeded',
+  ],
+  [
+    { events: [{ deadLetterReason: 'TimeToLiveExceeded' }, {}] },
+    'lost audit gave up 2 events  dropped  TimeToLiveExceeded',
+  ],
+])('says where events went that were given up: %j', (record, line) =>
   expect(withoutTime(deadLetterLine({ ...about, ...record }))).toBe(line),
 )
 
