@@ -76,7 +76,7 @@ const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'd
 }
 
 /** The latest events, bounded in number and size. */
-function createTrailMemory(now: () => number, limit: number) {
+export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
   const entries = new Map<number, TrailedEvent>()
   /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
   const known = new WeakMap<EventText, TrailedEvent>()
@@ -84,59 +84,40 @@ function createTrailMemory(now: () => number, limit: number) {
   const listeners: ((event: TrailedEvent) => void)[] = []
   let lastKey = 0
   let evicted = 0
-  return {
-    entries,
-    add(topic: string, event: AcceptedEvent): TrailedEvent {
-      const text = textOf(event.body)
-      const bytes = Buffer.from(text)
-      const truncated = bytes.length > trailedBodyLimit
-      const entry: TrailedEvent = {
-        key: ++lastKey,
-        at: now(),
-        topic,
-        source: eventSource(event),
-        id: eventId(event),
-        type: eventType(event),
-        subject: eventSubject(event),
-        schema: event.schema,
-        // A copy: a slice of the text would keep all of it in memory.
-        body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
-        truncated,
-        event: truncated ? undefined : event,
-        fates: new Map(),
-        furtherFates: 0,
-      }
-      known.set(event.body, entry)
-      entries.set(entry.key, entry)
-      if (entries.size > limit) {
-        const [oldest = entry.key] = entries.keys()
-        entries.delete(oldest)
-        evicted++
-      }
-      return entry
-    },
-    find: (event: AcceptedEvent) => known.get(event.body),
-    /** Number of events that were evicted from memory. */
-    evicted: () => evicted,
-    /** Counts an event as evicted without storing it. */
-    skip(event: AcceptedEvent): void {
-      skipped.add(event.body)
-      evicted++
-    },
-    isSkipped: (event: AcceptedEvent) => skipped.has(event.body),
-    /** To be called after an event was added or changed. */
-    changed(entry: TrailedEvent): void {
-      if (!entries.has(entry.key)) return
-      for (const listener of listeners) listener(entry)
-    },
-    /** Calls back with each event that is new or changed, perhaps several times in a tick. */
-    listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
-  }
-}
 
-export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
-  const memory = createTrailMemory(now, limit)
-  const { entries } = memory
+  function add(topic: string, event: AcceptedEvent): TrailedEvent {
+    const text = textOf(event.body)
+    const bytes = Buffer.from(text)
+    const truncated = bytes.length > trailedBodyLimit
+    const entry: TrailedEvent = {
+      key: ++lastKey,
+      at: now(),
+      topic,
+      source: eventSource(event),
+      id: eventId(event),
+      type: eventType(event),
+      subject: eventSubject(event),
+      schema: event.schema,
+      // A copy: a slice of the text would keep all of it in memory.
+      body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
+      truncated,
+      event: truncated ? undefined : event,
+      fates: new Map(),
+      furtherFates: 0,
+    }
+    known.set(event.body, entry)
+    entries.set(entry.key, entry)
+    if (entries.size > limit) {
+      const [oldest = entry.key] = entries.keys()
+      entries.delete(oldest)
+      evicted++
+    }
+    return entry
+  }
+
+  function tell(entry: TrailedEvent): void {
+    if (entries.has(entry.key)) for (const listener of listeners) listener(entry)
+  }
 
   /** Changes the state of an event for a subscription; false if the subscription is not followed. */
   function change(
@@ -145,9 +126,9 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     apply: (fate: Fate) => void,
     pull = false,
   ): boolean {
-    if (memory.isSkipped(event)) return false
+    if (skipped.has(event.body)) return false
     // An event of an earlier run of the emulator is not known yet.
-    const entry = memory.find(event) ?? memory.add(scope, event)
+    const entry = known.get(event.body) ?? add(scope, event)
     let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
       if (entry.fates.size >= fateLimit) return false
@@ -155,7 +136,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       entry.fates.set(id.toLowerCase(), fate)
     }
     apply(fate)
-    memory.changed(entry)
+    tell(entry)
     return true
   }
 
@@ -163,9 +144,11 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     accepted(source, events) {
       figures.add('published', events.length)
       // Only the last events of a large request fit.
-      const fresh = events.filter((event) => !memory.find(event))
-      for (const event of fresh.slice(0, -limit)) memory.skip(event)
-      for (const event of fresh.slice(-limit)) memory.changed(memory.add(source, event))
+      const fresh = events.filter((event) => !known.has(event.body))
+      const passed = fresh.slice(0, -limit)
+      for (const { body } of passed) skipped.add(body)
+      evicted += passed.length
+      for (const event of fresh.slice(-limit)) tell(add(source, event))
     },
     changed(subscription, event, { pull, nextTryAt, ...changes }) {
       const end = ends[changes.state]
@@ -183,7 +166,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         },
         pull,
       )
-      const entry = memory.find(event)
+      const entry = known.get(event.body)
       if (!isFollowed && !pull && changes.state === 'queued' && entry) entry.furtherFates++
     },
     tried(subscription, events, record) {
@@ -210,7 +193,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
         delete fate.nextTryAt
-        memory.changed(entry)
+        tell(entry)
       }
     },
   }
@@ -220,7 +203,9 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     events: () => [...entries.values()].reverse(),
     find: (key: number) => entries.get(key),
     limit,
-    evicted: memory.evicted,
-    listen: memory.listen,
+    /** Number of events that were evicted from memory. */
+    evicted: () => evicted,
+    /** Calls back with each event that is new or changed, perhaps several times in a tick. */
+    listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
   }
 }

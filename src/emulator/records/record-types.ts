@@ -1,10 +1,16 @@
 // Fields of the records of requests, deliveries, handshakes, dead-letters, warnings.
-import type { RecordRing } from './records.ts'
+import { RecordRing } from './records.ts'
 
 /** Some events: how many, and the type and id of the first ten. */
 export interface EventList {
   readonly count: number
   readonly first: readonly { readonly type: string; readonly id: string }[]
+}
+
+const maxNamed = 10
+
+export function eventList<T>(events: readonly T[], nameOf: (event: T) => EventList['first'][number]): EventList {
+  return { count: events.length, first: events.slice(0, maxNamed).map(nameOf) }
 }
 
 /** What a request to publish was about. */
@@ -139,10 +145,12 @@ export interface WarningRecord extends SubscriptionRecord {
 }
 
 /** The emulator's records of requests, deliveries, handshakes, dead-letters and warnings. */
-export interface Records {
-  readonly requests: RecordRing<RequestRecord>
-  readonly deliveries: RecordRing<DeliveryRecord>
-  readonly handshakes: RecordRing<HandshakeRecord>
-  readonly deadLetters: RecordRing<DeadLetterRecord>
-  readonly warnings: RecordRing<WarningRecord>
-}
+export type Records = Readonly<ReturnType<typeof createRecords>>
+
+export const createRecords = () => ({
+  requests: new RecordRing<RequestRecord>(),
+  deliveries: new RecordRing<DeliveryRecord>(),
+  handshakes: new RecordRing<HandshakeRecord>(),
+  deadLetters: new RecordRing<DeadLetterRecord>(),
+  warnings: new RecordRing<WarningRecord>(),
+})

@@ -18,10 +18,10 @@ export interface Operation {
   readonly subscriptionId: string
   /** Undefined while it runs. */
   readonly result: OperationResult | undefined
+  /** The status while it runs, for a client that asks: `Active` is the answer to the first question only. */
+  poll(): 'Active' | 'InProgress' | 'AwaitingManualAction'
   /** Whether it waits for a call of the validation URL. */
   readonly awaitsManualAction: boolean
-  /** Whether its status was asked for while it ran. */
-  readonly wasPolled: boolean
   /** Resolves when it has ended. */
   readonly ended: Promise<void>
 }
@@ -46,54 +46,63 @@ export type Operations = ReturnType<typeof createOperations>
 
 /** The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. */
 export function createOperations(clock: Clock, delayMs: number) {
-  const operations = new Map<string, { -readonly [K in keyof Operation]: Operation[K] }>()
-  const running = new Map<string, PromiseWithResolvers<void>>()
-  /** The latest change of each resource that is under way, with its operation. */
-  const changes = new Map<string, Change & { readonly operationId: string }>()
-  const begin = (id: string) => void running.set(id, Promise.withResolvers())
-  const end = (id: string) => {
-    running.get(id)?.resolve()
-    running.delete(id)
-  }
-  const endChange = (resourceId: string, operationId: string) => {
-    if (changes.get(resourceId)?.operationId === operationId) changes.delete(resourceId)
-  }
+  const operations = new Map<string, Operation>()
+  const running = new Set<Promise<void>>()
+  /** The latest change of each resource that is under way. */
+  const changes = new Map<string, Change>()
   const closing = new AbortController()
 
-  const delay = async () => {
-    if (delayMs > 0) await pause(clock, delayMs, closing.signal)
-  }
-
   return {
-    /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. */
-    start(subscriptionId: string, run: (signal: AbortSignal) => Promise<OperationResult>, change?: Change): Operation {
+    /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. It calls `park` to wait for a manual action. */
+    start(
+      subscriptionId: string,
+      run: (signal: AbortSignal, park: () => void) => Promise<OperationResult>,
+      change?: Change,
+    ): Operation {
       const id = randomUUID().toUpperCase()
-      const resourceId = change?.id.toLowerCase() ?? ''
-      if (change) changes.set(resourceId, { ...change, operationId: id })
+      const changed = change?.id.toLowerCase() ?? ''
+      if (change) changes.set(changed, change)
+      const busy = Promise.withResolvers<void>()
+      let result: OperationResult | undefined
+      let status: ReturnType<Operation['poll']> = 'Active'
+      const rest = () => {
+        running.delete(busy.promise)
+        busy.resolve()
+      }
+      const park = () => {
+        status = 'AwaitingManualAction'
+        rest()
+      }
       const work = async () => {
-        await delay()
+        await (delayMs > 0 && pause(clock, delayMs, closing.signal))
         if (closing.signal.aborted) return
-        if (delayMs > 0) begin(id)
-        operation.result = await run(closing.signal).catch(
+        running.add(busy.promise)
+        result = await run(closing.signal, park).catch(
           (): OperationResult => ({
             status: 'Failed',
             error: { code: 'Internal error', message: internalMessage(clock.now()) },
           }),
         )
       }
-      const operation: { -readonly [K in keyof Operation]: Operation[K] } = {
-        id,
-        subscriptionId,
-        result: undefined,
-        awaitsManualAction: false,
-        wasPolled: false,
-        ended: Promise.resolve(),
+      if (delayMs <= 0) running.add(busy.promise)
+      const operation: Operation = {
+        ...{ id, subscriptionId },
+        ended: work().finally(() => {
+          if (changes.get(changed) === change) changes.delete(changed)
+          rest()
+        }),
+        get result() {
+          return result
+        },
+        get awaitsManualAction() {
+          return status === 'AwaitingManualAction'
+        },
+        poll() {
+          const answer = status
+          if (status === 'Active') status = 'InProgress'
+          return answer
+        },
       }
-      operation.ended = work().finally(() => {
-        endChange(resourceId, id)
-        end(id)
-      })
-      if (delayMs <= 0) begin(id)
       operations.set(id, operation)
       if (operations.size > maxOperations) {
         const [oldest] = operations.keys()
@@ -104,28 +113,15 @@ export function createOperations(clock: Clock, delayMs: number) {
     find: (id: string): Operation | undefined => operations.get(id.toUpperCase()),
     /** The state of a resource that is being changed; undefined for one at rest. */
     stateOf: (resourceId: string) => changes.get(resourceId.toLowerCase())?.state,
-    /** The status of a running operation: `Active` where it is asked for the first time. */
-    poll(id: string): 'Active' | 'InProgress' {
-      const operation = operations.get(id)
-      const status = operation?.wasPolled ? 'InProgress' : 'Active'
-      if (operation) operation.wasPolled = true
-      return status
-    },
-    /** The number of running operations, without those marked by `park`. */
+    /** The number of running operations, without those that wait for a manual action. */
     running: () => running.size,
-    /** Marks an operation as waiting for a manual action. */
-    park(id: string): void {
-      const operation = operations.get(id)
-      if (operation) operation.awaitsManualAction = true
-      end(id)
-    },
-    /** Resolves when no operation runs. Delayed operations, and those marked by `park`, don't count. */
+    /** Resolves when no operation runs. Delayed operations, and those that wait for a manual action, don't count. */
     async idle() {
-      while (running.size > 0) await Promise.race([...running.values()].map(({ promise }) => promise))
+      while (running.size > 0) await Promise.race(running)
     },
     async close() {
       closing.abort()
-      await Promise.all([...running.values()].map(({ promise }) => promise))
+      await Promise.all(running)
     },
   }
 }
@@ -151,9 +147,7 @@ export async function answerOperation(
     body: {
       id: `${call.baseUrl}${call.url}`,
       name: operation.id.toLowerCase(),
-      ...(result ?? {
-        status: operation.awaitsManualAction ? 'AwaitingManualAction' : options.operations.poll(operation.id),
-      }),
+      ...(result ?? { status: operation.poll() }),
     },
   }
 }

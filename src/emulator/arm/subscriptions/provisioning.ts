@@ -1,5 +1,4 @@
 // Provisioning state of an event subscription: handshake result, `expirationTimeUtc`, resumption after restart.
-
 import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
 import type { EventSubscription, ProvisioningState } from '../../model/resources/model.ts'
 import type { Store } from '../../model/resources/store.ts'
@@ -55,7 +54,7 @@ export function createProvisioning(options: ProvisioningOptions) {
   const settle = async (
     written: EventSubscription,
     outcome: ValidationOutcome,
-    operation: () => string,
+    park: () => void,
   ): Promise<OperationResult> => {
     if (outcome.outcome === 'validated') {
       move(written, 'Succeeded')
@@ -66,7 +65,7 @@ export function createProvisioning(options: ProvisioningOptions) {
       return { status: 'Failed', error: { code: outcome.code, message: outcome.message } }
     }
     move(written, 'AwaitingManualAction')
-    operations.park(operation())
+    park()
     const completed = await outcome.completed
     move(written, completed === 'validated' ? 'Succeeded' : 'Failed')
     if (completed === 'validated') return { status: 'Succeeded' }
@@ -104,8 +103,8 @@ export function createProvisioning(options: ProvisioningOptions) {
     expiries.set(subscription.id.toLowerCase(), cancel)
   }
 
-  const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation => {
-    const operation = operations.start(azureSubscriptionId, async (signal) => {
+  const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation =>
+    operations.start(azureSubscriptionId, async (signal, park) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
       if (fault) {
         move(subscription, 'Failed')
@@ -117,10 +116,8 @@ export function createProvisioning(options: ProvisioningOptions) {
         move(subscription, 'Failed')
         return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
       }
-      return settle(subscription, await delivery.validate(subscription, signal), () => operation.id)
+      return settle(subscription, await delivery.validate(subscription, signal), park)
     })
-    return operation
-  }
 
   return {
     /**

@@ -54,8 +54,6 @@ export function createDeliver(
     return request.send(late)
   }
 
-  const shownTarget = createShownTarget()
-
   return async (subscription, batch, attempt) => {
     const [first, ...more] = batch
     const channel = channels(subscription)
@@ -81,7 +79,7 @@ export function createDeliver(
       subscriptionId: subscription.id,
       subscriptionName: subscription.name,
       url: subscribedUrl,
-      target: shownTarget(result.target),
+      target: shownUrl(new URL(result.target)),
       headers: shownHeaders(headers, secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
       eventIds: batch.map(({ event }) => eventId(event)),
@@ -108,15 +106,6 @@ export function createDeliver(
       records.deliveries.push(attempted)
       watcher?.tried(subscription, events, attempted)
     }
-  }
-}
-
-/** Remembers the last URL: most deliveries go to the same one. */
-function createShownTarget(): (target: string) => string {
-  let last = { target: '', shown: '' }
-  return (target) => {
-    if (target !== last.target) last = { target, shown: shownUrl(new URL(target)) }
-    return last.shown
   }
 }
 

@@ -4,6 +4,7 @@ import https from 'node:https'
 import tls from 'node:tls'
 import { messageOf } from '../../../support/process/error-code.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import { ledBy } from '../../server/tls/ingress-front.ts'
 import type { Ingress } from './ingress.ts'
 
 interface WebhookRequest {
@@ -42,11 +43,7 @@ export interface WebhookResult {
   }
 }
 
-/** Sends requests to subscribers over kept-alive connections. */
-export interface WebhookClient {
-  send(request: WebhookRequest): Promise<WebhookResult>
-  close(): void
-}
+export type WebhookClient = ReturnType<typeof createWebhookClient>
 
 export interface WebhookClientOptions {
   readonly clock: Clock
@@ -67,8 +64,11 @@ interface BodyPart {
 const beginning: BodyPart = { bytes: 4096, waitMs: 100 }
 const whole: BodyPart = { bytes: answerLimitBytes }
 
-/** Makes the client. It follows no redirects, and reads the first 64 KiB of an answer. */
-export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
+/**
+ * Makes the client, which sends requests to subscribers over kept-alive connections. It follows no redirects, and reads the first
+ * 64 KiB of an answer.
+ */
+export function createWebhookClient(options: WebhookClientOptions) {
   // The queues bound the number of requests; a pool that queues requests could not be emptied.
   const pool = { keepAlive: true, scheduling: 'lifo' } as const
   const plain = new http.Agent(pool)
@@ -79,11 +79,11 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return secure
   }
 
-  const route = createRoute(options.ingress)
   let late = 0
 
   const exchange = async (request: WebhookRequest): Promise<WebhookResult> => {
-    const target = route(request.url)
+    const mapped = options.ingress(request.url)
+    const target = mapped === undefined ? request.url : ledBy(request.url, mapped)
     const started = performance.now()
     return new Promise((resolve) => {
       const done = (result: Omit<WebhookResult, 'target' | 'durationMs'> & { readonly durationMs?: number }) => {
@@ -158,7 +158,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
 
   return {
     // A request that can't be sent, with an invalid header for instance, is a failed request.
-    send: (request) => exchange(request).catch((error: unknown) => unsent(request.url, error)),
+    send: (request: WebhookRequest) => exchange(request).catch((error: unknown) => unsent(request.url, error)),
     close() {
       plain.destroy()
       secure?.destroy()
@@ -168,28 +168,6 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
 
 function unsent(url: URL, error: unknown): WebhookResult {
   return { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message: messageOf(error) } }
-}
-
-const maxCachedRoutes = 1000
-
-/** Applies the ingress to a URL. The ingress is asked each time; parsed URLs are cached. */
-function createRoute(ingress: Ingress): (url: URL) => URL {
-  const known = new Map<string, URL>()
-  return (url) => {
-    const mapped = ingress(url)
-    if (mapped === undefined) return url
-    const key = `${mapped} ${url.href}`
-    const target = known.get(key) ?? routed(url, mapped)
-    if (known.size >= maxCachedRoutes) known.clear()
-    known.set(key, target)
-    return target
-  }
-}
-
-/** Path and query stay if the ingress names only a host. */
-function routed(url: URL, mapped: string): URL {
-  const target = new URL(mapped)
-  return target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
 }
 
 /** The host name for SNI and the check of the certificate; empty for an IP address, which has no SNI. */

@@ -26,7 +26,7 @@ export function createIngressFront({ ingress, ownAddress }: IngressFrontOptions)
     const url = publicUrl(request, ownAddress())
     const target = url && ingress(url)
     if (url === undefined || target === undefined) return false
-    passOn(request, response, { url, target: new URL(target) })
+    passOn(request, response, { url, target: ledBy(url, target) })
     return true
   }
 }
@@ -39,25 +39,29 @@ function publicUrl({ headers, url = '/' }: IncomingMessage, own: string): URL | 
   return URL.parse(url, `https://${host}`) ?? undefined
 }
 
+/** Where an ingress leads a URL. Path and query stay if the ingress names only a host. */
+export function ledBy(url: URL, mapped: string): URL {
+  const target = new URL(mapped)
+  return target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
+}
+
 function passOn(
   request: IncomingMessage,
   response: ServerResponse,
   { url, target }: { readonly url: URL; readonly target: URL },
 ): void {
   const secured = target.protocol === 'https:'
-  // An ingress that names no more than a host keeps path and query.
-  const way = target.pathname !== '/' || target.search ? target : new URL(url.pathname + url.search, target)
   const sending = (secured ? https : http).request({
-    host: way.hostname.replace(/^\[|\]$/g, ''),
-    port: way.port || (secured ? 443 : 80),
-    path: way.pathname + way.search,
+    host: target.hostname.replace(/^\[|\]$/g, ''),
+    port: target.port || (secured ? 443 : 80),
+    path: target.pathname + target.search,
     ...(secured && { servername: url.hostname }),
     ...{ method: request.method, headers: { ...request.headers, connection: 'close' }, agent: false, timeout: limitMs },
   })
   const refuse = () => {
     if (response.headersSent) return void response.destroy()
     response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
-    response.end(`The emulator's ingress rule sends this request to ${way.origin}, which does not answer.\n`)
+    response.end(`The emulator's ingress rule sends this request to ${target.origin}, which does not answer.\n`)
   }
   sending.on('timeout', () => sending.destroy())
   sending.on('error', refuse)
