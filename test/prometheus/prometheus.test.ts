@@ -13,6 +13,7 @@ import { connectHost } from '../sidecar/pluggable/grpc-host.ts'
 import { startCommand } from '../support/command.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
+import { inputFields } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { obtainPrometheus } from './prometheus-program.ts'
 import { startPrometheus } from './prometheus-server.ts'
@@ -46,10 +47,22 @@ function repeat(step: () => unknown): void {
   onTestFinished(() => clearInterval(timer))
 }
 
-/** A `run` with the component `orders`, and a `serve` with the component `sidecar`. */
+/** A `run` with the component `orders`, and `pulled` by pull, and a `serve` with the component `sidecar`. */
 async function openWorld() {
-  const world = await openHostWorld({ retrySchedule: [1_000] })
+  const world = await openHostWorld({
+    retrySchedule: [1_000],
+    namespaces: [{ name: 'shop', topics: [{ name: 'pulled', eventSubscriptions: [{ name: 'pulled' }] }] }],
+  })
   const { emulator } = world
+  const queue = emulator.namespaceTopic('pulled')
+  world.write('pulled.yaml', {
+    ...{ name: 'pulled', topic: 'orders' },
+    fields: {
+      ...Object.fromEntries(inputFields.map((field) => [field, undefined])),
+      ...{ deliveryMode: 'pull', namespaceTopic: queue.id, namespaceEndpoint: queue.namespaceEndpoint },
+      ...{ namespaceKey: queue.key, topicEndpoint: queue.endpoint, accessKey: queue.key },
+    },
+  })
   const app = await openDaprApp()
   const host = world.start(['--app-port', String(app.port), '--metrics-port', '0'])
   const [, hostMetrics] = await host.line(/health and metrics.* port=(\d+)/)
@@ -97,6 +110,7 @@ test.skipIf(program === undefined)(
     const event = { specversion: '1.0', source: '/load', type: 'load', data: {} }
     let sent = 0
     repeat(() => host.invoke('orders', { operation: 'create', data: { order: ++sent } }).catch(() => {}))
+    repeat(() => host.invoke('pulled', { operation: 'create', data: { order: ++sent } }).catch(() => {}))
     repeat(() => emulator.raise(topic.id, [{ ...event, id: `sidecar-${++sent}` }]))
     const acknowledgeAll = async (): Promise<never> => {
       for (;;) reading.acknowledge(await reading.next())
@@ -116,7 +130,7 @@ test.skipIf(program === undefined)(
     const variable = dashboard.templating.list.find(({ name }) => name === 'component')
     expect(variable?.query).toMatchObject({ query: 'label_values(eventgrid_binding_health, component)' })
     const components = () => prometheus.labelValues('component', 'eventgrid_binding_health')
-    await expect.poll(components).toEqual(['orders', 'sidecar'])
+    await expect.poll(components).toEqual(['orders', 'pulled', 'sidecar'])
     await expect.poll(prometheus.healthyRules).toEqual(alerts)
     // Each rule has had more than the time that it waits.
     const age = 'min(count_over_time(eventgrid_binding_health[1m]))'
@@ -133,6 +147,13 @@ test.skipIf(program === undefined)(
     app.answerWith(() => 500)
     // An event subscription can't be provisioned.
     write('parcels.yaml', { name: 'parcels', fields: { clientSecret: 'wrong' } })
+    // The namespace takes no acknowledgement any more.
+    emulator.failNext({
+      route: 'namespace',
+      status: 400,
+      times: 1_000,
+      matches: ({ url }) => /:(acknowledge|release)/.test(url),
+    })
     // The application sends something that is no event.
     repeat(() => host.invoke('orders', { operation: 'create', data: { specversion: '1.0' } }).catch(() => {}))
 
@@ -140,6 +161,7 @@ test.skipIf(program === undefined)(
       'EventGridDeliveriesRefused orders',
       'EventGridDeliveriesPutOff sidecar',
       'EventGridHandlerFails orders',
+      'EventGridSettlementsFail pulled',
       'EventGridNoReader sidecar',
       'EventGridNotInitialised',
       'EventGridInputNotHealthy parcels',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { createPullCounts } from '../../src/receiver/pull-counts.ts'
 import { createMetrics } from '../../src/sidecar/shared/metrics.ts'
 
 const docs = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')
@@ -23,7 +24,7 @@ async function metricsOfComponent() {
   counters.invoke('OK', 1)
   counters.init('input', 'OK')
   const figures = { inFlight: 0, waiting: 0, readers: 1, answered: { 200: 1 }, strangers: { 401: 1 } }
-  metrics.watch(() => [{ name: 'orders', ...figures, input: 'healthy', output: 'healthy' }])
+  metrics.watch(() => [{ name: 'orders', ...figures, pull: createPullCounts(), input: 'healthy', output: 'healthy' }])
   metrics.watchInit(() => true)
   const labels = new Map<string, Set<string>>()
   for (const [, name = '', given = ''] of (await metrics.text()).matchAll(
