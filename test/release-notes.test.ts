@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from './support/temporary-folder.ts'
+
+const root = resolve(import.meta.dirname, '..')
 
 const changelog = '# Changelog\n\n## 1.2.0\n\n- New.\n\n## 1.1.0\n\n- Old.\n'
 const manifest = { version: '1.2.0', repository: 'example/example' }
@@ -10,7 +12,7 @@ const manifest = { version: '1.2.0', repository: 'example/example' }
 /** A repository with one commit, and its release notes by `run`. */
 function repository(files: { manifest?: object; changelog?: string; tag?: string }) {
   const folder = temporaryFolder()
-  cpSync(resolve(import.meta.dirname, '../build/release-notes.ts'), join(folder, 'build/release-notes.ts'))
+  cpSync(join(root, 'build/release-notes.ts'), join(folder, 'build/release-notes.ts'))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', ...(files.manifest ?? manifest) }))
   writeFileSync(join(folder, 'CHANGELOG.md'), files.changelog ?? changelog)
   const git = (...args: string[]) =>
@@ -51,4 +53,16 @@ it('refuses changes that are not committed', () => {
   const { folder, run } = repository({})
   writeFileSync(join(folder, 'new.txt'), '')
   expect(run('--check')).toMatchObject({ faults: [expect.stringContaining('not committed')], status: 1 })
+})
+
+it('pages and manifests name the version of package.json', () => {
+  const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const files = globSync(['README.md', 'Dockerfile', 'docs/*.md', 'examples/**/*.{md,yaml,bicep}'], { cwd: root })
+  const named = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const versions = text.matchAll(/eventgrid-binding(?:[:-]|\n\s*newTag: ")(\d+\.\d+\.\d+)/g)
+    return [...versions].map(([, each]) => ({ file, version: each }))
+  })
+  expect(named.length).toBeGreaterThan(9)
+  expect(named.filter((each) => each.version !== version)).toEqual([])
 })

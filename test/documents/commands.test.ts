@@ -7,8 +7,8 @@ import { commandHelp, commandNames, optionsOf } from './command-options.ts'
 import { pages, placeOf, root } from './page.ts'
 import { commandsIn, type ShellCommand } from './shell-line.ts'
 
-const { version, scripts } = z
-  .object({ version: z.string(), scripts: z.record(z.string(), z.string()) })
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
 
 /** Every command of a shell block, and every one that a sentence names. */
@@ -61,11 +61,6 @@ it.each(ofNpm)('$place: $line', ({ words: [script = '', ...args] }) => {
 it.each(named('node'))('$place: $line', ({ words }) => {
   const program = words.find((word) => /^(examples|dist|bench|test)\//.test(word))
   if (program !== undefined) expect(existsSync(join(root, program)), program).toBe(true)
-})
-
-it.each(named('npm', 'install'))('$place: $line', ({ words }) => {
-  for (const word of words.filter((one) => one.endsWith('.tgz')))
-    expect(word).toBe(`../eventgrid-binding-${version}.tgz`)
 })
 
 /** Options that a sentence names, alone or behind a command: `--wait`, `emulate --state FILE`. */

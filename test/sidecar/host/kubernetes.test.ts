@@ -224,7 +224,8 @@ describe('the pods', () => {
     const [mount] = binding?.volumeMounts ?? []
     expect(template.metadata.annotations['dapr.io/volume-mounts-rw']).toBe(`${mount?.name}:${mount?.mountPath}`)
     expect(template.spec.volumes.map(({ name }) => name)).toEqual([mount?.name])
-    expect(serve.help).toContain(`else ${mount?.mountPath})`)
+    // The help is wrapped.
+    expect(serve.help.replace(/\s+/g, ' ')).toContain(`else ${mount?.mountPath})`)
   })
 
   it('are probed on the port for health that serve is told to open, at its paths', () => {
