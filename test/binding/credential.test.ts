@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { inspect } from 'node:util'
+import type { TokenCredential } from '@azure/core-auth'
 import { ClientSecretCredential } from '@azure/identity'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
@@ -13,30 +14,26 @@ import { freePort } from '../support/free-port.ts'
 import { useIdentityEndpoint } from '../support/identity-endpoint.ts'
 
 const environment = azureEnvironments.AzurePublicCloud
-const metadata: CredentialMetadata = {
+const metadata = {
   kind: 'clientSecret',
   tenantId: 'tenant-1',
   clientId: 'client-1',
   clientSecret: new Secret('secret-marked'),
-}
+} as const
 const scope = 'https://management.azure.com/.default'
 
 /** An Entra that answers a request for a token as told. */
 async function startEntra(token: (asked: Asked) => Answer, discovery?: Answer) {
   const entra = await startScripted((asked) => {
     if (asked.method === 'POST') return token(asked)
-    const base = entra.url
-    return (
-      discovery ?? {
-        status: 200,
-        body: {
-          issuer: `${base}/tenant-1/v2.0`,
-          authorization_endpoint: `${base}/tenant-1/oauth2/v2.0/authorize`,
-          token_endpoint: `${base}/tenant-1/oauth2/v2.0/token`,
-          jwks_uri: `${base}/keys`,
-        },
-      }
-    )
+    const base = `${entra.url}/tenant-1`
+    const body = {
+      issuer: `${base}/v2.0`,
+      authorization_endpoint: `${base}/oauth2/v2.0/authorize`,
+      token_endpoint: `${base}/oauth2/v2.0/token`,
+      jwks_uri: `${entra.url}/keys`,
+    }
+    return discovery ?? { status: 200, body }
   })
   return entra
 }
@@ -45,20 +42,35 @@ const failure = async (promise: Promise<unknown>) =>
     () => expect.fail('it should have failed'),
     (error: unknown) => error,
   )
-const refusal = (status: number, description: string): Answer => ({
+
+/** A credential by client secret at an Entra that answers as told. */
+async function openSecret(
+  token: Parameters<typeof startEntra>[0],
+  { discovery, ...changes }: { discovery?: Answer; clientId?: string; tokenTimeoutMs?: number } = {},
+) {
+  const { clientId = 'client-1', ...options } = changes
+  const entra = await startEntra(token, discovery)
+  const endpoints = { authorityHost: entra.url, ca: entra.ca }
+  const credential = createCredential({ ...metadata, clientId }, { environment, endpoints, ...options })
+  return { entra, credential, refused: () => failure(credential.getToken(scope)) }
+}
+
+/** The host's own credential. */
+const ofHost = (getToken: TokenCredential['getToken']) =>
+  createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential: { getToken } })
+
+const refusal = (status: number, description: string) => ({
   status,
   body: { error: 'invalid_client', error_description: description, error_codes: [1] },
 })
 
+const granted: Answer = {
+  status: 200,
+  body: { token_type: 'Bearer', expires_in: 3599, access_token: 'token-marked' },
+}
+
 it('gets a token with the client secret from an authority host outside Azure', async () => {
-  const entra = await startEntra(() => ({
-    status: 200,
-    body: { token_type: 'Bearer', expires_in: 3599, access_token: 'token-marked' },
-  }))
-  const credential = createCredential(metadata, {
-    environment,
-    endpoints: { authorityHost: `${entra.url}/`, ca: entra.ca },
-  })
+  const { entra, credential } = await openSecret(() => granted)
   expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
   const [asked] = entra.asked.filter(({ method }) => method === 'POST')
   expect(asked?.path).toBe('/tenant-1/oauth2/v2.0/token')
@@ -67,43 +79,29 @@ it('gets a token with the client secret from an authority host outside Azure', a
   expect(seen).not.toMatch(/secret-marked|token-marked/)
 })
 
-it.each([
-  {
-    name: 'a wrong secret',
-    token: refusal(401, 'AADSTS7000215: Invalid client secret provided: secret-marked.\r\nTrace ID: x'),
-    entraCode: 'AADSTS7000215',
-    fix:
-      "use the secret's value, not its id, or make one with: " +
-      'az ad app credential reset --id client-1 --append --query password --output tsv',
-  },
-  {
-    name: 'an expired secret',
-    token: refusal(401, 'AADSTS7000222: The provided client secret keys are expired.'),
-    entraCode: 'AADSTS7000222',
-    fix: 'has expired: make one with: az ad app credential reset --id client-1 --append --query password --output tsv',
-  },
-  {
-    name: 'an unknown client',
-    token: refusal(400, 'AADSTS700016: Application not found.'),
-    entraCode: 'AADSTS700016',
-    fix: 'clientId',
-  },
-  {
-    name: 'an unknown tenant',
-    token: refusal(400, ''),
-    discovery: refusal(400, "AADSTS90002: Tenant 'tenant-1' not found."),
-    entraCode: 'AADSTS90002',
-    fix: 'tenantId',
-  },
+const wrongSecret = 'AADSTS7000215: Invalid client secret provided: secret-marked.\r\nTrace ID: x'
+const reset = 'az ad app credential reset --id client-1 --append --query password --output tsv'
+
+it.each<[name: string, answer: Answer, entraCode: string, fix: string]>([
+  [
+    'a wrong secret',
+    refusal(401, wrongSecret),
+    'AADSTS7000215',
+    `the secret's value, not its id, or make one with: ${reset}`,
+  ],
+  [
+    'an expired secret',
+    refusal(401, 'AADSTS7000222: expired.'),
+    'AADSTS7000222',
+    `has expired: make one with: ${reset}`,
+  ],
+  ['an unknown client', refusal(400, 'AADSTS700016: Application not found.'), 'AADSTS700016', 'clientId'],
+  ['an unknown tenant', refusal(400, "AADSTS90002: Tenant 'tenant-1' not found."), 'AADSTS90002', 'tenantId'],
 ])(
-  'says CREDENTIALS_REJECTED for $name, with the tenant, the client and what to do',
-  async ({ token, discovery, entraCode, fix }) => {
-    const entra = await startEntra(() => token, discovery)
-    const credential = createCredential(metadata, {
-      environment,
-      endpoints: { authorityHost: entra.url, ca: entra.ca },
-    })
-    const error = await failure(credential.getToken(scope))
+  'says CREDENTIALS_REJECTED for %s, with the tenant, the client and what to do',
+  async (_, answer, entraCode, fix) => {
+    const { refused } = await openSecret(() => answer, { ...(fix === 'tenantId' && { discovery: answer }) })
+    const error = await refused()
     expect(error).toMatchObject({
       code: 'CREDENTIALS_REJECTED',
       message: expect.stringContaining('client client-1 of tenant tenant-1'),
@@ -115,57 +113,34 @@ it.each([
 )
 
 it('quotes a client id that a shell would not take as it is', async () => {
-  const entra = await startEntra(() => refusal(401, 'AADSTS7000215: Invalid client secret provided.'))
-  const credential = createCredential(
-    { ...metadata, clientId: 'x;reboot' },
-    { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } },
-  )
-  expect(await failure(credential.getToken(scope))).toMatchObject({ fix: expect.stringContaining("--id 'x;reboot'") })
+  const { refused } = await openSecret(() => refusal(401, wrongSecret), { clientId: 'x;reboot' })
+  expect(await refused()).toMatchObject({ fix: expect.stringContaining("--id 'x;reboot'") })
 })
 
-it.each<{ name: string; answer: Answer; says: string }>([
-  { name: 'a 503', answer: { status: 503, text: '<html>' }, says: 'it answered 503' },
-  { name: 'a 429', answer: refusal(429, 'slow'), says: 'it answered 429' },
-  {
-    name: "Entra's own fault",
-    answer: refusal(400, 'AADSTS90033: A transient error has occurred.'),
-    says: 'AADSTS90033',
-  },
-  { name: 'a cut connection', answer: 'cut', says: 'ECONNRESET' },
-  { name: 'an endless answer', answer: { endless: 200 }, says: 'ANSWER_TOO_LONG' },
-  { name: 'an endless refusal', answer: { endless: 401 }, says: 'ANSWER_TOO_LONG' },
-  { name: 'no answer', answer: 'never', says: '' },
-  {
-    name: "somebody else's 200",
-    answer: { status: 200, text: '<html>sign in to the hotel</html>' },
-    says: 'it answered 200',
-  },
-])('leaves $name to be tried again, after one request', async ({ answer, says }) => {
-  const entra = await startEntra(() => answer)
-  const credential = createCredential(metadata, {
-    environment,
-    endpoints: { authorityHost: entra.url, ca: entra.ca },
-    tokenTimeoutMs: answer === 'never' ? 100 : 10_000,
-  })
-  const error = await failure(credential.getToken(scope))
+const transient = 'AADSTS90033: A transient error has occurred.'
+
+it.each<[name: string, answer: Answer, says: string]>([
+  ['a 503', { status: 503, text: '<html>' }, 'it answered 503'],
+  ['a 429', refusal(429, 'slow'), 'it answered 429'],
+  ["Entra's own fault", refusal(400, transient), 'AADSTS90033'],
+  ['a cut connection', 'cut', 'ECONNRESET'],
+  ['an endless answer', { endless: 200 }, 'ANSWER_TOO_LONG'],
+  ['an endless refusal', { endless: 401 }, 'ANSWER_TOO_LONG'],
+  ['no answer', 'never', ''],
+  ["somebody else's 200", { status: 200, text: '<html>sign in to the hotel</html>' }, 'it answered 200'],
+])('leaves %s to be tried again, after one request', async (_name, answer, says) => {
+  const { entra, refused } = await openSecret(() => answer, { tokenTimeoutMs: answer === 'never' ? 100 : 10_000 })
+  const error = await refused()
   expect(error).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining(says), fix: undefined })
   expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('secret-marked')
   expect(entra.asked.filter(({ method }) => method === 'POST')).toHaveLength(1)
-})
-
-it('ends the connection of an endless answer', async () => {
-  const entra = await startEntra(() => ({ endless: 200 }))
-  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
-  await failure(credential.getToken(scope))
-  await entra.disconnected()
+  if (Object(answer).endless) await entra.disconnected()
 })
 
 it('tells how long Entra wants to be left alone, also when asked again meanwhile', async () => {
-  const entra = await startEntra(() => ({ ...refused, headers: { 'retry-after': '7' } }))
-  const refused = { status: 429, body: { error: 'temporarily_unavailable', error_description: 'slow' } }
-  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
-  expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError', retryAfterMs: 7_000 })
-  expect(await failure(credential.getToken(scope))).toMatchObject({ name: 'NoTokenError' })
+  const { refused } = await openSecret(() => ({ ...refusal(429, 'slow'), headers: { 'retry-after': '7' } }))
+  expect(await refused()).toMatchObject({ name: 'NoTokenError', retryAfterMs: 7_000 })
+  expect(await refused()).toMatchObject({ name: 'NoTokenError' })
 })
 
 it('says of an emulator that is down that it must be started, and leaves it to be tried again', async () => {
@@ -186,9 +161,7 @@ it('says what to do about a certificate that is not trusted', async () => {
 })
 
 it('says so where the credential of the host gives no token', async () => {
-  const hostCredential = { getToken: async () => null }
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
-  expect(await failure(credential.getToken(scope))).toMatchObject({
+  expect(await failure(ofHost(async () => null).getToken(scope))).toMatchObject({
     code: 'CREDENTIALS_REJECTED',
     message: expect.stringMatching(/the credential gave none; check the credential that the host handed over/),
   })
@@ -196,25 +169,20 @@ it('says so where the credential of the host gives no token', async () => {
 
 it('ends the wait for a token when the signal aborts', async () => {
   const ending = new AbortController()
-  const entra = await startEntra(() => {
+  const { credential } = await openSecret(() => {
     ending.abort()
     return 'never'
   })
-  const credential = createCredential(metadata, { environment, endpoints: { authorityHost: entra.url, ca: entra.ca } })
-  expect(await failure(credential.getToken(scope, { abortSignal: ending.signal }))).toMatchObject({
-    name: 'AbortError',
-  })
+  const asking = credential.getToken(scope, { abortSignal: ending.signal })
+  expect(await failure(asking)).toMatchObject({ name: 'AbortError' })
 })
 
 it('asks anew for a token where the request before was given up', async () => {
   let asked = 0
-  const hostCredential = {
-    getToken: async () => {
-      if (asked++ === 0) await new Promise(() => {})
-      return { token: 'theirs', expiresOnTimestamp: Date.now() + 3_600_000 }
-    },
-  }
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const credential = ofHost(async () => {
+    if (asked++ === 0) await new Promise(() => {})
+    return { token: 'theirs', expiresOnTimestamp: Date.now() + 3_600_000 }
+  })
   const ending = new AbortController()
   const again = credential.getToken(scope, { abortSignal: ending.signal }).catch(() => credential.getToken(scope))
   ending.abort()
@@ -222,27 +190,17 @@ it('asks anew for a token where the request before was given up', async () => {
 })
 
 it("takes the host's credential, and says so when it fails", async () => {
-  const host = { getToken: async () => ({ token: 'theirs', expiresOnTimestamp: 1 }) }
-  const options = { environment, endpoints: {} }
-  expect(await createCredential({ kind: 'host' }, { ...options, hostCredential: host }).getToken(scope)).toMatchObject({
-    token: 'theirs',
-  })
-  const broken = {
-    getToken: async () => {
-      throw new Error('not signed in')
-    },
-  }
-  const error = await failure(
-    createCredential({ kind: 'host' }, { ...options, hostCredential: broken }).getToken(scope),
-  )
-  expect(error).toMatchObject({
+  const theirs = ofHost(async () => ({ token: 'theirs', expiresOnTimestamp: 1 }))
+  expect(await theirs.getToken(scope)).toMatchObject({ token: 'theirs' })
+  const broken = ofHost(() => Promise.reject(new Error('not signed in')))
+  expect(await failure(broken.getToken(scope))).toMatchObject({
     code: 'CREDENTIALS_REJECTED',
     message: expect.stringMatching(/not signed in.*option credential/),
   })
 })
 
 it.each([
-  { name: 'Entra is busy', answer: refusal(503, 'AADSTS90033: A transient error has occurred.'), says: 'AADSTS90033' },
+  { name: 'Entra is busy', answer: refusal(503, transient), says: 'AADSTS90033' },
   { name: 'Entra cuts the connection', answer: 'cut' as const, says: 'no answer' },
 ])("leaves it to be tried again where $name for a host's credential", async ({ answer, says }) => {
   const entra = await startEntra(() => answer)
@@ -252,7 +210,7 @@ it.each([
     retryOptions: { maxRetries: 0 },
     tlsOptions: { ca: entra.ca },
   })
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const credential = ofHost(hostCredential.getToken.bind(hostCredential))
   expect(await failure(credential.getToken(scope))).toMatchObject({
     name: 'NoTokenError',
     message: `no token from the host's credential: ${says}`,
@@ -289,16 +247,13 @@ describe('the identity that metadata name is asked for', () => {
   }
 
   it('with workloadIdentity, by tenant and client', async () => {
-    const token = { token_type: 'Bearer', expires_in: 3599, access_token: 'token-marked' }
-    const entra = await startEntra(() => ({ status: 200, body: token }))
+    const entra = await startEntra(() => granted)
     const file = join(makeFolder(), 'token')
     writeFileSync(file, 'an assertion')
     vi.stubEnv('AZURE_FEDERATED_TOKEN_FILE', file)
     const kind = { kind: 'workloadIdentity', tenantId: 'tenant-1', clientId: 'client-1' } as const
-    const credential = createCredential(kind, {
-      environment,
-      endpoints: { authorityHost: entra.url, ca: entra.ca },
-    })
+    const endpoints = { authorityHost: entra.url, ca: entra.ca }
+    const credential = createCredential(kind, { environment, endpoints })
     expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
     const [asked] = entra.asked.filter(({ method }) => method === 'POST')
     expect(asked?.path).toBe('/tenant-1/oauth2/v2.0/token')
@@ -351,10 +306,10 @@ it('makes the credentials that are only asked when a token is needed', () => {
 it('keeps a good token until the new one is there, and has no client renew it behind our back', async () => {
   let asked = 0
   const lives = [3_600_000, 3_600_000, 60_000, 3_600_000]
-  const hostCredential = {
-    getToken: async () => ({ token: `token-${asked}`, expiresOnTimestamp: Date.now() + (lives[asked++] ?? 0) }),
-  }
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const credential = ofHost(async () => ({
+    token: `token-${asked}`,
+    expiresOnTimestamp: Date.now() + (lives[asked++] ?? 0),
+  }))
   const take = async (claims?: string) => {
     const token = await credential.getToken(scope, claims === undefined ? {} : { claims })
     // The SDKs renew what is not expired in the background, where nobody hears of a failure.
@@ -372,8 +327,7 @@ it('keeps a good token until the new one is there, and has no client renew it be
 
 it('renews a refused token at once, and then not for a minute, each scope for itself', async () => {
   let asked = 0
-  const getToken = async () => ({ token: `token-${asked++}`, expiresOnTimestamp: Date.now() + 3_600_000 })
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential: { getToken } })
+  const credential = ofHost(async () => ({ token: `token-${asked++}`, expiresOnTimestamp: Date.now() + 3_600_000 }))
   const other = 'https://eventgrid.azure.net/.default'
   const take = async (from: string) => (await credential.getToken(from)).token
   expect([await take(scope), await take(other)]).toEqual(['token-0', 'token-1'])
@@ -392,13 +346,10 @@ it('renews a refused token at once, and then not for a minute, each scope for it
 it('keeps no token that was on its way when the one before was refused', async () => {
   const answers: ((token: string) => void)[] = []
   const lives = [60_000]
-  const hostCredential = {
-    getToken: async () => {
-      const token = await new Promise<string>((answer) => answers.push(answer))
-      return { token, expiresOnTimestamp: Date.now() + (lives.pop() ?? 3_600_000) }
-    },
-  }
-  const credential = createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential })
+  const credential = ofHost(async () => {
+    const token = await new Promise<string>((answer) => answers.push(answer))
+    return { token, expiresOnTimestamp: Date.now() + (lives.pop() ?? 3_600_000) }
+  })
   const first = credential.getToken(scope)
   answers[0]?.('first')
   await first

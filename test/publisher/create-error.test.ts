@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { BindingError } from '../../src/core/errors.ts'
 import { Secret } from '../../src/core/secret.ts'
+import type { OutputMetadata } from '../../src/metadata/typed/metadata.ts'
 import { explainRejection } from '../../src/publisher/topic/create-error.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
@@ -120,25 +121,20 @@ describe('the lines to paste about a topic of Azure', () => {
   } as const
 
   it.each([
-    {
-      name: 'takes no keys',
-      message: 'Local authentication is disabled for ORDERS',
-      code: 'CREDENTIALS_REJECTED',
-      says: 'set topicAuthentication to entra',
-    },
-    {
-      name: 'is not the one that the event names',
-      message: "The topic '/x' of the event is not this one",
-      code: 'PUBLISH_REJECTED',
-      says: 'leave topic out of the event',
-    },
-    {
-      name: 'refuses the key',
-      message: 'The request authorization key is not authorized',
-      code: 'CREDENTIALS_REJECTED',
-      says: 'set accessKey',
-    },
-  ])('name another way than a key where the topic $name', async ({ message, code, says }) => {
+    [
+      'takes no keys',
+      'Local authentication is disabled for ORDERS',
+      'CREDENTIALS_REJECTED',
+      'topicAuthentication to entra',
+    ],
+    [
+      'is another than its own',
+      "The topic '/x' of the event is not this one",
+      'PUBLISH_REJECTED',
+      'leave topic out of',
+    ],
+    ['refuses the key', 'The request authorization key is not authorized', 'CREDENTIALS_REJECTED', 'set accessKey'],
+  ])('name another way than a key where the topic of the event %s', async (_name, message, code, says) => {
     const topic = await startTopic(() => ({ status: 401, body: problem('Unauthorized', message) }))
     const gridEvent = { id: '1', subject: 's', eventType: 't', eventTime: '2026-03-11T08:00:00Z', topic: '/x' }
     const error = await refusal(openPublisher(topic.endpoint).publisher.publish(gridEvent))
@@ -147,44 +143,38 @@ describe('the lines to paste about a topic of Azure', () => {
     expect(error.fix).not.toContain('--name 127')
   })
 
+  /** What a topic's answer means, without asking one. */
+  const fixOf = (status: number, topicEndpoint: string, authentication: OutputMetadata['authentication']) =>
+    explainRejection(
+      { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined },
+      { output: { topicEndpoint, authentication, topicSchema: 'auto' }, ids: [], published: [], attempts: 1 },
+    ).fix
+
   it.each([404, 410])('say after %i how the endpoint of a namespace topic looks, which no az line finds', (status) => {
-    const answer = { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined } as const
-    const output = {
-      topicEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net',
-      authentication: key,
-      topicSchema: 'auto',
-    } as const
-    const { fix } = explainRejection(answer, { output, ids: [], published: [], attempts: 1 })
-    expect(fix).toContain('https://shop.westeurope-1.eventgrid.azure.net/topics/<topic>:publish')
+    const host = 'https://shop.westeurope-1.eventgrid.azure.net'
+    expect(fixOf(status, host, key)).toContain(`${host}/topics/<topic>:publish`)
   })
 
   it.each([
-    {
-      name: 'a wrong key',
-      ...{ status: 401, topicEndpoint: custom, authentication: key },
-      line: `az eventgrid topic key list --name orders --resource-group ${lookUp('orders', 'topics', 'resourceGroup')}`,
-    },
-    {
-      name: 'a wrong key of a namespace',
-      ...{ status: 401, topicEndpoint: namespace, authentication: key },
-      line: `az eventgrid namespace list-key --name shop --resource-group ${lookUp('shop', 'namespaces', 'resourceGroup')}`,
-    },
-    {
-      name: 'a missing role',
-      ...{ status: 403, topicEndpoint: custom, authentication: entra },
-      line: `az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope ${lookUp('orders', 'topics', 'id')}`,
-    },
-    {
-      name: 'a wrong endpoint',
-      ...{ status: 404, topicEndpoint: custom, authentication: key },
-      line: `az eventgrid topic list --query "[?name=='orders'].endpoint" --output tsv`,
-    },
-  ])('have no placeholder: $name', ({ status, topicEndpoint, authentication, line }) => {
-    const answer = { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined } as const
-    const { fix } = explainRejection(answer, {
-      output: { topicEndpoint, authentication, topicSchema: 'auto' },
-      ...{ ids: [], published: [], attempts: 1 },
-    })
-    expect(fix?.split('\n').at(-1)).toBe(line)
-  })
+    [
+      'a wrong key',
+      fixOf(401, custom, key),
+      `az eventgrid topic key list --name orders --resource-group ${lookUp('orders', 'topics', 'resourceGroup')}`,
+    ],
+    [
+      'a wrong key of a namespace',
+      fixOf(401, namespace, key),
+      `az eventgrid namespace list-key --name shop --resource-group ${lookUp('shop', 'namespaces', 'resourceGroup')}`,
+    ],
+    [
+      'a missing role',
+      fixOf(403, custom, entra),
+      `az role assignment create --assignee client-1 --role "EventGrid Data Sender" --scope ${lookUp('orders', 'topics', 'id')}`,
+    ],
+    [
+      'a wrong endpoint',
+      fixOf(404, custom, key),
+      `az eventgrid topic list --query "[?name=='orders'].endpoint" --output tsv`,
+    ],
+  ])('have no placeholder: %s', (_name, fix, line) => expect(fix?.split('\n').at(-1)).toBe(line))
 })

@@ -117,97 +117,94 @@ it('warns of settings that differ, and of rights that the client lacks but does 
   expect(code).toBe(0)
 })
 
-it.each<{
-  readonly id: CheckId
-  readonly how: string
-  readonly breakIt: (world: PullCheck) => void
-  readonly skipped: readonly CheckId[]
-  readonly says: RegExp
-}>([
-  {
-    id: 'pull/receive',
-    how: 'a key of another namespace',
-    breakIt: ({ pull }) => pull({ namespaceKey: 'd3Jvbmcga2V5' }),
-    skipped: ['pull/settle'],
-    says: /status 401[\s\S]*az eventgrid namespace list-key/,
-  },
-  {
-    id: 'pull/receive',
-    how: 'a topic that is missing',
-    breakIt: ({ emulator, pull }) =>
-      pull({ namespaceTopic: emulator.namespaceTopic('orders').id.replace(/orders$/, 'ordres') }),
-    skipped: ['pull/settle'],
-    says: /status 404[\s\S]*check namespaceTopic[\s\S]*az eventgrid namespace topic show --name ordres/,
-  },
-  {
-    id: 'pull/receive',
-    how: 'an event subscription that is missing, and nobody to create it',
-    breakIt: ({ pull }) => pull({ eventSubscriptionName: 'nobody' }),
-    skipped: ['pull/settle'],
-    says: /create the event subscription nobody/,
-  },
-  {
-    id: 'pull/receive',
-    how: 'a client that may not receive',
-    breakIt({ emulator, pullAsClient }) {
-      pullAsClient()
-      emulator.removeRole(emulator.clientId, 'EventGrid Data Receiver')
-    },
-    skipped: ['pull/settle'],
-    says: /status 403[\s\S]*EventGrid Data Receiver/,
-  },
-  {
-    id: 'azure/provider',
-    how: 'a provider that is not registered',
-    breakIt({ emulator, pullAsClient }) {
+const misspelt = ({ emulator }: PullCheck) => emulator.namespaceTopic('orders').id.replace(/orders$/, 'ordres')
+/** Without a role that the emulator's client has otherwise. */
+const withoutRole =
+  (role: string, fields: Fields = {}) =>
+  ({ emulator, pullAsClient }: PullCheck) => {
+    pullAsClient(fields)
+    emulator.removeRole(emulator.clientId, role)
+  }
+const settle: readonly CheckId[] = ['pull/settle']
+const subscription: readonly CheckId[] = ['azure/subscription']
+
+it.each<[id: CheckId, how: string, skipped: readonly CheckId[], says: RegExp, breakIt: (world: PullCheck) => unknown]>([
+  [
+    'pull/receive',
+    'a key of another namespace',
+    settle,
+    /status 401[\s\S]*az eventgrid namespace list-key/,
+    ({ pull }) => pull({ namespaceKey: 'd3Jvbmcga2V5' }),
+  ],
+  [
+    'pull/receive',
+    'a topic that is missing',
+    settle,
+    /status 404[\s\S]*check namespaceTopic[\s\S]*az eventgrid namespace topic show --name ordres/,
+    (world) => world.pull({ namespaceTopic: misspelt(world) }),
+  ],
+  [
+    'pull/receive',
+    'an event subscription that is missing, and nobody to create it',
+    settle,
+    /create the event subscription nobody/,
+    ({ pull }) => pull({ eventSubscriptionName: 'nobody' }),
+  ],
+  [
+    'pull/receive',
+    'a client that may not receive',
+    settle,
+    /status 403[\s\S]*EventGrid Data Receiver/,
+    withoutRole('EventGrid Data Receiver'),
+  ],
+  [
+    'azure/provider',
+    'a provider that is not registered',
+    ['azure/scope', ...subscription],
+    /az provider register --namespace Microsoft.EventGrid/,
+    ({ emulator, pullAsClient }) => {
       pullAsClient()
       emulator.unregisterProvider()
     },
-    skipped: ['azure/scope', 'azure/subscription'],
-    says: /az provider register --namespace Microsoft.EventGrid/,
-  },
-  {
-    id: 'azure/permission',
-    how: 'a client that may not write the event subscription, and no namespaceEndpoint',
-    breakIt({ emulator, pullAsClient }) {
-      pullAsClient({ namespaceEndpoint: undefined })
-      emulator.removeRole(emulator.clientId, 'EventGrid Contributor')
-    },
-    skipped: ['azure/subscription'],
-    says: /may not create event subscriptions at \S+orders[\s\S]*az role assignment create[^\n]*"EventGrid Contributor"/,
-  },
-  {
-    id: 'azure/scope',
-    how: 'a topic that is missing, with a credential',
-    breakIt: ({ emulator, pullAsClient }) =>
-      pullAsClient({ namespaceTopic: emulator.namespaceTopic('orders').id.replace(/orders$/, 'ordres') }),
-    skipped: ['azure/subscription', 'pull/receive', 'pull/settle'],
-    says: /there is no \S+ordres/,
-  },
-  {
-    id: 'azure/scope',
-    how: 'a scope that is missing',
-    breakIt: ({ emulator, pullAsClient }) => pullAsClient({ scope: `${emulator.topic('orders').id}-gone` }),
-    skipped: ['azure/subscription'],
-    says: /there is no \S+-gone/,
-  },
-  {
-    id: 'azure/subscription',
-    how: 'a webhook event subscription of the same name at the scope',
-    breakIt: ({ emulator, pullAsClient }) =>
+  ],
+  [
+    'azure/permission',
+    'a client that may not write the event subscription, and no namespaceEndpoint',
+    subscription,
+    /may not create event subscriptions at \S+orders[\s\S]*az role assignment create[^\n]*"EventGrid Contributor"/,
+    withoutRole('EventGrid Contributor', { namespaceEndpoint: undefined }),
+  ],
+  [
+    'azure/scope',
+    'a topic that is missing, with a credential',
+    [...subscription, 'pull/receive', ...settle],
+    /there is no \S+ordres/,
+    (world) => world.pullAsClient({ namespaceTopic: misspelt(world) }),
+  ],
+  [
+    'azure/scope',
+    'a scope that is missing',
+    subscription,
+    /there is no \S+-gone/,
+    ({ emulator, pullAsClient }) => pullAsClient({ scope: `${emulator.topic('orders').id}-gone` }),
+  ],
+  [
+    'azure/subscription',
+    'a webhook event subscription of the same name at the scope',
+    [],
+    /taken of \S+: it delivers to WebHook and not to a namespace topic[\s\S]*replaceDestination/,
+    ({ emulator, pullAsClient }) =>
       pullAsClient({ scope: emulator.topic('orders').id, eventSubscriptionName: 'taken' }),
-    skipped: [],
-    says: /taken of \S+: it delivers to WebHook and not to a namespace topic[\s\S]*replaceDestination/,
-  },
-  {
-    id: 'pull/settle',
-    how: 'a namespace that answers 500',
-    breakIt: ({ emulator }) =>
+  ],
+  [
+    'pull/settle',
+    'a namespace that answers 500',
+    [],
+    /status 500/,
+    ({ emulator }) =>
       emulator.failNext({ route: 'namespace', status: 500, matches: ({ url }) => url.includes(':acknowledge') }),
-    skipped: [],
-    says: /status 500/,
-  },
-])('$id fails alone, and says what to do: $how', async ({ id, breakIt, skipped, says }) => {
+  ],
+])('%s fails alone, and says what to do: %s', async (id, _how, skipped, says, breakIt) => {
   const world = await openPullCheck()
   await breakIt(world)
   const checked = await world.check()
