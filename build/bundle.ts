@@ -30,6 +30,9 @@ for (const folder of [target, maps]) {
   mkdirSync(folder)
 }
 
+/** On Windows files are named with backslashes. */
+const slashed = (files: readonly string[]) => files.map((file) => file.replaceAll('\\', '/'))
+
 const bundler = await rolldown({
   input: { 'eventgrid-binding': join(root, 'src/sidecar/cli/main.ts') },
   platform: 'node',
@@ -50,7 +53,9 @@ const { output } = await bundler.write({
   chunkFileNames: 'lib/[name]-[hash].js',
   // @grpc/reflection reads its own definitions two folders above the folder of its file.
   banner: ({ moduleIds }) =>
-    moduleIds.some((id) => id.includes('/@grpc/reflection/')) ? 'const __dirname = import.meta.dirname + "/a/b";' : '',
+    slashed(moduleIds).some((id) => id.includes('/@grpc/reflection/'))
+      ? 'const __dirname = import.meta.dirname + "/a/b";'
+      : '',
 })
 await bundler.close()
 
@@ -78,7 +83,7 @@ for (const [from, to] of Object.entries(assets)) cpSync(join(root, from), join(t
 const { version } = manifest
 const own = { name: 'eventgrid-binding', version, type: 'module', license: 'Apache-2.0' }
 writeFileSync(join(target, 'package.json'), `${JSON.stringify(own, undefined, 2)}\n`)
-const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
+const modules = output.flatMap((chunk) => (chunk.type === 'chunk' ? slashed(chunk.moduleIds) : []))
 writeFileSync(join(target, 'LICENSES.txt'), licenceTexts(modules))
 
 const bytes = globSync('**', { cwd: target }).reduce((sum, file) => {

@@ -25,13 +25,19 @@ const isUp = (host: string, port: number) =>
     () => false,
   )
 
-it('listens on all addresses of a name, each once, and passes over those that are of another machine', async () => {
-  const { address, close, isUp } = await listenOn(['198.51.100.1', '127.0.0.1', '127.0.0.2', '127.0.0.1'])
-  expect(address.address).toBe('127.0.0.1')
-  expect(await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(isUp))).toEqual([true, true, false])
-  await close()
-  expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(isUp))).toEqual([false, false])
-})
+// Of 127.0.0.0/8 macOS has 127.0.0.1 alone.
+const itWithMore = it.skipIf(process.platform === 'darwin')
+
+itWithMore(
+  'listens on all addresses of a name, each once, and passes over those that are of another machine',
+  async () => {
+    const { address, close, isUp } = await listenOn(['198.51.100.1', '127.0.0.1', '127.0.0.2', '127.0.0.1'])
+    expect(address.address).toBe('127.0.0.1')
+    expect(await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(isUp))).toEqual([true, true, false])
+    await close()
+    expect(await Promise.all(['127.0.0.1', '127.0.0.2'].map(isUp))).toEqual([false, false])
+  },
+)
 
 it('serves the same at every address of a name', async () => {
   const { listener, deliver } = await openListener({ input: { listenAddress: 'localhost' } })
@@ -43,7 +49,7 @@ it('serves the same at every address of a name', async () => {
   expect((await deliver(cloudEventText('1'))).status).toBe(200)
 })
 
-it('frees the first address where the port is taken on the second', async () => {
+itWithMore('frees the first address where the port is taken on the second', async () => {
   const { address } = await listenOn(['127.0.0.2'], await freePort())
   await expect(listenOn(['127.0.0.1', '127.0.0.2'], address.port)).rejects.toMatchObject({
     code: 'PORT_UNAVAILABLE',

@@ -2,7 +2,7 @@ import { Binding } from 'eventgrid-binding'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../support/start-emulator.ts'
 
-// macOS has only the first loopback address of IPv4. Azure's SDKs reach no address of IPv6.
+// Of 127.0.0.0/8 macOS has 127.0.0.1 alone. Azure's SDKs reach no address of IPv6.
 const addresses = process.platform === 'darwin' ? [] : ['127.0.0.9']
 
 it.each(['0.0.0.0', '::', 'localhost', ...addresses])(
