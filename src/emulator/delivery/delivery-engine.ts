@@ -1,30 +1,20 @@
 // The assembly of handshakes, channels, queues and delivery; warning for destinations not delivered to; `idle`,
 // `quiet`, `settled`, shutdown.
 import { destinationOf, type EventSubscription } from '../model/resources/model.ts'
-import type { Records } from '../records/record-types.ts'
-import type { DeliverySettings } from './delivery-options.ts'
-import { createValidator, type ValidatorOptions } from './handshake/validation.ts'
-import { createPendingEvents, type PendingEventsOptions } from './pending-events.ts'
+import type { DeliveryOptions, DeliverySettings } from './delivery-options.ts'
+import { createValidator } from './handshake/validation.ts'
+import { createPendingEvents } from './pending-events.ts'
 import { firstChannel } from './send/channel.ts'
-import { createDeliver, type DeliverOptions } from './send/deliver.ts'
+import { createDeliver } from './send/deliver.ts'
 import { createStorageQueueChannels } from './send/storage-queues.ts'
-import { createWebhookChannels, type DeliveryTokenOptions } from './send/webhook-channel.ts'
-import { createWebhookClient, type WebhookClientOptions } from './send/webhook-client.ts'
+import { createWebhookChannels } from './send/webhook-channel.ts'
+import { createWebhookClient } from './send/webhook-client.ts'
 import { createWorkCounter } from './work-counter.ts'
-
-export interface DeliveryEngineOptions
-  extends DeliverOptions,
-    DeliveryTokenOptions,
-    ValidatorOptions,
-    WebhookClientOptions,
-    Omit<PendingEventsOptions, 'work' | 'isDelivered' | 'send'> {
-  readonly records: Records
-}
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 
 /** The half of Event Grid that talks to subscribers: handshakes and events. Counts their requests as work under way. */
-export function createDeliveryEngine(options: DeliveryEngineOptions) {
+export function createDeliveryEngine(options: DeliveryOptions) {
   const { settings } = options
   const work = createWorkCounter()
   const client = createWebhookClient(options)

@@ -1,8 +1,41 @@
-// Delivery options and defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64, `maxPending`,
-// `maxPendingBytes`.
+// What deliveries need of the emulator, and their settings with defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64,
+// `maxPending`, `maxPendingBytes`.
+import type { TokenIssuer } from '../entra/token-issuer.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { PendingBound } from '../model/time/pending-bound.ts'
 import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../records/dead-letter-box.ts'
+import type { EventWatcher } from '../records/event-watcher.ts'
+import type { Records } from '../records/record-types.ts'
+import type { Faults } from '../server/faults.ts'
+import type { Journal, JournalEntry } from '../state/journal.ts'
 import type { ProbationOptions } from './queue/probation.ts'
+import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
+
+/** The parts of the emulator that deliveries use. */
+export interface DeliveryOptions {
+  readonly clock: Clock
+  /** From 0 to just under 1; for jitter. */
+  readonly random: () => number
+  readonly settings: DeliverySettings
+  readonly store: Store
+  readonly journal: Journal
+  readonly bound: PendingBound
+  readonly records: Records
+  readonly watcher?: EventWatcher
+  readonly faults: Faults
+  readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
+  /** Version of the Entra tokens that deliveries carry. */
+  readonly deliveryTokenVersion: '1.0' | '2.0'
+  readonly ingress: Ingress
+  /** PEM; trusted in addition to Node's own. Other certificates are refused, self-signed ones too. */
+  readonly trustedCertificates: readonly string[]
+  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
+  readonly baseUrl: () => string
+  /** Takes a persisted event of a Queue event subscription; false for any other. */
+  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
+}
 
 /** How the emulator delivers. Without these options it delivers as Event Grid does. */
 export interface DeliverySettings {

@@ -3,13 +3,11 @@ import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-even
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
 import type { EventSubscription } from '../model/resources/model.ts'
-import type { Store } from '../model/resources/store.ts'
-import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { createDeadLetterBox } from '../records/dead-letter-box.ts'
-import { type EventWatcher, endOf } from '../records/event-watcher.ts'
-import type { Records } from '../records/record-types.ts'
+import { endOf } from '../records/event-watcher.ts'
 import type { JournalEntry } from '../state/journal.ts'
+import type { DeliveryOptions } from './delivery-options.ts'
 import type { PendingEvent } from './pending-event.ts'
 import { createPump } from './pump.ts'
 import { deadLetterDestinationOf, deadLetteredForm } from './queue/dead-letter.ts'
@@ -20,14 +18,7 @@ import {
 } from './queue/subscription-queue.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
-export interface PendingEventsOptions
-  extends Omit<SubscriptionQueueOptions, 'sizeOf' | 'giveUp' | 'release' | 'wakeAt'> {
-  readonly store: Store
-  readonly bound: PendingBound
-  readonly watcher?: EventWatcher
-  /** Takes a persisted event of a Queue event subscription; false for any other. */
-  readonly restoreElsewhere?: (entry: JournalEntry) => boolean
-  readonly records: Pick<Records, 'deadLetters'>
+export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'work' | 'send'> {
   /** Whether the emulator delivers to the destination of a subscription. */
   readonly isDelivered: (subscription: EventSubscription) => boolean
 }

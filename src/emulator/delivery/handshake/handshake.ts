@@ -3,7 +3,7 @@ import { readJson } from '../../../support/text/json-text.ts'
 import { dotNetTime, preciseTime } from '../../model/events/event-grid-time.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { statusName } from '../../model/events/status-name.ts'
-import type { WebhookResult } from '../send/webhook-client.ts'
+import type { WebhookResult } from '../send/channel.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 const eventGridOrigin = 'eventgrid.azure.net'

@@ -5,9 +5,10 @@ import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
 import { preciseTime } from '../../model/events/event-grid-time.ts'
 import type { EventSubscription } from '../../model/resources/model.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import type { Records } from '../../records/record-types.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
+import type { WebhookResult } from '../send/channel.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from '../send/delivery-request.ts'
-import type { WebhookClient, WebhookResult } from '../send/webhook-client.ts'
+import type { WebhookClient } from '../send/webhook-client.ts'
 import {
   handshakeMessage,
   handshakeTimeoutMs,
@@ -29,15 +30,8 @@ interface Handshake {
   readonly signal: AbortSignal
 }
 
-export interface ValidatorOptions {
-  readonly clock: Clock
-  readonly records: Pick<Records, 'handshakes'>
-  /** `https://127.0.0.1:{port}`, without a trailing slash. Known once the server listens, hence a function. */
-  readonly baseUrl: () => string
-}
-
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
-export function createValidator(options: ValidatorOptions, client: Pick<WebhookClient, 'send'>) {
+export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
   const { clock, records } = options
   const open = createOpenValidations(clock)
 
@@ -152,7 +146,7 @@ function createOpenValidations(clock: Clock) {
 const validationTopic = (scope: string): string =>
   scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
 
-function validationUrlOf(options: ValidatorOptions, name: string, id: string, token: string): string {
+function validationUrlOf(options: DeliveryOptions, name: string, id: string, token: string): string {
   const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())
   url.search = String(
     new URLSearchParams({ id, t: preciseTime(options.clock.now()), apiVersion: '2025-04-01-preview', token }),

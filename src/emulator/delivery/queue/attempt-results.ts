@@ -1,12 +1,9 @@
 // What follows a delivery attempt: delivered, next try at, given up, late answer.
-
 import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
 import type { EventSubscription } from '../../model/resources/model.ts'
-import type { Clock } from '../../model/time/clock.ts'
-import type { Journal } from '../../state/journal.ts'
-import type { DeliverySettings } from '../delivery-options.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent } from '../pending-event.ts'
-import type { WebhookResult } from '../send/webhook-client.ts'
+import type { WebhookResult } from '../send/channel.ts'
 import { healthAfter, healthy } from './probation.ts'
 import type { Retries } from './retries.ts'
 import { decideRetry, outcomeOf } from './retry-schedule.ts'
@@ -27,12 +24,7 @@ export interface AttemptResult {
   readonly nextTryAt?: number
 }
 
-export interface AttemptResultOptions {
-  readonly clock: Clock
-  /** From 0 to just under 1; for jitter. */
-  readonly random: () => number
-  readonly settings: DeliverySettings
-  readonly journal: Journal
+export interface AttemptResultOptions extends DeliveryOptions {
   readonly giveUp: (subscription: EventSubscription, event: PendingEvent, reason: GiveUpReason) => void
   /** An event left the queue without being given up: it was delivered or dropped. */
   readonly release: (event: PendingEvent) => void

@@ -1,7 +1,24 @@
 // Interface of a way to send events (webhook, storage queue); first fitting one.
 import type { EventSubscription } from '../../model/resources/model.ts'
 import type { PendingEvent } from '../pending-event.ts'
-import type { WebhookResult } from './webhook-client.ts'
+
+/** The result of a request. Requests never throw. */
+export interface WebhookResult {
+  /** The URL after the ingress. */
+  readonly target: string
+  /** Real milliseconds. */
+  readonly durationMs: number
+  /** Undefined without an answer; then `failure` says why. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly failure?: {
+    readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
+    readonly message: string
+    /** Advice for the emulator's user, where there is any. */
+    readonly hint?: string | undefined
+  }
+}
 
 /** How the events of one subscription are sent. */
 export interface Channel {

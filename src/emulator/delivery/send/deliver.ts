@@ -2,25 +2,15 @@
 import { messageOf } from '../../../support/process/error-code.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/model.ts'
-import type { Clock } from '../../model/time/clock.ts'
-import type { EventWatcher } from '../../records/event-watcher.ts'
-import type { DeliveryRecord, Records } from '../../records/record-types.ts'
+import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
-import type { Faults } from '../../server/faults.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import type { DeliveryAttempt } from '../queue/attempt-results.ts'
 import { deadLetterDestinationOf } from '../queue/dead-letter.ts'
 import type { WorkCounter } from '../work-counter.ts'
-import type { Channels, PreparedRequest } from './channel.ts'
+import type { Channels, PreparedRequest, WebhookResult } from './channel.ts'
 import { shownHeaders, shownUrl } from './delivery-request.ts'
-import type { WebhookResult } from './webhook-client.ts'
-
-export interface DeliverOptions {
-  readonly clock: Clock
-  readonly faults: Faults
-  readonly records: Pick<Records, 'deliveries'>
-  readonly watcher?: EventWatcher
-}
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */
 export type Deliver = (
@@ -30,7 +20,7 @@ export type Deliver = (
 ) => Promise<void>
 
 export function createDeliver(
-  options: DeliverOptions,
+  options: DeliveryOptions,
   { channels, work }: { readonly channels: Channels; readonly work: WorkCounter },
 ): Deliver {
   const { clock, faults, records, watcher } = options

@@ -4,10 +4,9 @@ import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { deliveredText } from '../../model/events/convert-schema.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
-import type { Channels } from './channel.ts'
+import type { Channels, WebhookResult } from './channel.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 import { requirePackage } from './require-package.ts'
-import type { WebhookResult } from './webhook-client.ts'
 
 /** A storage queue, as an event subscription names it. */
 export interface StorageQueue {

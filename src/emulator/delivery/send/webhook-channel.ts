@@ -1,9 +1,8 @@
 // Delivery to a webhook: 30 s time-out, late answer within three minutes; Entra bearer token of secured deliveries,
 // reused for 60 seconds.
-import type { TokenIssuer } from '../../entra/token-issuer.ts'
 import { deliveredText } from '../../model/events/convert-schema.ts'
 import type { WebHookProperties } from '../../model/resources/model.ts'
-import type { Clock } from '../../model/time/clock.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
 import type { Channels } from './channel.ts'
 import {
   batchingOf,
@@ -25,14 +24,7 @@ const lateAnswerMs = 180_000 - deliveryTimeoutMs
 /** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
 const tokenReuseMs = 60_000
 
-export interface DeliveryTokenOptions {
-  readonly clock: Clock
-  readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
-  /** Version of the Entra tokens that deliveries carry. */
-  readonly deliveryTokenVersion: '1.0' | '2.0'
-}
-
-export function createWebhookChannels(options: DeliveryTokenOptions, client: WebhookClient): Channels {
+export function createWebhookChannels(options: DeliveryOptions, client: WebhookClient): Channels {
   const bearerToken = createDeliveryTokens(options)
   return (subscription) => {
     const webhook = webhookOf(subscription)
@@ -64,7 +56,7 @@ export function createWebhookChannels(options: DeliveryTokenOptions, client: Web
 }
 
 /** Returns the bearer token of an Entra-secured delivery; undefined for other webhooks. */
-function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryTokenOptions) {
+function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryOptions) {
   const issued = new Map<string, { readonly token: Promise<string>; readonly at: number }>()
   return async (webhook: WebHookProperties): Promise<string | undefined> => {
     const { azureActiveDirectoryTenantId: tenantId, azureActiveDirectoryApplicationIdOrUri: audience } = webhook

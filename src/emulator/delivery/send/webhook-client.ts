@@ -3,9 +3,9 @@ import http from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
 import { messageOf } from '../../../support/process/error-code.ts'
-import type { Clock } from '../../model/time/clock.ts'
 import { ledBy } from '../../server/tls/ingress-front.ts'
-import type { Ingress } from './ingress.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
+import type { WebhookResult } from './channel.ts'
 
 interface WebhookRequest {
   readonly method: 'OPTIONS' | 'POST'
@@ -25,32 +25,7 @@ interface WebhookRequest {
   readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
 }
 
-/** The result of a request. Requests never throw. */
-export interface WebhookResult {
-  /** The URL after the ingress. */
-  readonly target: string
-  /** Real milliseconds. */
-  readonly durationMs: number
-  /** Undefined without an answer; then `failure` says why. */
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly failure?: {
-    readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
-    readonly message: string
-    /** Advice for the emulator's user, where there is any. */
-    readonly hint?: string | undefined
-  }
-}
-
 export type WebhookClient = ReturnType<typeof createWebhookClient>
-
-export interface WebhookClientOptions {
-  readonly clock: Clock
-  readonly ingress: Ingress
-  /** PEM; trusted in addition to Node's own. Other certificates are refused, self-signed ones too. */
-  readonly trustedCertificates: readonly string[]
-}
 
 /** The maximum number of requests that stay open after their time-out; further ones are aborted. */
 const maxLate = 256
@@ -68,7 +43,7 @@ const whole: BodyPart = { bytes: answerLimitBytes }
  * Makes the client, which sends requests to subscribers over kept-alive connections. It follows no redirects, and reads the first
  * 64 KiB of an answer.
  */
-export function createWebhookClient(options: WebhookClientOptions) {
+export function createWebhookClient(options: DeliveryOptions) {
   // The queues bound the number of requests; a pool that queues requests could not be emptied.
   const pool = { keepAlive: true, scheduling: 'lifo' } as const
   const plain = new http.Agent(pool)
