@@ -15,6 +15,7 @@ import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
 import { ManualClock } from './model/time/clock.ts'
 import { createPendingBound } from './model/time/pending-bound.ts'
+import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding } from './namespaces/forwarding.ts'
 import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
@@ -73,19 +74,15 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
   )
 
-  const quiet = async () => {
-    while ((await engine.quiet()) === 'idle' && operations.running() > 0) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-  const releaseClock = clock instanceof ManualClock ? clock.settleWith(quiet) : () => {}
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
   let closing: Promise<void> | undefined
   const stop = async () => {
     releaseClock()
     provisioning.close()
     state.freeze()
     queues.close()
-    await Promise.all([operations.close(), engine.close(), server.close()])
+    operations.close()
+    await Promise.all([engine.close(), server.close()])
   }
   const close = async () => {
     await stop()
@@ -112,13 +109,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
       ingress = (url) => first(url) ?? rest(url)
     },
     /** Resolves when no operation, handshake or due delivery is under way. */
-    async idle() {
-      // Operations and deliveries start each other, so both must be idle at the same time.
-      do {
-        await operations.idle()
-        await engine.idle()
-      } while (operations.running() > 0)
-    },
+    idle: engine.idle,
     close: () => {
       closing ??= close()
       return closing
@@ -144,7 +135,8 @@ function createParts(
     watcher,
     baseUrl,
   }
-  const operations = createOperations(clock, options.operationDelayMs)
+  const work = createWorkCounter()
+  const operations = createOperations(clock, options.operationDelayMs, work)
   const settings = deliverySettings(options.delivery)
   const bound = createPendingBound(settings)
   const queues = createNamespaceQueues({
@@ -153,7 +145,7 @@ function createParts(
     store: namespaces,
     bound,
     watcher,
-    deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore },
+    deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore, work },
   })
   const engine = createDeliveryEngine({
     ...shared,
@@ -161,6 +153,7 @@ function createParts(
     ingress,
     journal,
     settings,
+    work,
     bound,
     restoreElsewhere: queues.restore,
   })

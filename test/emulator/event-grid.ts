@@ -18,6 +18,7 @@ import type { Topic } from '../../src/emulator/model/resources/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/resources/store.ts'
 import { ManualClock } from '../../src/emulator/model/time/clock.ts'
 import { createPendingBound } from '../../src/emulator/model/time/pending-bound.ts'
+import { createWorkCounter } from '../../src/emulator/model/time/work-counter.ts'
 import { createRecords, type Records } from '../../src/emulator/records/record-types.ts'
 import { createFaults, type Faults } from '../../src/emulator/server/faults.ts'
 import { type Journal, noJournal } from '../../src/emulator/state/journal.ts'
@@ -88,6 +89,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
     trustedCertificates: options.trustedCertificates ?? [],
     deliveryTokenVersion: '1.0',
     settings,
+    work: createWorkCounter(),
     bound: createPendingBound(settings),
     journal: options.journal ?? noJournal,
   })

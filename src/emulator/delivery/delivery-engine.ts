@@ -9,14 +9,12 @@ import { createDeliver } from './send/deliver.ts'
 import { createStorageQueueChannels } from './send/storage-queues.ts'
 import { createWebhookChannels } from './send/webhook-channel.ts'
 import { createWebhookClient } from './send/webhook-client.ts'
-import { createWorkCounter } from './work-counter.ts'
 
 export type DeliveryEngine = ReturnType<typeof createDeliveryEngine>
 
 /** The half of Event Grid that talks to subscribers: handshakes and events. Counts their requests as work under way. */
 export function createDeliveryEngine(options: DeliveryOptions) {
-  const { settings } = options
-  const work = createWorkCounter()
+  const { settings, work } = options
   const client = createWebhookClient(options)
   const validator = createValidator(options, {
     send(request) {
@@ -30,9 +28,8 @@ export function createDeliveryEngine(options: DeliveryOptions) {
   )
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
-    work,
     isDelivered: (subscription) => channels(subscription) !== undefined,
-    send: createDeliver(options, { channels, work }),
+    send: createDeliver(options, channels),
   })
 
   return {

@@ -4,6 +4,7 @@ import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
+import type { WorkCounter } from '../model/time/work-counter.ts'
 import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../records/dead-letter-box.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
@@ -19,6 +20,7 @@ export interface DeliveryOptions {
   /** From 0 to just under 1; for jitter. */
   readonly random: () => number
   readonly settings: DeliverySettings
+  readonly work: WorkCounter
   readonly store: Store
   readonly journal: Journal
   readonly bound: PendingBound

@@ -18,7 +18,7 @@ import {
 } from './queue/subscription-queue.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
-export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'work' | 'send'> {
+export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'send'> {
   /** Whether the emulator delivers to the destination of a subscription. */
   readonly isDelivered: (subscription: EventSubscription) => boolean
 }

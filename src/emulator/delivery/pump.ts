@@ -1,6 +1,6 @@
 // When due deliveries are sent: timer, or next turn of the event loop.
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
-import type { WorkCounter } from './work-counter.ts'
+import type { WorkCounter } from '../model/time/work-counter.ts'
 
 /** Calls `run`, which sends everything that is due, when something is due. */
 export function createPump(clock: Clock, work: WorkCounter, run: () => void) {

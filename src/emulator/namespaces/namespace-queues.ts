@@ -30,7 +30,7 @@ export interface NamespaceQueuesOptions {
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
-  readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store'>
+  readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store' | 'work'>
   readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
 }
 

@@ -4,6 +4,7 @@ import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/model.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
+import type { WorkCounter } from '../model/time/work-counter.ts'
 import type { Records } from './record-types.ts'
 
 /** Where dead-lettered events are written: a blob container, or something like one. */
@@ -43,8 +44,7 @@ export interface DeadLetterBoxOptions {
   readonly clock: Clock
   readonly records: Records['deadLetters']
   readonly store: DeadLetterStore
-  /** Counts writes as work under way. @default not counted */
-  readonly work?: { begin(): void; end(): void }
+  readonly work: WorkCounter
   /** Called after each write. */
   readonly written: () => void
 }
@@ -108,12 +108,12 @@ export function createDeadLetterBox({ clock, records, store, work, written }: De
     const due: WaitingLetter[] = []
     for (let letter = waiting.take(now); letter; letter = waiting.take(now)) due.push(letter)
     for (const letters of Map.groupBy(due, ({ subscription }) => subscription.id).values()) {
-      work?.begin()
+      work.begin()
       for (const letter of letters) writing.add(letter)
       void write(letters).finally(() => {
         for (const letter of letters) writing.delete(letter)
         written()
-        work?.end()
+        work.end()
       })
     }
     // A timer may fire a little too early: then nothing is due, and another one is needed.

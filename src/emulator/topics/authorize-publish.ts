@@ -1,91 +1,76 @@
 // Who may publish: `aeg-sas-key`, SAS token, bearer token, `disableLocalAuth`; refusal texts.
+import type { FastifyRequest } from 'fastify'
 import { isSameText } from '../../support/text/same-text.ts'
+import type { Directory } from '../entra/directory.ts'
 import { roleThatAllows } from '../entra/roles.ts'
-import type { TokenVerdict } from '../entra/token-issuer.ts'
+import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import type { Publishable } from '../model/resources/resource.ts'
+import type { Clock } from '../model/time/clock.ts'
 import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 
 export const publishAudience = 'https://eventgrid.azure.net'
 
-export const sendAction = 'Microsoft.EventGrid/events/send/action'
+const sendAction = 'Microsoft.EventGrid/events/send/action'
 
-/** The credentials of a publish request. If there are several, Event Grid's order decides. */
-export function presentedCredentials(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  query: URLSearchParams,
-) {
-  const text = (name: string) => {
-    const value = headers[name]
-    return Array.isArray(value) ? value[0] : value
-  }
-  const authorization = text('authorization')
-  const [, scheme = '', value = ''] = /^(\S+)\s*(.*)$/.exec(authorization ?? '') ?? []
-  const is = (name: string) => scheme.toLowerCase() === name
-  return {
-    /** Of the header, else of the query. */
-    key: text('aeg-sas-key') ?? query.get('aeg-sas-key') ?? undefined,
-    /** Of its own header, else of `Authorization: SharedAccessSignature`. */
-    sas: text('aeg-sas-token') ?? (is('sharedaccesssignature') ? value : undefined),
-    bearer: is('bearer') ? value : undefined,
-    /** Whether the `Authorization` header has another scheme. */
-    otherScheme: authorization !== undefined && !is('bearer') && !is('sharedaccesssignature'),
-  }
+export interface PublishAccess {
+  readonly clock: Clock
+  readonly tokens: Pick<TokenIssuer, 'verifyToken'>
+  readonly directory: Pick<Directory, 'allows'>
 }
 
-export interface PublishAuthorization {
-  readonly target: Publishable
-  /** As the request's `Host` says it. */
-  readonly host: string
-  readonly path: string
-  readonly now: number
-  readonly verifyToken: (bearer: string) => Promise<TokenVerdict>
-  /** Whether the principal of a token may send to this topic or domain. */
-  readonly maySend: (objectId: string) => boolean
-}
-
-/** Checks that a request may publish. Returns the application's id if it has a token. Throws a PublishFault. */
+/** Checks that a request may publish. If it has several credentials, Event Grid's order decides. Throws a PublishFault. */
 export async function authorizePublish(
-  { key, sas, bearer, otherScheme }: ReturnType<typeof presentedCredentials>,
-  authorization: PublishAuthorization,
-): Promise<string | undefined> {
-  const { target, host, path, now } = authorization
-  if (bearer !== undefined && key === undefined && sas === undefined) return authorizeBearer(bearer, authorization)
+  access: PublishAccess,
+  request: FastifyRequest,
+  target: Publishable,
+  { pathname: path, searchParams }: URL,
+): Promise<void> {
+  const { headers, host } = request
+  const { authorization = '', 'aeg-sas-key': keyHeader, 'aeg-sas-token': sasHeader } = headers
+  const [, scheme = '', value = ''] = /^(\S+)\s*(.*)$/.exec(authorization) ?? []
+  const is = (name: string) => scheme.toLowerCase() === name
+  const key = [keyHeader].flat()[0] ?? searchParams.get('aeg-sas-key') ?? undefined
+  const sas = [sasHeader].flat()[0] ?? (is('sharedaccesssignature') ? value : undefined)
   if (key === undefined && sas === undefined) {
+    if (is('bearer')) return authorizeBearer(access, request, target, value)
     throw unauthorized(
-      otherScheme
-        ? 'Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).'
-        : 'Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.',
+      headers.authorization === undefined
+        ? 'Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.'
+        : 'Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).',
     )
   }
   if (target.disableLocalAuth) {
     throw unauthorized(`Local authentication is disabled for ${host.toUpperCase()}: use a token of Microsoft Entra ID.`)
   }
   if (key !== undefined) {
-    if (!target.keys.some((known) => isSameText(known, key))) throw unauthorized(wrongKey(host, key))
-    return undefined
+    if (target.keys.some((known) => isSameText(known, key))) return
+    throw unauthorized(wrongKey(host, key))
   }
-  const problem = sasProblem(sas ?? '', { keys: target.keys, host, path, now })
+  const problem = sasProblem(sas ?? '', { keys: target.keys, host, path, now: access.clock.now() })
   if (problem) throw unauthorized(sasMessage(problem, host))
-  return undefined
 }
 
 async function authorizeBearer(
+  { tokens, directory }: PublishAccess,
+  request: FastifyRequest,
+  { id: scope }: Publishable,
   bearer: string,
-  { target, verifyToken, maySend }: PublishAuthorization,
-): Promise<string> {
-  const verdict = await verifyToken(bearer)
+): Promise<void> {
+  const verdict = await tokens.verifyToken(bearer, { audience: publishAudience })
   if ('problem' in verdict) throw unauthorized(`Unable to read access token. ${verdict.message}`.trim())
-  const { clientId, objectId } = verdict.token
-  if (maySend(objectId)) return clientId
-  throw unauthorized(
-    withAdvice(
-      'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
-        `${target.id}.`,
-      advice.role(roleThatAllows({ action: sendAction, data: true }), clientId),
-    ),
-  )
+  const { clientId, objectId: principalId } = verdict.token
+  if (!directory.allows({ principalId, action: sendAction, scope, data: true })) {
+    throw unauthorized(
+      withAdvice(
+        'The principal associated with access token presented with the incoming request does not have permission to send data to ' +
+          `${scope}.`,
+        advice.role(roleThatAllows({ action: sendAction, data: true }), clientId),
+      ),
+    )
+  }
+  request.outcome.clientId = clientId
 }
 
 function wrongKey(host: string, key: string): string {

@@ -2,8 +2,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
 import { readJson } from '../../support/text/json-text.ts'
-import type { Directory } from '../entra/directory.ts'
-import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
@@ -13,7 +11,7 @@ import { eventList } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
-import { authorizePublish, presentedCredentials, publishAudience, sendAction } from './authorize-publish.ts'
+import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
   addressRefused,
@@ -46,10 +44,8 @@ export interface EventIntake {
   confirmValidation(id: string | undefined, token: string | undefined): boolean
 }
 
-export interface TopicRouteOptions extends RecordingOptions {
+export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
   readonly store: Store
-  readonly directory: Directory
-  readonly tokens: Pick<TokenIssuer, 'verifyToken'>
   readonly intake: EventIntake
   /** Whether requests beyond Azure's rates are refused. @default false */
   readonly throttling?: boolean
@@ -60,7 +56,7 @@ export interface TopicRouteOptions extends RecordingOptions {
  * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
  */
 export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
-  const { clock, store, tokens, directory, intake } = options
+  const { clock, store, intake } = options
   const rates = createTopicRates(clock)
 
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
@@ -101,15 +97,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const version = searchParams.get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) throw unsupportedApiVersion(url, version)
     if (!admitsAddress(target, request.ip)) throw addressRefused(request.host, request.ip)
-    const clientId = await authorizePublish(presentedCredentials(request.headers, searchParams), {
-      target,
-      host: request.host,
-      path: parsedUrl.pathname,
-      now: clock.now(),
-      verifyToken: (bearer) => tokens.verifyToken(bearer, { audience: publishAudience }),
-      maySend: (principalId) => directory.allows({ principalId, action: sendAction, scope: target.id, data: true }),
-    })
-    if (clientId !== undefined) request.outcome.clientId = clientId
+    await authorizePublish(options, request, target, parsedUrl)
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     if (intake.full()) throw tooMany(reply)
     request.outcome.body = shownBody(body)

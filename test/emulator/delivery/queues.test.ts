@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fifo } from '../../../src/emulator/delivery/queue/fifo.ts'
 import { documentedProbation, healthAfter, healthy } from '../../../src/emulator/delivery/queue/probation.ts'
-import { createWorkCounter } from '../../../src/emulator/delivery/work-counter.ts'
 import { DueQueue } from '../../../src/emulator/model/time/due-queue.ts'
+import { createWorkCounter } from '../../../src/emulator/model/time/work-counter.ts'
 
 describe('what waits for its time', () => {
   it('comes out in the order of its time, and equal times in the order they went in', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOperations } from '../../../src/emulator/arm/subscriptions/operations.ts'
 import { createProvisioning } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
 import { createNamespaceStore } from '../../../src/emulator/model/resources/namespace-store.ts'
+import { createWorkCounter } from '../../../src/emulator/model/time/work-counter.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const counts = (grid: Awaited<ReturnType<typeof openEventGrid>>) =>
@@ -180,7 +181,7 @@ describe('a subscription', () => {
       ...grid,
       namespaces: createNamespaceStore(),
       delivery: grid.engine,
-      operations: createOperations(grid.clock, 0),
+      operations: createOperations(grid.clock, 0, createWorkCounter()),
     })
     onTestFinished(provisioning.close)
     provisioning.resume()

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
 import { createNamespaceStore } from '../../../src/emulator/model/resources/namespace-store.ts'
 import { createPendingBound } from '../../../src/emulator/model/time/pending-bound.ts'
+import { createWorkCounter } from '../../../src/emulator/model/time/work-counter.ts'
 import { createNamespaceQueues } from '../../../src/emulator/namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from '../../../src/emulator/namespaces/namespace-routes.ts'
 import { memoryDeadLetterStore } from '../../../src/emulator/records/dead-letter-box.ts'
@@ -520,7 +521,7 @@ it('refuses to publish what it cannot write down, with a status that makes the p
     ...{ clock, store },
     journal: { ...noJournal, accepted },
     bound: createPendingBound({ maxPending: 1, maxPendingBytes: 1 }),
-    deadLetters: { records: new RecordRing(), store: memoryDeadLetterStore },
+    deadLetters: { records: new RecordRing(), store: memoryDeadLetterStore, work: createWorkCounter() },
   })
   const app = fastify()
   app.decorateRequest('outcome')

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
+import { answerResource } from '../resources/resource.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { TargetOf } from './path.ts'
@@ -23,10 +24,7 @@ export function answerPermissions(
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
   requireAccess(resources, call, 'Microsoft.Authorization/permissions/read', scope)
   const roles = rolesAt(resources.directory.roleAssignments(), call.caller.objectId, scope)
-  const value = roles.map(({ actions, notActions = [], dataActions = [] }) => ({
-    ...{ actions, notActions, dataActions, notDataActions: [] },
-  }))
-  return { status: 200, body: { value } }
+  return { status: 200, body: { value: roles.map(permissionsOf) } }
 }
 
 /** The built-in roles: all, the one of `$filter=roleName eq '...'`, or the one with an id. */
@@ -49,7 +47,12 @@ export function answerRoleDefinitions(
   return { status: 200, body: { value: found.map((role) => viewRole(role, scope)) } }
 }
 
-function viewRole({ id, name, actions, notActions = [], dataActions = [] }: Role, scope: string) {
+const permissionsOf = ({ actions, notActions = [], dataActions = [] }: Role) => ({
+  ...{ actions, notActions, dataActions, notDataActions: [] },
+})
+
+function viewRole(role: Role, scope: string) {
+  const { id, name } = role
   const subscription = /^\/subscriptions\/[^/]+/i.exec(scope)?.[0] ?? ''
   return {
     properties: {
@@ -57,7 +60,7 @@ function viewRole({ id, name, actions, notActions = [], dataActions = [] }: Role
       type: 'BuiltInRole',
       description: '',
       assignableScopes: ['/'],
-      permissions: [{ actions, notActions, dataActions, notDataActions: [] }],
+      permissions: [permissionsOf(role)],
     },
     id: `${subscription}/providers/Microsoft.Authorization/roleDefinitions/${id}`,
     type: 'Microsoft.Authorization/roleDefinitions',
@@ -89,25 +92,26 @@ export function answerRoleAssignments(
   }
   const id = `${target.scope}/providers/Microsoft.Authorization/roleAssignments/${target.name}`
   const existing = directory.roleAssignments().find((one) => one.id.toLowerCase() === id.toLowerCase())
-  if (call.method === 'DELETE') {
-    const removed = directory.removeAssignment(id)
-    return removed
-      ? { status: writeStatus('roleAssignments', 'DELETE', true), body: viewAssignment(removed, azure) }
-      : { status: 204 }
-  }
-  if (call.method === 'GET') {
-    if (!existing) throw armErrors.roleAssignmentNotFound(target.name)
-    return { status: 200, body: viewAssignment(existing, azure) }
-  }
-  const parsed = assignmentBody.safeParse(jsonContent(call))
-  if (!parsed.success) throw armErrors.invalidContent('Required property missing in the role assignment')
-  const { roleDefinitionId, principalId } = parsed.data.properties
-  const role = findRole(roleDefinitionId)
-  if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
-  const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
-  if (made.id.toLowerCase() !== id.toLowerCase()) throw armErrors.roleAssignmentExists()
-  const status = writeStatus('roleAssignments', 'PUT', existing !== undefined)
-  return { status, body: viewAssignment(made, azure) }
+  return answerResource(call, {
+    existing,
+    notFound: () => armErrors.roleAssignmentNotFound(target.name),
+    view: (assignment) => viewAssignment(assignment, azure),
+    write() {
+      const parsed = assignmentBody.safeParse(jsonContent(call))
+      if (!parsed.success) throw armErrors.invalidContent('Required property missing in the role assignment')
+      const { roleDefinitionId, principalId } = parsed.data.properties
+      const role = findRole(roleDefinitionId)
+      if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
+      const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
+      if (made.id.toLowerCase() !== id.toLowerCase()) throw armErrors.roleAssignmentExists()
+      const status = writeStatus('roleAssignments', 'PUT', existing !== undefined)
+      return { status, body: viewAssignment(made, azure) }
+    },
+    remove(assignment) {
+      directory.removeAssignment(id)
+      return { status: writeStatus('roleAssignments', 'DELETE', true), body: viewAssignment(assignment, azure) }
+    },
+  })
 }
 
 function viewAssignment({ id, principalId, roleId, scope }: RoleAssignment, azure: AzureSubscription) {

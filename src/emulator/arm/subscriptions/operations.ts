@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { pause, systemClock, within } from '../../../support/time/clock.ts'
 import { dotNetTime } from '../../model/events/event-grid-time.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import type { WorkCounter } from '../../model/time/work-counter.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from '../call/call.ts'
 import { ArmError, type ArmErrorDetail, armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
@@ -44,10 +45,12 @@ export interface Change {
 
 export type Operations = ReturnType<typeof createOperations>
 
-/** The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. */
-export function createOperations(clock: Clock, delayMs: number) {
+/**
+ * The operations under way and the last ones that ended. `delayMs`: how long each takes at least, by the clock. Delayed ones, and those
+ * that wait for a manual action, do not count as work.
+ */
+export function createOperations(clock: Clock, delayMs: number, work: WorkCounter) {
   const operations = new Map<string, Operation>()
-  const running = new Set<Promise<void>>()
   /** The latest change of each resource that is under way. */
   const changes = new Map<string, Change>()
   const closing = new AbortController()
@@ -62,21 +65,25 @@ export function createOperations(clock: Clock, delayMs: number) {
       const id = randomUUID().toUpperCase()
       const changed = change?.id.toLowerCase() ?? ''
       if (change) changes.set(changed, change)
-      const busy = Promise.withResolvers<void>()
+      let isCounted = false
       let result: OperationResult | undefined
       let status: ReturnType<Operation['poll']> = 'Active'
+      const begin = () => {
+        isCounted = true
+        work.begin()
+      }
       const rest = () => {
-        running.delete(busy.promise)
-        busy.resolve()
+        if (isCounted) work.end()
+        isCounted = false
       }
       const park = () => {
         status = 'AwaitingManualAction'
         rest()
       }
-      const work = async () => {
+      const carryOut = async () => {
         await (delayMs > 0 && pause(clock, delayMs, closing.signal))
         if (closing.signal.aborted) return
-        running.add(busy.promise)
+        if (delayMs > 0) begin()
         result = await run(closing.signal, park).catch(
           (): OperationResult => ({
             status: 'Failed',
@@ -84,10 +91,10 @@ export function createOperations(clock: Clock, delayMs: number) {
           }),
         )
       }
-      if (delayMs <= 0) running.add(busy.promise)
+      if (delayMs <= 0) begin()
       const operation: Operation = {
         ...{ id, subscriptionId },
-        ended: work().finally(() => {
+        ended: carryOut().finally(() => {
           if (changes.get(changed) === change) changes.delete(changed)
           rest()
         }),
@@ -113,16 +120,8 @@ export function createOperations(clock: Clock, delayMs: number) {
     find: (id: string): Operation | undefined => operations.get(id.toUpperCase()),
     /** The state of a resource that is being changed; undefined for one at rest. */
     stateOf: (resourceId: string) => changes.get(resourceId.toLowerCase())?.state,
-    /** The number of running operations, without those that wait for a manual action. */
-    running: () => running.size,
-    /** Resolves when no operation runs. Delayed operations, and those that wait for a manual action, don't count. */
-    async idle() {
-      while (running.size > 0) await Promise.race(running)
-    },
-    async close() {
-      closing.abort()
-      await Promise.all(running)
-    },
+    /** Has those under way end soon. */
+    close: () => closing.abort(),
   }
 }
 

@@ -6,7 +6,6 @@ import type { EventSubscription } from '../../model/resources/model.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import type { Deliver } from '../send/deliver.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
-import type { WorkCounter } from '../work-counter.ts'
 import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
 import { takeBatch } from './batch.ts'
 import { Fifo } from './fifo.ts'
@@ -14,7 +13,6 @@ import { createRetries } from './retries.ts'
 import { outcomeOf } from './retry-schedule.ts'
 
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
-  readonly work: WorkCounter
   /** Sends one request with a batch of events, and reports its result to `attempt`. */
   readonly send: Deliver
   /** The bytes of an event in the delivery schema. */

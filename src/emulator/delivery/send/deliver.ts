@@ -8,7 +8,6 @@ import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import type { DeliveryAttempt } from '../queue/attempt-results.ts'
 import { deadLetterDestinationOf } from '../queue/dead-letter.ts'
-import type { WorkCounter } from '../work-counter.ts'
 import type { Channels, PreparedRequest, WebhookResult } from './channel.ts'
 import { shownHeaders, shownUrl } from './delivery-request.ts'
 
@@ -19,11 +18,8 @@ export type Deliver = (
   attempt: DeliveryAttempt,
 ) => Promise<void>
 
-export function createDeliver(
-  options: DeliveryOptions,
-  { channels, work }: { readonly channels: Channels; readonly work: WorkCounter },
-): Deliver {
-  const { clock, faults, records, watcher } = options
+export function createDeliver(options: DeliveryOptions, channels: Channels): Deliver {
+  const { clock, faults, records, watcher, work } = options
 
   /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
   async function delayed(ms: number): Promise<void> {

@@ -18,7 +18,7 @@ interface Timer {
 export class ManualClock implements Clock {
   #now: number
   readonly #timers = new Set<Timer>()
-  readonly #settlers = new Set<() => Promise<void>>()
+  readonly #settlers = new Set<() => Promise<unknown>>()
 
   /** @param start the clock's first time, in milliseconds since 1970. @default the present */
   constructor(start: number = Date.now()) {
@@ -39,7 +39,7 @@ export class ManualClock implements Clock {
    * Makes `advance` wait after each timer until `settled` resolves: the work that a timer starts must end before time
    * moves on. Returns a function that removes it.
    */
-  settleWith(settled: () => Promise<void>): () => void {
+  settleWith(settled: () => Promise<unknown>): () => void {
     this.#settlers.add(settled)
     return () => void this.#settlers.delete(settled)
   }

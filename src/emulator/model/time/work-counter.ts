@@ -1,18 +1,20 @@
 // Counter of work under way: when the emulator is idle, or stalled (250 ms).
+import { createSettledWaiters } from './settled-waiters.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 
 const roundMs = 50
 const rounds = 5
 
+/** Counts what the emulator does at the moment: operations, handshakes, deliveries, dead-letters that are written. */
 export function createWorkCounter() {
   let underWay = 0
   let steps = 0
-  let waiting: (() => void)[] = []
+  const waiters = createSettledWaiters(() => underWay === 0)
 
   const idle = async () => {
     // Checked again, since another waiter may have begun new work.
-    while (underWay > 0) await new Promise<void>((resolve) => waiting.push(resolve))
+    while (underWay > 0) await waiters.wait()
   }
 
   return {
@@ -23,10 +25,7 @@ export function createWorkCounter() {
     end(): void {
       underWay--
       steps++
-      if (underWay > 0) return
-      const resolved = waiting
-      waiting = []
-      for (const resolve of resolved) resolve()
+      waiters.check()
     },
     /** Resolves as soon as nothing is under way, at once if nothing is. */
     idle,
