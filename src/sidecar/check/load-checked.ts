@@ -49,6 +49,7 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
   const diagnostics: Diagnostics = { faults: [], notes: [] }
   const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
   const { faults: storeFaults } = diagnostics
+  const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? [file] : []))
   let areStoreFaultsTold = false
   const found: CheckedComponent[] = []
   const earlier: Earlier[] = []
@@ -71,7 +72,7 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
     else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
-      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults, options)
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { ...options, storeFaults, broken })
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
@@ -91,12 +92,17 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
+interface ExamineOptions extends Pick<LoadCheckedOptions, 'provisioning'> {
+  readonly storeFaults: readonly string[]
+  /** The files that may hold a secret store, and can't be read. */
+  readonly broken: readonly string[]
+}
+
 /** The metadata of a component, and what is wrong with its fields and references. */
 function examine(
   one: ResolvedComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
-  storeFaults: readonly string[],
-  { provisioning }: Pick<LoadCheckedOptions, 'provisioning'>,
+  { provisioning, storeFaults, broken }: ExamineOptions,
 ) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
@@ -111,6 +117,7 @@ function examine(
   const tellsStoreFaults = unresolved.length === 0 && isUnknown && storeFaults.length > 0
   if (unresolved.length > 0) secrets = faulty(unresolved)
   else if (tellsStoreFaults) secrets = failed(storeFaults.join('\n'), { remedy })
+  else if (isUnknown) secrets = failed(`its secrets may be in a file that is not valid YAML: ${broken.join(', ')}`)
   const warnings = (metadata?.warnings ?? []).map((issue) => warning(describeIssue(issue), { field: issue.field }))
   const fields = faults.length > 0 ? faulty(faults) : joined([ok(validSides(metadata)), ...warnings])
   return {

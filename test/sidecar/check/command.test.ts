@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { clockCheck, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
@@ -46,6 +47,15 @@ it('names a type that was probably meant: alone as wrong usage, beside component
   expect((await check('--offline', '--strict', 'azure')).code).toBe(0)
   folder.remove('orders.yaml')
   await expect(check('--offline')).rejects.toThrow(meant)
+})
+
+it('names the broken file beside a component whose secrets may be in it', async () => {
+  const { check, folder } = await openCheck()
+  folder.write('broken.yaml', 'kind: [')
+  folder.write('orders.yaml', readFileSync(`${folder.path}/orders.yaml`, 'utf8').replace('local-secrets', 'elsewhere'))
+  const { idsThat, said } = await check('--component', 'orders', '--offline')
+  expect(idsThat('failed')).toEqual(['files/secrets'])
+  expect(said('files/secrets')).toMatch(/not valid YAML: .*broken\.yaml/)
 })
 
 it('runs with --only nothing else, prerequisites neither, and without --skip all but those', async () => {
