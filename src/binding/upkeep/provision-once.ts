@@ -33,7 +33,7 @@ export interface PlannedSubscription {
   readonly changes: readonly FieldChange[]
   /** What somebody set in Azure, or a field that is gone from the metadata, and a write would leave. */
   readonly stays: readonly StayingSetting[]
-  /** What a write would take from somebody, a sentence each. */
+  /** What a write would take from somebody, and what could not be compared, a sentence each. */
   readonly warnings: readonly string[]
 }
 
@@ -49,8 +49,14 @@ export async function planProvision(
 ): Promise<readonly PlannedSubscription[]> {
   const control = await connect(sides, options)
   const plans = await control.plan(howOf(options))
-  return plans.map(({ id, upsert, stays }) => ({ id, changes: [], stays, warnings: [], ...shown(upsert) }))
+  return plans.map(({ id, upsert, stays, isPlain }) => {
+    const { warnings, ...more } = { changes: [], warnings: [], ...shown(upsert) }
+    return { id, stays, ...more, warnings: isPlain ? [...warnings, notCompared] : warnings }
+  })
 }
+
+const notCompared =
+  'the query of the URL and secret delivery attributes are not compared, because this client may not read them'
 
 /** A decision without what it would write, which holds secrets. */
 function shown(upsert: Upsert) {

@@ -1,5 +1,6 @@
 // Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
-import { ArmFailureError } from '../../azure/read-failure.ts'
+import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
+import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { subscriptionIdOf } from '../arm/subscription-place.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
@@ -45,6 +46,8 @@ export interface Plan {
   readonly id: string
   readonly upsert: Upsert
   readonly stays: readonly StayingSetting[]
+  /** The client may not read what a plain read hides, which counts as wanted then. */
+  readonly isPlain: boolean
 }
 
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
@@ -53,12 +56,23 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
   return attemptUntilDone({ ...target, host: undefined }, how, async (asked) => {
     const plans: Plan[] = []
     for (const one of wanted) {
-      const existing = await asked.read(one)
+      const { existing, isPlain } = await readAsPermitted(one, asked)
       const stays = existing ? settingsThatStay(existing, one) : []
-      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), stays })
+      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), stays, isPlain })
     }
     return plans
   })
+}
+
+/** All of it, or with a role that only reads what that may see. */
+async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
+  try {
+    return { existing: await read(one), isPlain: false }
+  } catch (error) {
+    if (judgeFailure(readFailure(error, 0)) !== 'permission') throw error
+    const existing = await read(one, 'plain')
+    return { existing: existing && one.assumeHidden(existing), isPlain: true }
+  }
 }
 
 /** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */

@@ -231,6 +231,21 @@ describe('--dry-run', () => {
     expect(JSON.parse(text)).toMatchObject({ ok: false, components: [{ name: 'orders', subscriptions }] })
   })
 
+  it('works with a role that only reads, and says what it could not compare', async () => {
+    const world = await openProvision()
+    const { emulator } = world
+    await world.provision()
+    emulator.removeRoles(emulator.clientId)
+    emulator.assignRole(emulator.clientId, 'EventGrid EventSubscription Reader')
+    const warning = '! the query of the URL and secret delivery attributes are not compared'
+    expect(await world.provision('--dry-run')).toEqual({ code: 0, text: expect.stringContaining(warning) })
+    world.write({ subjectBeginsWith: '/shop' })
+    const { code, text } = await world.provision('--dry-run')
+    expect(code).toBe(3)
+    expect(text).toContain('+ filter.subjectBeginsWith: "/shop"')
+    expect(text).toContain(warning)
+  })
+
   it('fails with 1 where the client may not read', async () => {
     const world = await openProvision()
     world.emulator.removeRoles(world.emulator.clientId)
