@@ -1,27 +1,29 @@
 // Which checks a component gets, for push, pull and output, and their dependencies.
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
-import { credentialCheck } from './checks/azure/check-azure-credential.ts'
-import { permissionCheck } from './checks/azure/check-permission.ts'
-import { providerCheck } from './checks/azure/check-provider.ts'
-import { scopeCheck } from './checks/azure/check-scope.ts'
-import { subscriptionCheck } from './checks/azure/check-subscription.ts'
-import { certificateCheck } from './checks/check-certificate.ts'
-import { clockCheck } from './checks/check-clock.ts'
-import { connectCheck } from './checks/check-connect.ts'
-import { dnsCheck } from './checks/check-dns.ts'
-import { handshakeCheck, pathCheck } from './checks/check-endpoint.ts'
-import { eventCheck, type SampleEvent } from './checks/check-event.ts'
-import { portCheck } from './checks/check-port.ts'
-import { pullReceiveCheck, pullSettleCheck } from './checks/check-pull.ts'
-import { pullSubscriptionCheck } from './checks/check-pull-subscription.ts'
-import { roundTripCheck } from './checks/check-round-trip.ts'
-import { sidecarCheck } from './checks/check-sidecar.ts'
-import { topicCredentialCheck } from './checks/check-topic.ts'
+import { askForTokens } from './checks/azure/check-azure-credential.ts'
+import { judgeRoles } from './checks/azure/check-permission.ts'
+import { judgeProvider } from './checks/azure/check-provider.ts'
+import { judgeScope } from './checks/azure/check-scope.ts'
+import { judgeSubscription } from './checks/azure/check-subscription.ts'
+import { judgeCertificates } from './checks/check-certificate.ts'
+import { compareClock } from './checks/check-clock.ts'
+import { judgeConnections } from './checks/check-connect.ts'
+import { judgeName } from './checks/check-dns.ts'
+import { judgeAnswers } from './checks/check-endpoint.ts'
+import { judgeSamples, type SampleEvent } from './checks/check-event.ts'
+import { judgePort } from './checks/check-port.ts'
+import { tryReceive, trySettle } from './checks/check-pull.ts'
+import { judgePullPlace } from './checks/check-pull-subscription.ts'
+import { tryRoundTrip } from './checks/check-round-trip.ts'
+import { askSidecar } from './checks/check-sidecar.ts'
+import { askTopic } from './checks/check-topic.ts'
+import { judgeHandshake, judgePath } from './judge/judge-endpoint.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckId, checkIds } from './report/check-ids.ts'
-import { failed, skipped } from './report/finding.ts'
+import { type Finding, failed, joined, skipped } from './report/finding.ts'
 import type { Check } from './run-checks.ts'
+import type { AzurePlace } from './world/azure-place.ts'
 import { createPullWorld, type PullWorld } from './world/pull-world.ts'
 import {
   createInputWorld,
@@ -56,12 +58,27 @@ export function componentChecks(options: ComponentChecksOptions) {
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
     ...(pullWorld ? pullChecks(pullWorld, options) : []),
     ...(outputWorld ? outputChecks(outputWorld) : []),
-    ...(surroundings.sidecar && component.metadata ? [sidecarCheck(surroundings.sidecar, component)] : []),
-    ...(clockSource ? [clockCheck(clockSource, surroundings.endpoints)] : []),
     ...(component.metadata ? [] : outOfReach(component)),
-    ...(wanted.length > 0 ? [credentialCheck(wanted)] : isUnmanaged ? [unasked('azure/credential')] : []),
-    ...(inputWorld && outputWorld && options.roundTrip ? [roundTripCheck(inputWorld, outputWorld)] : []),
   ]
+  const { sidecar } = surroundings
+  if (sidecar && component.metadata) {
+    checks.push({ id: 'machine/sidecar', needs: valid, run: (one) => askSidecar(sidecar, component, one) })
+  }
+  if (clockSource) {
+    const run = (one: AbortSignal) => compareClock(clockSource, surroundings.endpoints, one)
+    checks.push({ id: 'machine/clock', needs: valid, run })
+  }
+  if (wanted.length > 0) {
+    checks.push({ id: 'azure/credential', needs: valid, run: (one) => askForTokens(wanted, one) })
+  } else if (isUnmanaged) checks.push(unasked('azure/credential'))
+  if (inputWorld && outputWorld && options.roundTrip) {
+    checks.push({
+      id: 'round-trip/event',
+      needs: ['endpoint/handshake', 'endpoint/path', 'azure/subscription', 'topic/credential'],
+      limitMs: 60_000,
+      run: (one) => tryRoundTrip(inputWorld, outputWorld, one),
+    })
+  }
   return {
     checks: checks.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id)),
     close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])),
@@ -84,38 +101,59 @@ function outOfReach({ sides }: CheckedComponent): readonly Check[] {
       (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) ||
       (sides.has('output') && id.startsWith('topic/')),
   )
-  const needs = ['files/yaml', 'files/metadata', 'files/secrets', 'files/names'] as const
-  return ids.map((id) => ({ id, needs, run: () => failed('the component is not valid') }))
+  return ids.map((id) => ({ id, needs: ['files/yaml', ...valid], run: () => failed('the component is not valid') }))
 }
 
-function inputChecks(
-  world: InputWorld,
-  { portTakenBy, samples, surroundings }: ComponentChecksOptions,
-): readonly Check[] {
-  const { route } = world
+/** Without a fault of these a component is valid. */
+const valid = ['files/metadata', 'files/secrets', 'files/names'] as const
+
+function inputChecks(world: InputWorld, options: ComponentChecksOptions): readonly Check[] {
+  const { portTakenBy, samples, surroundings } = options
+  const field = 'subscriberEndpoint'
   const url = new URL(world.input.subscriberEndpoint)
-  const place = { url, ...placeOf(surroundings), route }
-  const atAzure = [
-    providerCheck(world, placeOf(surroundings)),
-    { ...scopeCheck([world]), field: 'scope' as const },
-    permissionCheck([world]),
-    subscriptionCheck(world),
-  ]
+  const host = { url, ...placeOf(surroundings), route: world.route }
+  const unused = unusedEmulator(surroundings)
+  const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
+  const atAzure = azureChecks([world], surroundings, (signal) => judgeSubscription(world, signal), 'scope')
   return [
-    { ...portCheck(world, portTakenBy), field: 'handshakePort' },
-    ...about('subscriberEndpoint', [
-      dnsCheck({ id: 'endpoint/dns', field: 'subscriberEndpoint', ...place, unused: unusedEmulator(surroundings) }),
-      connectCheck(world),
-      certificateCheck({ id: 'endpoint/certificate', needs: ['endpoint/connect'], ...place }),
-      handshakeCheck(world),
-      pathCheck(world),
-    ]),
-    ...(world.input.provisioning === 'none' ? atAzure.map(({ id }) => unasked(id)) : atAzure),
-    ...(samples.length > 0 ? [eventCheck(world, samples)] : []),
+    { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => judgePort(world, portTakenBy) },
+    { id: 'endpoint/dns', needs: valid, field, run: () => judgeName({ field, ...host, unused }) },
+    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => judgeConnections(world, signal) },
+    {
+      id: 'endpoint/certificate',
+      needs: ['endpoint/connect'],
+      field,
+      run: (signal) => judgeCertificates(host, signal),
+    },
+    { id: 'endpoint/handshake', needs, field, run: () => judgeAnswers(world, judgeHandshake) },
+    { id: 'endpoint/path', needs, field, run: () => judgeAnswers(world, judgePath) },
+    ...(world.input.provisioning === 'none' ? placeIds.map(unasked) : atAzure),
+    ...(samples.length > 0
+      ? [{ id: 'filters/event', needs: valid, run: () => judgeSamples(world, samples) } as const]
+      : []),
   ]
 }
 
-const about = (field: FieldName, checks: readonly Check[]) => checks.map((check) => ({ ...check, field }))
+/** The checks of what Resource Manager keeps. */
+function azureChecks(
+  places: readonly [AzurePlace, ...AzurePlace[]],
+  surroundings: Surroundings,
+  judgeSubscriptions: (signal: AbortSignal) => Promise<Finding>,
+  scopeField?: FieldName,
+): readonly Check[] {
+  const needs = ['azure/credential'] as const
+  const ofAll = (judge: (place: AzurePlace, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
+    judgeAll(places, (place) => judge(place, signal))
+  return [
+    { id: 'azure/provider', needs, run: (signal) => judgeProvider(places[0], placeOf(surroundings), signal) },
+    { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(judgeScope) },
+    { id: 'azure/permission', needs, run: ofAll(judgeRoles) },
+    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: judgeSubscriptions },
+  ]
+}
+
+const judgeAll = async <Place>(places: readonly Place[], judge: (place: Place) => Promise<Finding>) =>
+  joined(await Promise.all(places.map(judge)))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -136,29 +174,30 @@ const unasked = (id: CheckId): Check => ({
 const placeOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
 function pullChecks(world: PullWorld, { surroundings }: ComponentChecksOptions): readonly Check[] {
-  const { places } = world
-  const [first] = places
+  const [first, ...others] = world.places
   const unmanaged = world.pull.provisioning === 'none' ? placeIds.map(unasked) : []
-  const atAzure = first
-    ? [
-        providerCheck(first, placeOf(surroundings)),
-        scopeCheck(places),
-        permissionCheck(places),
-        pullSubscriptionCheck(places),
-      ]
-    : unmanaged
-  return [...atAzure, pullReceiveCheck(world), pullSettleCheck(world)]
+  const atAzure = first && azureChecks([first, ...others], surroundings, () => judgeAll(world.places, judgePullPlace))
+  const needs = world.pull.credential ? ([...valid, 'azure/credential'] as const) : valid
+  return [
+    ...(atAzure ?? unmanaged),
+    // Longer than an empty queue is waited for, in case 0 events count as a request.
+    { id: 'pull/receive', needs, limitMs: 15_000, run: (signal) => tryReceive(world, signal) },
+    { id: 'pull/settle', needs: ['pull/receive'], run: (signal) => trySettle(world, signal) },
+  ]
 }
 
 function outputChecks(world: OutputWorld): readonly Check[] {
   const { route, output, surroundings } = world
-  const url = new URL(output.topicEndpoint)
-  const place = { url, ...placeOf(surroundings), route }
+  const field = 'topicEndpoint'
+  const host = { url: new URL(output.topicEndpoint), ...placeOf(surroundings), route }
+  const byToken = output.authentication.kind === 'entra'
   return [
-    ...about('topicEndpoint', [
-      dnsCheck({ id: 'topic/dns', field: 'topicEndpoint', ...place }),
-      certificateCheck({ id: 'topic/certificate', needs: ['topic/dns'], ...place }),
-    ]),
-    topicCredentialCheck(world),
+    { id: 'topic/dns', needs: valid, field, run: () => judgeName({ field, ...host }) },
+    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => judgeCertificates(host, signal) },
+    {
+      id: 'topic/credential',
+      needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],
+      run: (signal) => askTopic(world, signal),
+    },
   ]
 }

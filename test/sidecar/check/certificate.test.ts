@@ -5,7 +5,7 @@ import { createServer as createTcpServer, type Server } from 'node:net'
 import { createServer } from 'node:tls'
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { expect, it } from 'vitest'
-import { judgeCertificate } from '../../../src/sidecar/check/judge/judge-certificate.ts'
+import { judgeCertificate } from '../../../src/sidecar/check/checks/check-certificate.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { clockCheck, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
+import { compareClock, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
 import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
 import { componentYaml } from '../../support/component-folder.ts'
 import { listen } from '../../support/listen.ts'
@@ -276,8 +276,11 @@ it('judges the clock by the date of an answer', async () => {
   const { emulator } = await openCheck()
   const { endpoints } = emulator
   const ask = (now: () => number) =>
-    clockCheck({ url: () => endpoints.resourceManager, reachedBy: 'azure/provider' }, endpoints, now).run(
+    compareClock(
+      { url: () => endpoints.resourceManager, reachedBy: 'azure/provider' },
+      endpoints,
       new AbortController().signal,
+      now,
     )
   expect(await ask(Date.now)).toMatchObject({ status: 'ok' })
   expect(await ask(() => Date.now() + 3_650_000)).toMatchObject({

@@ -5,7 +5,6 @@ import { trustPolicies } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 
 export interface ClockSource {
   /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
@@ -17,22 +16,21 @@ export interface ClockSource {
 const maxSeconds = 60
 
 /** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
-export function clockCheck({ url, reachedBy }: ClockSource, endpoints: Endpoints, now = Date.now): Check {
-  return {
-    id: 'machine/clock',
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run(signal) {
-      const asked = url()
-      const sent = now()
-      try {
-        const date = await dateOf(asked, endpoints, signal)
-        return judgeClock(date, (sent + now()) / 2)
-      } catch {
-        const remedy = 'check the network and a proxy (HTTPS_PROXY)'
-        const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
-        return failed(detail, { belongsTo: reachedBy, remedy })
-      }
-    },
+export async function compareClock(
+  { url, reachedBy }: ClockSource,
+  endpoints: Endpoints,
+  signal: AbortSignal,
+  now = Date.now,
+): Promise<Finding> {
+  const asked = url()
+  const sent = now()
+  try {
+    const date = await dateOf(asked, endpoints, signal)
+    return judgeClock(date, (sent + now()) / 2)
+  } catch {
+    const remedy = 'check the network and a proxy (HTTPS_PROXY)'
+    const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
+    return failed(detail, { belongsTo: reachedBy, remedy })
   }
 }
 

@@ -1,8 +1,7 @@
 // Check `endpoint/connect`: TCP connection to the public endpoint within 5 s; firewall advice.
 import { connect } from 'node:net'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { failed, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
 import type { Target } from '../world/probe.ts'
 import type { InputWorld } from '../world/world.ts'
 
@@ -13,23 +12,16 @@ const remedy = [
   'Event Grid calls from the addresses of the service tag AzureEventGrid',
 ].join('; ')
 
-export function connectCheck(world: InputWorld): Check {
-  return {
-    id: 'endpoint/connect',
-    needs: ['endpoint/dns'],
-    async run(signal) {
-      const { targets } = await world.route()
-      const tries = await Promise.all(
-        targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })),
-      )
-      const closed = tries.filter(({ trouble }) => trouble !== undefined)
-      const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')
-      if (closed.length === targets.length) return failed(`no connection: ${shown}`, { remedy })
-      if (closed.length > 0)
-        return warning(`not every address takes connections, and Event Grid may choose any: ${shown}`, { remedy })
-      return ok(targets.map(shownTarget).join(', '))
-    },
-  }
+/** Whether each address takes a connection. */
+export async function judgeConnections(world: InputWorld, signal: AbortSignal): Promise<Finding> {
+  const { targets } = await world.route()
+  const tries = await Promise.all(targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })))
+  const closed = tries.filter(({ trouble }) => trouble !== undefined)
+  const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')
+  if (closed.length === targets.length) return failed(`no connection: ${shown}`, { remedy })
+  if (closed.length > 0)
+    return warning(`not every address takes connections, and Event Grid may choose any: ${shown}`, { remedy })
+  return ok(targets.map(shownTarget).join(', '))
 }
 
 const shownTarget = ({ address, port }: Target) =>

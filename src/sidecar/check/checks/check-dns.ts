@@ -1,12 +1,11 @@
 // Check `endpoint/dns` and `topic/dns`: name resolves; loopback, private and public address ranges.
 import { BlockList, isIP } from 'node:net'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { failed, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
 import { bareHost } from '../world/probe.ts'
 import type { Route } from '../world/world.ts'
 
-export interface DnsOptions extends Pick<Check, 'id'> {
+export interface DnsOptions {
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
   readonly url: URL
   /** An emulator answers in the place of Azure. */
@@ -16,36 +15,30 @@ export interface DnsOptions extends Pick<Check, 'id'> {
   route(): Promise<Route>
 }
 
-export function dnsCheck({ id, field, url, byEmulator, unused, route }: DnsOptions): Check {
+export async function judgeName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
-  return {
-    id,
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run() {
-      let found: Route
-      try {
-        found = await route()
-      } catch (error) {
-        return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
-          remedy: unused
-            ? `run check with --emulator ${unused}: the emulator answers for public names`
-            : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
-        })
-      }
-      const addresses = found.targets.map(({ address }) => address)
-      const shown = addresses.join(', ') === bareHost(url) ? host : `${host} (${addresses.join(', ')})`
-      if (found.byEmulator) return ok(`the emulator answers for ${host}`)
-      const kinds = new Set(addresses.map(addressKind))
-      if (kinds.has('loopback') && !byEmulator)
-        return warning(`${shown} is on this machine${isEndpoint ? ', which Azure does not reach' : ''}`)
-      if (kinds.has('private') && isEndpoint) {
-        const remedy = `${field} needs a public address; if ${host} has another one outside of this network, all is well`
-        return warning(`${shown}, a private address that Event Grid does not reach`, { remedy })
-      }
-      return ok(shown)
-    },
+  let found: Route
+  try {
+    found = await route()
+  } catch (error) {
+    return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
+      remedy: unused
+        ? `run check with --emulator ${unused}: the emulator answers for public names`
+        : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
+    })
   }
+  const addresses = found.targets.map(({ address }) => address)
+  const shown = addresses.join(', ') === bareHost(url) ? host : `${host} (${addresses.join(', ')})`
+  if (found.byEmulator) return ok(`the emulator answers for ${host}`)
+  const kinds = new Set(addresses.map(addressKind))
+  if (kinds.has('loopback') && !byEmulator)
+    return warning(`${shown} is on this machine${isEndpoint ? ', which Azure does not reach' : ''}`)
+  if (kinds.has('private') && isEndpoint) {
+    const remedy = `${field} needs a public address; if ${host} has another one outside of this network, all is well`
+    return warning(`${shown}, a private address that Event Grid does not reach`, { remedy })
+  }
+  return ok(shown)
 }
 
 const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])

@@ -4,7 +4,6 @@ import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import { type EventFilter, refusals } from '../judge/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 import type { InputWorld } from '../world/world.ts'
 
 export interface SampleEvent {
@@ -12,31 +11,25 @@ export interface SampleEvent {
   readonly event: UnknownRecord
 }
 
-export function eventCheck(world: InputWorld, samples: readonly SampleEvent[]): Check {
+export async function judgeSamples(world: InputWorld, samples: readonly SampleEvent[]): Promise<Finding> {
   const { input, surroundings } = world
-  return {
-    id: 'filters/event',
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run() {
-      // Other checks report why Azure cannot be asked.
-      const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
-      const known = existing === 'unknown' ? undefined : existing
-      // Filters do not depend on the credential, so it may be missing.
-      const { merge } = wantedWebHook({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
-      const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
-      const wanted = ('properties' in written && written.properties.filter) || {}
-      const provisioned = known?.filter
-      let aside = ''
-      if (existing === 'unknown') aside = '; the filters in Azure are not known'
-      else if (!provisioned) aside = '; Azure has no event subscription yet'
-      return joined(
-        samples.flatMap(({ name, event }) => [
-          judge(`${name}: the filters that init would leave`, event, wanted, aside),
-          ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
-        ]),
-      )
-    },
-  }
+  // Other checks report why Azure cannot be asked.
+  const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
+  const known = existing === 'unknown' ? undefined : existing
+  // Filters do not depend on the credential, so it may be missing.
+  const { merge } = wantedWebHook({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
+  const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
+  const wanted = ('properties' in written && written.properties.filter) || {}
+  const provisioned = known?.filter
+  let aside = ''
+  if (existing === 'unknown') aside = '; the filters in Azure are not known'
+  else if (!provisioned) aside = '; Azure has no event subscription yet'
+  return joined(
+    samples.flatMap(({ name, event }) => [
+      judge(`${name}: the filters that init would leave`, event, wanted, aside),
+      ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
+    ]),
+  )
 }
 
 function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {

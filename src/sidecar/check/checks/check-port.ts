@@ -3,38 +3,31 @@
 import { oneLine } from '../../../support/text/text.ts'
 import { idleSubscription } from '../judge/idle-subscription.ts'
 import { citer } from '../judge/judge-endpoint.ts'
-import { failed, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
+import { type Finding, failed, ok, warning } from '../report/finding.ts'
 import type { InputWorld } from '../world/world.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
-export function portCheck(world: InputWorld, taken: string | undefined): Check {
+export async function judgePort(world: InputWorld, taken: string | undefined): Promise<Finding> {
   const { handshakePort } = world.input
-  return {
-    id: 'machine/port',
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run() {
-      if (taken !== undefined) {
-        const remedy = 'give each component a handshakePort of its own, and route its path to it'
-        return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
-      }
-      const holder = await world.portHolder()
-      if (holder.kind === 'check') return (await idleSubscription(world)) ?? ok(`${handshakePort} is free`)
-      if (holder.kind === 'ours') {
-        const held = `${handshakePort} is held by a listener of this binding`
-        const state = oneLine(String(holder.health.eventSubscription), 20)
-        const handler = oneLine(String(holder.health.handler), 20)
-        return handler === 'missing'
-          ? warning(`${held}, but no application takes events: deliveries get 503`, { remedy: noApplication })
-          : ok(`${held} (event subscription ${state}, handler ${handler})`)
-      }
-      const { error, answer } = holder
-      const server = answer?.headers.server
-      const by = server === undefined ? '' : ` (server: ${citer(world.input)(server, 60)})`
-      const who = answer ? `; its holder answers OPTIONS with ${answer.status}${by}` : ''
-      return failed(`${error.what}${who}`, { remedy: error.fix })
-    },
+  if (taken !== undefined) {
+    const remedy = 'give each component a handshakePort of its own, and route its path to it'
+    return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
   }
+  const holder = await world.portHolder()
+  if (holder.kind === 'check') return (await idleSubscription(world)) ?? ok(`${handshakePort} is free`)
+  if (holder.kind === 'ours') {
+    const held = `${handshakePort} is held by a listener of this binding`
+    const state = oneLine(String(holder.health.eventSubscription), 20)
+    const handler = oneLine(String(holder.health.handler), 20)
+    return handler === 'missing'
+      ? warning(`${held}, but no application takes events: deliveries get 503`, { remedy: noApplication })
+      : ok(`${held} (event subscription ${state}, handler ${handler})`)
+  }
+  const { error, answer } = holder
+  const server = answer?.headers.server
+  const by = server === undefined ? '' : ` (server: ${citer(world.input)(server, 60)})`
+  const who = answer ? `; its holder answers OPTIONS with ${answer.status}${by}` : ''
+  return failed(`${error.what}${who}`, { remedy: error.fix })
 }
 
 const noApplication =

@@ -1,20 +1,11 @@
 // Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { readFinding } from '../judge/arm-finding.ts'
-import { type Finding, failed, joined, ok } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
+import { type Finding, failed, ok } from '../report/finding.ts'
 import type { PullPlace } from '../world/pull-world.ts'
 import { changing, different, differing, mend, missing, withoutDeadLetter } from './azure/check-subscription.ts'
 
-export function pullSubscriptionCheck(places: readonly PullPlace[]): Check {
-  return {
-    id: 'azure/subscription',
-    needs: ['azure/provider', 'azure/scope', 'azure/permission'],
-    run: async () => joined(await Promise.all(places.map(judgePlace))),
-  }
-}
-
-async function judgePlace(place: PullPlace): Promise<Finding> {
+export async function judgePullPlace(place: PullPlace): Promise<Finding> {
   const name = `${place.eventSubscriptionName} of ${place.scope.id}`
   try {
     const existing = await place.existing()

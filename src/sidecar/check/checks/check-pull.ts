@@ -11,40 +11,27 @@ import type {
 } from '../../../receiver/namespace-client.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 import type { PullWorld, ReachedNamespace } from '../world/pull-world.ts'
 
 /** Asks to receive no events: the request is refused for its form once the credential and the names are judged. */
-export function pullReceiveCheck(world: PullWorld): Check {
-  const { credential, namespaceTopic, eventSubscriptionName } = world.pull
-  return {
-    id: 'pull/receive',
-    needs: ['files/metadata', 'files/secrets', 'files/names', ...(credential ? (['azure/credential'] as const) : [])],
-    // Longer than an empty queue is waited for, in case 0 events count as a request.
-    limitMs: 15_000,
-    run: (signal) =>
-      ask(world, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
-        const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
-        if ('events' in answer && answer.events.length > 0) {
-          const lockTokens = answer.events.map(({ lockToken }) => lockToken)
-          await client.settle({ operation: 'release', lockTokens, signal })
-        }
-        return answer
-      }),
-  }
+export function tryReceive(world: PullWorld, signal: AbortSignal): Promise<Finding> {
+  const { namespaceTopic, eventSubscriptionName } = world.pull
+  return ask(world, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
+    const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
+    if ('events' in answer && answer.events.length > 0) {
+      const lockTokens = answer.events.map(({ lockToken }) => lockToken)
+      await client.settle({ operation: 'release', lockTokens, signal })
+    }
+    return answer
+  })
 }
 
 /** Acknowledges a lock token that nobody has: the answer names it as failed, and no event is touched. */
-export function pullSettleCheck(world: PullWorld): Check {
+export function trySettle(world: PullWorld, signal: AbortSignal): Promise<Finding> {
   const lockTokens = ['eventgrid-binding-check']
-  return {
-    id: 'pull/settle',
-    needs: ['pull/receive'],
-    run: (signal) =>
-      ask(world, 'events may be acknowledged', (client) =>
-        client.settle({ operation: 'acknowledge', lockTokens, signal }),
-      ),
-  }
+  return ask(world, 'events may be acknowledged', (client) =>
+    client.settle({ operation: 'acknowledge', lockTokens, signal }),
+  )
 }
 
 /** @param may what the client may do where the namespace does not refuse it */

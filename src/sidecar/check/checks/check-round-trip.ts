@@ -6,7 +6,6 @@ import { isRecord } from '../../../support/text/is-record.ts'
 import { armFinding } from '../judge/arm-finding.ts'
 import { refusals } from '../judge/filter-event.ts'
 import { type Finding, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 import { eventGridVersion } from '../world/azure-place.ts'
 import type { PortHolder } from '../world/own-listener.ts'
 import type { InputWorld, OutputWorld } from '../world/world.ts'
@@ -14,22 +13,15 @@ import type { InputWorld, OutputWorld } from '../world/world.ts'
 /** What the event has, beside an id of its own. */
 const [type, subject] = ['eventgrid-binding.check', 'check']
 
-export function roundTripCheck(input: InputWorld, output: OutputWorld): Check {
-  return {
-    id: 'round-trip/event',
-    needs: ['endpoint/handshake', 'endpoint/path', 'azure/subscription', 'topic/credential'],
-    limitMs: 60_000,
-    async run(signal) {
-      const holder = await input.portHolder()
-      if (holder.kind !== 'check') {
-        // Otherwise an application would get the event.
-        return warning('not tried: a running binding has handshakePort, and its application would get the event', {
-          remedy: 'stop it and run check --round-trip again',
-        })
-      }
-      return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
-    },
+export async function tryRoundTrip(input: InputWorld, output: OutputWorld, signal: AbortSignal): Promise<Finding> {
+  const holder = await input.portHolder()
+  if (holder.kind !== 'check') {
+    // Otherwise an application would get the event.
+    return warning('not tried: a running binding has handshakePort, and its application would get the event', {
+      remedy: 'stop it and run check --round-trip again',
+    })
   }
+  return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
 }
 
 /** Why an event would not come back. */

@@ -5,31 +5,28 @@ import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { CheckedComponent } from '../load-checked.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 import { bareHost, probe } from '../world/probe.ts'
 
 /** Checks what `/healthz` at the metrics port of a `serve` or `run` says of the component. */
-export function sidecarCheck(sidecar: URL, { name, metadata }: CheckedComponent): Check {
+export async function askSidecar(
+  sidecar: URL,
+  { name, metadata }: CheckedComponent,
+  signal: AbortSignal,
+): Promise<Finding> {
   const url = new URL('/healthz', sidecar)
   const { input, pull, output } = metadata ?? {}
   const sides = [(input ?? pull) && 'input', output && 'output'].filter((side) => side !== undefined)
-  return {
-    id: 'machine/sidecar',
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run(signal) {
-      const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
-      const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)
-      if (typeof answer === 'string') return failed(`no answer from ${url.href}: ${answer}`, { remedy: noSidecar })
-      const health = readJson(answer.body)
-      if (!isRecord(health) || !isRecord(health.components)) {
-        return failed(`${url.href} is not the health of serve or run: it answered ${answer.status}`, {
-          remedy: noSidecar,
-        })
-      }
-      const own = health.components[name ?? '']
-      return joined(sides.map((side) => judgeSide(side, isRecord(own) ? own[side] : undefined)))
-    },
+  const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
+  const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)
+  if (typeof answer === 'string') return failed(`no answer from ${url.href}: ${answer}`, { remedy: noSidecar })
+  const health = readJson(answer.body)
+  if (!isRecord(health) || !isRecord(health.components)) {
+    return failed(`${url.href} is not the health of serve or run: it answered ${answer.status}`, {
+      remedy: noSidecar,
+    })
   }
+  const own = health.components[name ?? '']
+  return joined(sides.map((side) => judgeSide(side, isRecord(own) ? own[side] : undefined)))
 }
 
 function judgeSide(side: string, health: unknown): Finding {

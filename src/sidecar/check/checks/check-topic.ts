@@ -3,20 +3,13 @@ import { explainRejection } from '../../../publisher/topic/create-error.ts'
 import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import { type Finding, failedBy, ok } from '../report/finding.ts'
-import type { Check } from '../run-checks.ts'
 import type { OutputWorld } from '../world/world.ts'
 
 /** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
-export function topicCredentialCheck(world: OutputWorld): Check {
-  const byToken = world.output.authentication.kind === 'entra'
-  return {
-    id: 'topic/credential',
-    needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],
-    run: (signal) => askTopic(world, signal),
-  }
-}
-
-async function askTopic({ output, surroundings, credential }: OutputWorld, signal: AbortSignal): Promise<Finding> {
+export async function askTopic(
+  { output, surroundings, credential }: OutputWorld,
+  signal: AbortSignal,
+): Promise<Finding> {
   const { authentication, topicSchema } = output
   const { endpoints } = surroundings
   const client = createTopicClient({ output, credential: credential(), endpoints, clock: systemClock })

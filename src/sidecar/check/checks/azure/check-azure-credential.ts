@@ -3,7 +3,6 @@ import type { TokenCredential } from '@azure/core-auth'
 import { NoTokenError } from '../../../../azure/entra-refusal.ts'
 import { BindingError } from '../../../../core/errors.ts'
 import { type Finding, failed, failedBy, joined, ok } from '../../report/finding.ts'
-import type { Check } from '../../run-checks.ts'
 
 export interface WantedToken {
   readonly audience: string
@@ -12,14 +11,8 @@ export interface WantedToken {
   credential(): TokenCredential | undefined
 }
 
-export function credentialCheck(wanted: readonly WantedToken[]): Check {
-  return {
-    id: 'azure/credential',
-    needs: ['files/metadata', 'files/secrets', 'files/names'],
-    async run(abortSignal) {
-      return joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal))))
-    },
-  }
+export async function askForTokens(wanted: readonly WantedToken[], abortSignal: AbortSignal): Promise<Finding> {
+  return joined(await Promise.all(wanted.map((one) => askForToken(one, abortSignal))))
 }
 
 async function askForToken({ audience, scope, credential }: WantedToken, abortSignal: AbortSignal): Promise<Finding> {

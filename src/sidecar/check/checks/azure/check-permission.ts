@@ -2,22 +2,13 @@
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
 import { isAllowed, readPermissions } from '../../judge/permissions.ts'
-import { type Finding, joined, ok, warning } from '../../report/finding.ts'
-import type { Check } from '../../run-checks.ts'
+import { type Finding, ok, warning } from '../../report/finding.ts'
 import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 
 /** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
 const apiVersion = '2022-04-01'
 
-export function permissionCheck(places: readonly AzurePlace[]): Check {
-  return {
-    id: 'azure/permission',
-    needs: ['azure/credential'],
-    run: async (signal) => joined(await Promise.all(places.map((place) => judgeRoles(place, signal)))),
-  }
-}
-
-async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
+export async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope, actions } = place
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`

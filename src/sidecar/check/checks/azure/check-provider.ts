@@ -3,8 +3,7 @@ import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { oneLine } from '../../../../support/text/text.ts'
 import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
-import { ok, warning } from '../../report/finding.ts'
-import type { Check } from '../../run-checks.ts'
+import { type Finding, ok, warning } from '../../report/finding.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
 
 /** The version of Microsoft.Resources that is asked (Azure: resource provider operations). */
@@ -16,32 +15,30 @@ const look = 'az provider show --namespace Microsoft.EventGrid --query registrat
  * @param place where the event subscription is kept that Azure refuses without the provider
  * @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure
  */
-export function providerCheck(place: AzurePlace, { byEmulator }: { readonly byEmulator: boolean }): Check {
+export async function judgeProvider(
+  place: AzurePlace,
+  { byEmulator }: { readonly byEmulator: boolean },
+  signal: AbortSignal,
+): Promise<Finding> {
   const { subscriptionId } = place.scope
-  return {
-    id: 'azure/provider',
-    needs: ['azure/credential'],
-    async run(signal) {
-      const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
-      let answer: unknown
-      try {
-        answer = await place.readArm(path, apiVersion, signal)
-      } catch (error) {
-        if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
-        return readFinding(error, place.explainedBy(), 'the registration of Microsoft.EventGrid', {
-          remedy: `look as somebody who may: ${look}. Or give the client the role Reader on the subscription`,
-        })
-      }
-      const state = isRecord(answer) ? answer.registrationState : undefined
-      if (state === 'Registered') return ok('Microsoft.EventGrid is registered')
-      if (typeof state !== 'string')
-        return warning('ARM tells no registrationState; a proxy may have answered in its place')
-      const message = `registrationState is ${oneLine(state, 40)}`
-      if (state === 'Registering') {
-        return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: look })
-      }
-      const code = 'MissingSubscriptionRegistration'
-      return armFinding(new ArmFailureError({ kind: 'answer', status: 409, code, message }), place.explainedBy())
-    },
+  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
+  let answer: unknown
+  try {
+    answer = await place.readArm(path, apiVersion, signal)
+  } catch (error) {
+    if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
+    return readFinding(error, place.explainedBy(), 'the registration of Microsoft.EventGrid', {
+      remedy: `look as somebody who may: ${look}. Or give the client the role Reader on the subscription`,
+    })
   }
+  const state = isRecord(answer) ? answer.registrationState : undefined
+  if (state === 'Registered') return ok('Microsoft.EventGrid is registered')
+  if (typeof state !== 'string')
+    return warning('ARM tells no registrationState; a proxy may have answered in its place')
+  const message = `registrationState is ${oneLine(state, 40)}`
+  if (state === 'Registering') {
+    return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: look })
+  }
+  const code = 'MissingSubscriptionRegistration'
+  return armFinding(new ArmFailureError({ kind: 'answer', status: 409, code, message }), place.explainedBy())
 }

@@ -2,22 +2,13 @@
 import { namespaceApiVersion } from '../../../../provision/arm/subscription-api.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { readFinding } from '../../judge/arm-finding.ts'
-import { type Finding, joined, ok, warning } from '../../report/finding.ts'
-import type { Check } from '../../run-checks.ts'
+import { type Finding, ok, warning } from '../../report/finding.ts'
 import { type AzurePlace, eventGridVersion } from '../../world/azure-place.ts'
 
 /** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
 const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: eventGridVersion } as const
 
-export function scopeCheck(places: readonly AzurePlace[]): Check {
-  return {
-    id: 'azure/scope',
-    needs: ['azure/credential'],
-    run: async (signal) => joined(await Promise.all(places.map((place) => lookFor(place, signal)))),
-  }
-}
-
-async function lookFor(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
+export async function judgeScope(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope } = place
   let asked = 'provider' in scope ? `the types of ${scope.provider}` : scope.id
   try {

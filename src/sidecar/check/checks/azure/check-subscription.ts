@@ -13,23 +13,16 @@ import { readFinding } from '../../judge/arm-finding.ts'
 import { idleSubscription } from '../../judge/idle-subscription.ts'
 import { leftOvers } from '../../judge/left-over.ts'
 import { type Finding, failed, joined, ok, warning } from '../../report/finding.ts'
-import type { Check } from '../../run-checks.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
 import type { InputWorld } from '../../world/world.ts'
 
-export function subscriptionCheck(world: InputWorld): Check {
-  return {
-    id: 'azure/subscription',
-    needs: ['azure/provider', 'azure/scope', 'azure/permission'],
-    async run(signal) {
-      try {
-        const existing = await world.existing()
-        const [idle, others] = await Promise.all([idleSubscription(world), leftOvers(world, signal)])
-        return joined([judgeExisting(existing, world), ...(idle ? [idle] : []), ...others])
-      } catch (error) {
-        return readFinding(error, world.explainedBy(), 'the event subscription')
-      }
-    },
+export async function judgeSubscription(world: InputWorld, signal: AbortSignal): Promise<Finding> {
+  try {
+    const existing = await world.existing()
+    const [idle, others] = await Promise.all([idleSubscription(world), leftOvers(world, signal)])
+    return joined([judgeExisting(existing, world), ...(idle ? [idle] : []), ...others])
+  } catch (error) {
+    return readFinding(error, world.explainedBy(), 'the event subscription')
   }
 }
 
