@@ -84,7 +84,7 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     else request.agent = agent
   }
   const keys = credentialOf(options)
-  const clientOf = (schema: EventSchema) =>
+  const open = (wire: Wire) =>
     new EventGridPublisherClient(url.href, 'Custom', keys, {
       httpClient,
       allowInsecureConnection: isPlain && isLoopback(url.hostname),
@@ -100,33 +100,42 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
               },
             ]
           : []),
-        { position: 'perRetry', policy: wirePolicy(contentTypes[schema], connect) },
+        { position: 'perRetry', policy: wirePolicy(wire, connect) },
         ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
         { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
       ],
     })
-  const clients = {
-    CloudEventSchemaV1_0: clientOf('CloudEventSchemaV1_0'),
-    EventGridSchema: clientOf('EventGridSchema'),
+  /** Those that send nothing at the moment. Each sends one request at a time: what it sends, its policy knows. */
+  const free: { readonly wire: Wire; readonly client: EventGridPublisherClient<'Custom'> }[] = []
+  const makeClient = () => {
+    const wire: Wire = { schema: 'CloudEventSchemaV1_0', body: empty }
+    return { wire, client: open(wire) }
   }
   const { authentication } = output
   const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
   const secrets = [...key, ...querySecrets(output.topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
+  async function sendBody(schema: EventSchema, body: Buffer, signal: AbortSignal): Promise<TopicAnswer> {
+    const sender = free.pop() ?? makeClient()
+    sender.wire.schema = schema
+    sender.wire.body = body
+    try {
+      return await sendOnce(sender.client, signal, { clock, clean })
+    } finally {
+      // Nobody needs it any more.
+      sender.wire.body = empty
+      free.push(sender)
+    }
+  }
   return {
     async send(schema, events, signal) {
-      const sending = new AbortController()
-      const carrier = Object.assign(sending.signal, { body: bodyOf(events) })
       const aborted = new Promise<TopicAnswer>((resolve) => {
-        const give = () => {
-          sending.abort()
-          resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
-        }
+        const give = () => resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
       // A token that is still asked for does not hold up the answer.
-      return Promise.race([sendOnce(clients[schema], carrier, { clock, clean }), aborted])
+      return Promise.race([sendBody(schema, bodyOf(events), signal), aborted])
     },
     close: () => agent.destroy(),
   }
@@ -195,16 +204,20 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-/** The body comes with the signal of the request, which the SDK passes on to a policy unchanged. */
-function wirePolicy(contentType: string, connect: (request: PipelineRequest) => void): PipelinePolicy {
+const empty = Buffer.alloc(0)
+
+/** What a request has in place of what the SDK would write. */
+interface Wire {
+  schema: EventSchema
+  body: Buffer
+}
+
+function wirePolicy(wire: Wire, connect: (request: PipelineRequest) => void): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
-    async sendRequest(request, next) {
-      const { abortSignal: carrier } = request
-      if (!carrier || !('body' in carrier) || !Buffer.isBuffer(carrier.body))
-        throw new Error('a request to the topic has no body')
-      request.body = carrier.body
-      request.headers.set('content-type', contentType)
+    sendRequest(request, next) {
+      request.body = wire.body
+      request.headers.set('content-type', contentTypes[wire.schema])
       connect(request)
       return next(request)
     },

@@ -5,7 +5,6 @@ import {
   createComponentSides,
   type InvokeAnswer,
   type InvokeOptions,
-  operations,
 } from '../../binding/sides/component-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -86,7 +85,6 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     keepsInput,
     /** The port of its listener; `undefined` without one. */
     port: () => sides.address()?.port,
-    operations: () => operations,
     /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
     invoke: countedInvoke(sides, { logger, counters }),
     health: sides.health,

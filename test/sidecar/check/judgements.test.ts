@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { topicUrl } from '../../../src/core/endpoints.ts'
 import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
-import { refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
+import { type EventFilter, refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/judge/permissions.ts'
 import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
 import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
@@ -54,7 +54,7 @@ const cloudEvent = {
 
 const by = (operatorType: string, key: string, wanted = {}) => ({ advancedFilters: [{ operatorType, key, ...wanted }] })
 
-const filters: readonly (readonly [string, object, boolean])[] = [
+const filters: readonly (readonly [string, EventFilter, boolean])[] = [
   ['no filter', {}, true],
   ['its type', { includedEventTypes: ['order.placed'] }, true],
   ['another type', { includedEventTypes: ['order.paid'] }, false],

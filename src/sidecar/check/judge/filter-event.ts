@@ -1,24 +1,13 @@
 // Why filters refuse an event: event types, subject begin and end, advanced filter operators.
+import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
 import { quote } from '../../../support/text/text.ts'
 
-/** One advanced filter, as ARM spells it (Event Grid: event-filtering). */
-export interface FilterCondition {
-  readonly operatorType?: string | undefined
-  readonly key?: string | undefined
-  readonly value?: unknown
-  readonly values?: readonly unknown[] | undefined
-}
-
 /** The filter of an event subscription, as ARM spells it. */
-export interface EventFilter {
-  readonly includedEventTypes?: readonly string[] | null | undefined
-  readonly subjectBeginsWith?: string | undefined
-  readonly subjectEndsWith?: string | undefined
-  readonly isSubjectCaseSensitive?: boolean | undefined
-  readonly enableAdvancedFilteringOnArrays?: boolean | undefined
-  readonly advancedFilters?: readonly FilterCondition[] | undefined
-}
+export type EventFilter = NonNullable<SubscriptionProperties['filter']>
+
+/** One advanced filter (Event Grid: event-filtering). */
+export type FilterCondition = NonNullable<EventFilter['advancedFilters']>[number]
 
 /** The conditions that refuse an event, a sentence each. Empty: the event passes. */
 export function refusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
@@ -90,7 +79,8 @@ function fieldOf(event: UnknownRecord, key: string): unknown {
 type Test = (value: unknown) => boolean
 
 /** The test of an operator on a single value, without its `Not`. */
-function testOf({ operatorType = '', value, values = [] }: FilterCondition): Test | undefined {
+function testOf({ operatorType = '', value, values: given }: FilterCondition): Test | undefined {
+  const values: readonly unknown[] = Array.isArray(given) ? given : []
   const numbers =
     (test: (given: number) => boolean): Test =>
     (given) =>

@@ -1,5 +1,5 @@
 // Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
-import type { InvokeAnswer } from '../../../binding/sides/component-sides.ts'
+import { type InvokeAnswer, operations } from '../../../binding/sides/component-sides.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { createQuietLog } from '../../../core/quiet-log.ts'
@@ -49,7 +49,6 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
       logUnknown(name)
       throw refusal(`couldn't find output binding ${name}`)
     }
-    const operations = component.operations()
     if (!operations.includes(operation)) {
       const supported = `supported operations:${operations.join(' ')}`
       throw refusal(`binding ${name} does not support operation ${operation}. ${supported}`)

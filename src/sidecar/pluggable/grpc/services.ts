@@ -1,12 +1,11 @@
 // GRPC `InputBinding` (`Init`, the `Read` stream of events and acknowledgements) and `OutputBinding` (`Invoke`, its
 // cancellation, `ListOperations`).
 import type { ServerDuplexStream } from '@grpc/grpc-js'
+import { operations } from '../../../binding/sides/component-sides.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-
 import type { Side } from '../../../metadata/fields/field-entry.ts'
 import { refuseTooManyNames } from '../../shared/metadata-names.ts'
-
 import type { Instance } from '../instance.ts'
 import type { Instances } from '../instances.ts'
 import type { AckMessage, EventMessage, InitRequest, InvokeRequest, InvokeResponse } from './contract.ts'
@@ -17,9 +16,6 @@ interface ServiceOptions {
   readonly instances: Instances
   readonly logger: Logger
 }
-
-/** The operations of the output. */
-const operations = ['create']
 
 const noData = Buffer.alloc(0)
 
