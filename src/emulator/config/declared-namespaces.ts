@@ -10,10 +10,8 @@ import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/resources/model.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
 import { namespaceNamed } from '../model/resources/namespace-store.ts'
-import { resourceId } from '../model/resources/resource.ts'
 import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
-import { declaredGroup } from './declared-resources.ts'
-import { emulatorDefaults } from './options.ts'
+import { placeOf } from './declared-resources.ts'
 
 export interface NamespaceTargets extends NamespaceContents {
   readonly directory: Directory
@@ -29,19 +27,14 @@ export type DeclaredNamespace = ReturnType<typeof putNamespace>
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions) {
   const { namespaces, directory } = targets
-  const { subscriptionId, resourceGroup } = declaredGroup(directory, options)
-  const id = resourceId('namespaces', { subscriptionId, resourceGroup, name: options.name })
-  const existing = namespaces.namespaces.get(id)
-  const former = existing ? undefined : namespaceNamed(namespaces, options.name)
-  if (former) deleteNamespace(targets, former)
+  const former = namespaceNamed(namespaces, options.name)
+  const place = placeOf(directory, 'namespaces', options, former, (elsewhere) => deleteNamespace(targets, elsewhere))
+  const existing = namespaces.namespaces.get(place.id)
   const namespace: Namespace = {
     shown: {},
     ...existing,
-    id: existing?.id ?? id,
-    name: options.name,
-    subscriptionId,
-    resourceGroup,
-    location: options.location ?? emulatorDefaults.location,
+    ...place,
+    id: existing?.id ?? place.id,
     keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
   }
   namespaces.namespaces.put(namespace)

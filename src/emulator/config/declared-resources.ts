@@ -25,7 +25,7 @@ type DeclaredType = 'topics' | 'domains' | 'systemTopics'
  */
 export function putPublished(targets: ResourceTargets, type: Publishable['type'], options: TopicOptions): string {
   const { store } = targets
-  const place = placeOf(targets, type, options)
+  const place = placeInStore(targets, type, options)
   const found = store.resource(place.id)
   const existing = found?.type === type ? found : undefined
   const label = existing?.label ?? newLabel(store, place)
@@ -45,7 +45,7 @@ export function putPublished(targets: ResourceTargets, type: Publishable['type']
 
 /** Creates a system topic, or changes its source; returns its id. Throws a RangeError for an unknown Azure subscription. */
 export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOptions): string {
-  const place = placeOf(targets, 'systemTopics', options)
+  const place = placeInStore(targets, 'systemTopics', options)
   const source = options.source.replace(/\/$/, '')
   targets.store.putResource({ type: 'systemTopics', ...place, source, topicType: topicTypeOf(source).toLowerCase() })
   return place.id
@@ -58,26 +58,32 @@ export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: 
 }
 
 /**
- * The resource group of a declared resource. By default it is the first group of the first Azure subscription; a group
- * that does not exist is created. Throws a RangeError for an unknown Azure subscription.
+ * Id and place of a declared resource. Its group is by default the first of the first Azure subscription; one that does not exist is
+ * created. `former`, the resource of that name, is removed where it is elsewhere: names are unique among the declared ones. Throws a
+ * RangeError for an unknown Azure subscription.
  */
-export function declaredGroup(directory: Directory, declared: Place) {
+export function placeOf<Former extends { readonly id: string }>(
+  directory: Directory,
+  type: DeclaredType | 'namespaces',
+  declared: Place & { readonly name: string },
+  former: Former | undefined,
+  remove: (former: Former) => void,
+) {
+  const { name, location = emulatorDefaults.location } = declared
   const wanted = declared.subscriptionId ?? directory.azureSubscriptions()[0]?.id ?? ''
   const azure = directory.azureSubscription(wanted)
   if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
+  const { id: subscriptionId } = azure
   const resourceGroup =
-    declared.resourceGroup ?? directory.groups.of(azure.id)[0]?.name ?? emulatorDefaults.resourceGroup
-  directory.addResourceGroup(azure.id, resourceGroup)
-  return { subscriptionId: azure.id, resourceGroup }
+    declared.resourceGroup ?? directory.groups.of(subscriptionId)[0]?.name ?? emulatorDefaults.resourceGroup
+  directory.addResourceGroup(subscriptionId, resourceGroup)
+  const id = resourceId(type, { subscriptionId, resourceGroup, name })
+  if (former && former.id.toLowerCase() !== id.toLowerCase()) remove(former)
+  return { id, name, subscriptionId, resourceGroup, location }
 }
 
-/** Id and place of a declared resource. One of that name elsewhere is removed: names are unique among the declared ones. */
-function placeOf(targets: ResourceTargets, type: DeclaredType, options: Place & { readonly name: string }) {
-  const { store, directory } = targets
-  const group = declaredGroup(directory, options)
-  const { name } = options
-  const id = resourceId(type, { ...group, name })
-  const former = named(store.resources<DeclaredType>(type), name)
-  if (former && former.id.toLowerCase() !== id.toLowerCase()) removeResource(targets, former)
-  return { id, name, ...group, location: options.location ?? emulatorDefaults.location }
+/** The same for a resource of the store. */
+function placeInStore(targets: ResourceTargets, type: DeclaredType, options: Place & { readonly name: string }) {
+  const former = named(targets.store.resources<DeclaredType>(type), options.name)
+  return placeOf(targets.directory, type, options, former, (elsewhere) => removeResource(targets, elsewhere))
 }

@@ -23,7 +23,6 @@ export interface PendingEventsOptions extends DeliveryOptions, Pick<Subscription
   readonly isDelivered: (subscription: EventSubscription) => boolean
 }
 
-/** States in which an event subscription takes new events. */
 const openStates: readonly string[] = ['Succeeded', 'Updating']
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */

@@ -121,7 +121,6 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   })
 }
 
-/** Names that stand for any tenant. */
 const commonTenants: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers'])
 
 /** What names the tenant in an issuer: the multi-tenant documents have a placeholder there. */
@@ -152,7 +151,6 @@ function discoveryDocument(host: string, tenant: string, version: '1.0' | '2.0')
   }
 }
 
-/** The id that the client gave the request. */
 function clientRequestId({ headers }: FastifyRequest): string | undefined {
   const id = headers['client-request-id']
   return typeof id === 'string' && id.length <= 100 ? id : undefined

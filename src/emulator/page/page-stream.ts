@@ -17,7 +17,6 @@ export interface PageStreamOptions {
   readonly pauseMs?: number
 }
 
-/** The maximum number of browsers at the same time. */
 const maxClients = 16
 /** The maximum number of events in one message: the newest. If more change, the full state comes with the next figures. */
 const eventsPerMessage = 100

@@ -40,10 +40,8 @@ export function viewPublished(
   }
 }
 
-/** Most topics of a domain that are shown. */
 const shownDomainTopics = 50
 
-/** The names of a namespace and its topic, from the id of the topic. */
 function namesOf(topicId: string) {
   const [namespace = '', , topic = ''] = topicId.split('/').slice(-3)
   return { namespace, topic }

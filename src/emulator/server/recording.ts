@@ -112,7 +112,6 @@ export function recordRefused(
 
 const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']
 
-/** The headers for the record, with credentials redacted. */
 function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
   if (!credentialHeaders.some((name) => name in headers)) return headers
   const shown = { ...headers }

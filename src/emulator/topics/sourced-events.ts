@@ -15,11 +15,7 @@ export function domainTopicId({ id }: Pick<Domain, 'id'>, text: string): string 
 /** The events of one publish request by their sources. An event of a domain occurs at its domain topic and at the domain. */
 export function sourcedEvents(target: Publishable, events: readonly AcceptedEvent[]): SourcedEvents[] {
   if (target.type === 'topics') return [{ sources: [target.id], events }]
-  const byTopic = new Map<string, AcceptedEvent[]>()
-  for (const event of events) {
-    const topic = domainTopicId(target, topicOf(event)) ?? target.id
-    byTopic.set(topic, [...(byTopic.get(topic) ?? []), event])
-  }
+  const byTopic = Map.groupBy(events, (event) => domainTopicId(target, topicOf(event)) ?? target.id)
   return [...byTopic].map(([topic, own]) => ({ sources: [topic, target.id], events: own }))
 }
 

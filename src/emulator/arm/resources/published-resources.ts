@@ -126,7 +126,6 @@ function published(
   }
 }
 
-/** What a PATCH changes. */
 function changed(existing: Publishable, body: Change) {
   const settings = settingsOf(body)
   return {
@@ -136,7 +135,6 @@ function changed(existing: Publishable, body: Change) {
   }
 }
 
-/** The settings that PUT and PATCH have in common. */
 function settingsOf({ tags, sku, kind, identity, properties }: Change) {
   const { disableLocalAuth, publicNetworkAccess, inboundIpRules } = properties ?? {}
   const { minimumTlsVersionAllowed, dataResidencyBoundary, eventTypeInfo } = properties ?? {}

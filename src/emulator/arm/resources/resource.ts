@@ -70,7 +70,6 @@ export function answerResource<Resource>(call: ArmCall, handler: ResourceHandler
   return call.method === 'GET' ? { status: 200, body: handler.view(existing) } : handler.write(existing)
 }
 
-/** The URLs of a long-running operation. */
 function operationHeaders(call: ArmCall, operation: Operation, location: string) {
   const path = (form: string) =>
     `/subscriptions/${operation.subscriptionId}/providers/Microsoft.EventGrid/locations/${regionName(location)}/${form}` +

@@ -142,7 +142,6 @@ function idsOf(scope: string, type: ResourceType, names: readonly string[]): str
 const exists = ({ store, namespaces }: ArmContext, id: string) =>
   store.resource(id) ?? namespaces.namespaces.get(id) ?? namespaces.topics.get(id)
 
-/** What a type of the store has of its own. */
 interface StoredKind<T extends Resource['type']> {
   readonly type: T
   /** The resource as the body of a PUT wants it. Throws an ArmError. */

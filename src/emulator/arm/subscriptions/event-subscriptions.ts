@@ -1,7 +1,7 @@
 // ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
 import { destinationOf, type EventSubscription, eventSubscriptionId } from '../../model/resources/model.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent } from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
@@ -16,7 +16,6 @@ const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']
 const maxPerSource = 500
 const maxPerDomain = 50
 
-/** States in which a change is under way. */
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
 /** Answers for one event subscription. Throws an ArmError. */
@@ -39,13 +38,8 @@ export function answerEventSubscription(
     )
   }
   const type = eventSubscriptionType(target)
-  const resolved = authorizeCall(options, call, {
-    scope,
-    type: 'eventSubscriptions',
-    action: resourceAction(type, method, action),
-    at: method === 'GET' ? scope : id,
-    ...(target.nested && { nestedType: type.slice('Microsoft.EventGrid/'.length) }),
-  })
+  const needed = resourceAction(type, method, action)
+  const resolved = authorizeAt(options, call, target, needed, method === 'GET' ? scope : id)
   const existing = store.subscriptions.get(id)
   if (action !== undefined) {
     if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
@@ -131,6 +125,19 @@ function answerAction(action: string, { properties }: EventSubscription): ArmAns
  */
 export function eventSubscriptionType({ nested, scope }: { readonly nested: boolean; readonly scope: string }): string {
   return `${nested ? nestedType(scope) : 'Microsoft.EventGrid'}/eventSubscriptions`
+}
+
+/** Checks that Event Grid answers this call about event subscriptions. Throws an ArmError. */
+export function authorizeAt(
+  resources: ArmResources,
+  call: ArmCall,
+  target: { readonly nested: boolean; readonly scope: string },
+  action: string,
+  at: string,
+): ResolvedScope {
+  const nestedType = eventSubscriptionType(target).slice('Microsoft.EventGrid/'.length)
+  const access = { scope: target.scope, type: 'eventSubscriptions', action, at }
+  return authorizeCall(resources, call, target.nested ? { ...access, nestedType } : access)
 }
 
 /** An event subscription in ARM's shape. Its id and type are nested at the nested path of its source. */

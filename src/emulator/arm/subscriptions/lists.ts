@@ -5,21 +5,16 @@ import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { topicTypeOf } from '../resources/event-types.ts'
-import { answerList, authorizeCall, isBelow } from '../resources/resource.ts'
-import { eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
+import { answerList, isBelow } from '../resources/resource.ts'
+import { authorizeAt, eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
 
 type Target = TargetOf<'eventSubscriptions'>
 
 /** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
 export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {
   const type = eventSubscriptionType(target)
-  const action = actionOf(target, type)
   const { scope } = target
-  const nestedType = target.nested ? type.slice('Microsoft.EventGrid/'.length) : undefined
-  const resolved = authorizeCall(resources, call, {
-    ...{ scope, type: 'eventSubscriptions', action, at: scope },
-    ...(nestedType !== undefined && { nestedType }),
-  })
+  const resolved = authorizeAt(resources, call, target, actionOf(target, type), scope)
   const found = resolved.parts.resource
     ? resources.store.subscriptions.of(scope)
     : resources.store.subscriptions.all().filter((subscription) => isListed(resources, subscription, target))

@@ -1,4 +1,5 @@
 // Webhook validation: 30 s time-out, 10 minutes manual, `webhook-allowed-origin`, validation event, failure text.
+import { randomUUID } from 'node:crypto'
 import { readJson } from '../../../support/text/json-text.ts'
 import { dotNetTime, preciseTime } from '../../model/events/event-grid-time.ts'
 import { ownField } from '../../model/events/json-object.ts'
@@ -43,20 +44,13 @@ export function judgeOptionsAnswer(answer: HandshakeAnswer): HandshakeVerdict {
 }
 
 /** The validation event of the Event Grid and the custom schema, as the body of a POST. */
-export function validationEvent({
-  id,
-  at,
-  topic,
-  ...data
-}: {
-  readonly id: string
-  readonly at: number
-  readonly topic: string
-  readonly validationCode: string
-  readonly validationUrl: string
-}): string {
+export function validationEvent(
+  at: number,
+  topic: string,
+  data: { readonly validationCode: string; readonly validationUrl: string },
+): string {
   const event = {
-    id,
+    id: randomUUID(),
     topic,
     subject: '',
     data,

@@ -21,62 +21,12 @@ import {
   validationPauseMs,
 } from './handshake.ts'
 
-interface Handshake {
-  readonly subscription: EventSubscription
-  readonly method: 'OPTIONS' | 'POST'
-  readonly url: URL
-  readonly id: string
-  readonly validationUrl: string
-  readonly signal: AbortSignal
-}
-
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
 export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
   const { clock, records } = options
   const open = createOpenValidations(clock)
 
-  async function once({ subscription, method, url, id, validationUrl, signal }: Handshake) {
-    const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
-    const at = clock.now()
-    const event = {
-      id: randomUUID(),
-      at,
-      topic: validationTopic(subscription.scope),
-      validationCode: id,
-      validationUrl,
-    }
-    const body = method === 'POST' ? validationEvent(event) : undefined
-    const result = await client.send({
-      method,
-      url,
-      headers,
-      timeoutMs: handshakeTimeoutMs,
-      readAnswer: true,
-      signal,
-      ...(body !== undefined && { body }),
-    })
-    const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
-    const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
-    const because = result.failure ? `${message} (${result.failure.message})` : message
-    records.handshakes.push({
-      at,
-      subscriptionId: subscription.id,
-      subscriptionName: subscription.name,
-      method,
-      url: shownUrl(url),
-      target: shownUrl(new URL(result.target)),
-      requestHeaders: headers,
-      ...(body !== undefined && { requestBody: body }),
-      ...(result.status !== undefined && { status: result.status }),
-      ...(result.headers && { responseHeaders: result.headers }),
-      ...(result.body !== undefined && { responseBody: result.body }),
-      outcome: verdict,
-      ...(because !== undefined && { message: because }),
-    })
-    return { result, verdict, message: message ?? '' }
-  }
-
-  function messageOf(method: Handshake['method'], url: URL, { status, failure }: WebhookResult): string {
+  function messageOf(method: 'OPTIONS' | 'POST', url: URL, { status, failure }: WebhookResult): string {
     const said = handshakeMessage(method, url, status, { activityId: randomUUID(), at: clock.now() })
     return failure?.hint === undefined ? said : `${said} Emulator: ${failure.hint}.`
   }
@@ -92,20 +42,52 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
       // Before the request is sent: an endpoint may call the URL as soon as it has the request.
       const completed = open.add(id, token)
       const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
-      const handshake: Handshake = { subscription, method, url, id, validationUrl, signal }
-      let attempt = await once(handshake)
+      const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
+
+      async function attempt() {
+        const at = clock.now()
+        const topic = validationTopic(subscription.scope)
+        const body = method === 'POST' ? validationEvent(at, topic, { validationCode: id, validationUrl }) : undefined
+        const result = await client.send({
+          ...{ method, url, headers, signal },
+          timeoutMs: handshakeTimeoutMs,
+          readAnswer: true,
+          ...(body !== undefined && { body }),
+        })
+        const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
+        const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
+        const because = result.failure ? `${message} (${result.failure.message})` : message
+        records.handshakes.push({
+          at,
+          subscriptionId: subscription.id,
+          subscriptionName: subscription.name,
+          method,
+          url: shownUrl(url),
+          target: shownUrl(new URL(result.target)),
+          requestHeaders: headers,
+          ...(body !== undefined && { requestBody: body }),
+          ...(result.status !== undefined && { status: result.status }),
+          ...(result.headers && { responseHeaders: result.headers }),
+          ...(result.body !== undefined && { responseBody: result.body }),
+          outcome: verdict,
+          ...(because !== undefined && { message: because }),
+        })
+        return { verdict, message: message ?? '', isLate: result.failure?.outcome === 'TimedOut' }
+      }
+
+      let { verdict, message, isLate } = await attempt()
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).
-      if (method === 'POST' && attempt.result.failure?.outcome === 'TimedOut' && !signal.aborted) {
+      if (method === 'POST' && isLate && !signal.aborted) {
         await pause(clock, validationPauseMs, signal)
-        attempt = await once(handshake)
+        ;({ verdict, message } = await attempt())
       }
-      if (attempt.verdict === 'awaiting-manual-action') {
+      if (verdict === 'awaiting-manual-action') {
         return { outcome: 'awaiting-manual-action', validationUrl, completed }
       }
       open.expire(id)
-      if (attempt.verdict === 'validated') return { outcome: 'validated' }
-      return { outcome: 'failed', code: 'Url validation', message: attempt.message }
+      if (verdict === 'validated') return { outcome: 'validated' }
+      return { outcome: 'failed', code: 'Url validation', message }
     },
     confirm: open.confirm,
     close: open.close,

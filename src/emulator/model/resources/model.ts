@@ -28,7 +28,6 @@ const endpointTypes = [
   'NamespaceTopic',
 ] as const
 
-/** A header of each delivery. */
 const deliveryAttribute = z.discriminatedUnion('type', [
   z.object({
     name: text.min(1),
@@ -72,7 +71,6 @@ const storageQueue = z.looseObject({
   queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
 })
 
-/** Where a subscription delivers to. */
 const destination = z.discriminatedUnion('endpointType', [
   z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
   z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
