@@ -98,7 +98,9 @@ it('waits for the endpoint, and gives up after --wait', async () => {
   endpointIsUp(false)
   const { code, text } = await provision('--wait', '1s')
   expect(code).toBe(1)
-  expect(text).toMatch(/✗ HANDSHAKE_FAILED: .*503/)
+  expect(text).toMatch(
+    /^orders {2}.*orders\.yaml\n(?: {2}the handshake .*\n {2}the next try .*\n)+ {2}✗ HANDSHAKE_FAILED: .*503/,
+  )
   endpointIsUp(true)
   expect((await provision('--wait', '1m')).code).toBe(0)
   expect(existing()?.provisioningState).toBe('Succeeded')

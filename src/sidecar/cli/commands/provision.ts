@@ -66,7 +66,14 @@ export async function run(
   try {
     const outcomes = await provisionComponents({
       ...{ components, dryRun, waitMs, endpoints, signal: stopping.signal },
-      onStart: ({ name }) => terminal.update(`${name} …`),
+      onStart({ name, file }) {
+        if (json) return
+        terminal.parts([
+          { text: name, tone: 'plain' },
+          { text: `  ${file}`, tone: 'faint' },
+        ])
+        terminal.update(`${name} …`)
+      },
       onAttempt({ error, retryInMs }) {
         if (json || retryInMs === undefined) return
         terminal.line(`  ${inWords(error)}`)
@@ -129,11 +136,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
   passedOver: 'skipped: it only publishes',
 }
 
-function showOutcome({ name, file, subscriptions, action, error }: ProvisionOutcome, terminal: Terminal): void {
-  terminal.parts([
-    { text: name, tone: 'plain' },
-    { text: `  ${file}`, tone: 'faint' },
-  ])
+function showOutcome({ subscriptions, action, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([
       { text: '  ✗ ', tone: 'bad' },
