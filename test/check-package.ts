@@ -100,7 +100,7 @@ function weigh(): void {
   check(mebibytes < limits.mebibytes, `an installation weighs ${limits.mebibytes} MiB or more`)
 }
 
-/** The pages that are packed link to nothing that only the repository has. */
+/** Pages and examples that are packed lead to nothing that only the repository has. */
 function followLinks(): void {
   for (const page of globSync(['*.md', 'docs/*.md'], { cwd: installed })) {
     const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
@@ -109,7 +109,14 @@ function followLinks(): void {
       .filter((path) => !existsSync(resolve(installed, dirname(page), path)))
     check(broken.length === 0, `${page} links to what is not packed: ${broken.join(', ')}`)
   }
-  console.log('the links of the packed pages lead somewhere')
+  for (const file of globSync('examples/**/*.{ts,mjs}', { cwd: installed })) {
+    const imports = readFileSync(join(installed, file), 'utf8').matchAll(/from '(\.[^']+)'/g)
+    const broken = [...imports]
+      .map(([, path = '']) => path)
+      .filter((path) => !existsSync(resolve(installed, dirname(file), path)))
+    check(broken.length === 0, `${file} imports what is not packed: ${broken.join(', ')}`)
+  }
+  console.log('the links and imports of the packed pages and examples lead somewhere')
 }
 
 function work(): void {

@@ -11,7 +11,6 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
-import { obtainDaprd } from '../../test/dapr/daprd-program.ts'
 import { createChildren } from './children.ts'
 
 const here = import.meta.dirname
@@ -20,11 +19,18 @@ const cli = join(
   'dist/sidecar/cli/main.js',
 )
 
+/** Only a clone has the tests. */
+const daprdOfTests = () =>
+  import('../../test/dapr/daprd-program.ts').then(
+    ({ obtainDaprd }) => obtainDaprd(),
+    () => undefined,
+  )
+
 const daprd =
   [
     ...(process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'daprd')),
     join(homedir(), '.dapr/bin/daprd'),
-  ].find((file) => existsSync(file)) ?? (await obtainDaprd())
+  ].find((file) => existsSync(file)) ?? (await daprdOfTests())
 if (daprd === undefined) {
   console.error('There is no daprd: install Go, with which this script builds one, or run `dapr init --slim`.')
   process.exit(1)

@@ -1,4 +1,4 @@
-// Bicep files parse; the ARM template beside main.bicep makes an event subscription that the components of these examples work with.
+// Bicep files parse; the ARM template beside main.bicep makes an event subscription that the components of the examples work with.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { promisify } from 'node:util'
 import { Binding, parseComponents } from 'eventgrid-binding'
 import { expect, it, onTestFinished } from 'vitest'
 import { Language, Parser } from 'web-tree-sitter'
-import { sendArm } from '../test/support/azure-clients.ts'
-import { startEmulator } from '../test/support/start-emulator.ts'
+import { sendArm } from '../support/azure-clients.ts'
+import { startEmulator } from '../support/start-emulator.ts'
 
-const here = import.meta.dirname
+const here = join(import.meta.dirname, '../../examples')
 const main = join(here, '../dist/sidecar/cli/main.js')
 const text = (file: string) => readFileSync(join(here, file), 'utf8')
 const bicepFiles = globSync('**/*.bicep', { cwd: here })
