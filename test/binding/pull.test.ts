@@ -8,31 +8,23 @@ import { openPull, order, queue } from '../support/open-pull.ts'
 import { refusal } from '../support/refusal.ts'
 
 const receiverRole = { role: 'EventGrid Data Receiver' }
+/** A client that may all, and the topic `orders` without an event subscription. */
+const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
+const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
+const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 it('receives with key and endpoint alone, acknowledges, and leaves Resource Manager alone', async () => {
   const { emulator, binding, log, events, publish, byKey } = await openPull()
   await binding.init(byKey)
-  await publish(order('one', { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }))
+  await publish(order('one', { traceparent }))
   await emulator.settled()
-  expect(events).toMatchObject([
-    {
-      contentType: 'application/cloudevents+json',
-      cloudEvent: { id: 'one', data: { article: 'lamp' } },
-      metadata: {
-        'aeg-subscription-name': 'APP',
-        'aeg-delivery-count': '0',
-        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-      },
-    },
-  ])
+  const metadata = { 'aeg-subscription-name': 'APP', 'aeg-delivery-count': '0', traceparent }
+  const cloudEvent = { id: 'one', data: { article: 'lamp' } }
+  expect(events).toMatchObject([{ contentType: 'application/cloudevents+json', cloudEvent, metadata }])
   expect(emulator.records.requests.filter(({ face }) => face === 'arm' || face === 'entra')).toEqual([])
   expect(binding.address()).toBeUndefined()
-  await expect
-    .poll(() => binding.health())
-    .toMatchObject({
-      status: 'healthy',
-      input: { pull: { received: 1, settled: { acknowledge: 1 } } },
-    })
+  const pull = { received: 1, settled: { acknowledge: 1 } }
+  await expect.poll(() => binding.health()).toMatchObject({ status: 'healthy', input: { pull } })
   // At level debug an operator sees that something happens.
   expect(log.text()).toMatch(/debug received {"events":1,/)
   expect(log.text()).toContain('debug settled {"operation":"acknowledge","events":1,"failed":0}')
@@ -41,7 +33,7 @@ it('receives with key and endpoint alone, acknowledges, and leaves Resource Mana
 it('gives the handler the trace context of an event only where it is valid', async () => {
   const { emulator, binding, events, publish, byKey } = await openPull()
   await binding.init(byKey)
-  const valid = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'shop=1' }
+  const valid = { traceparent, tracestate: 'shop=1' }
   await publish(
     order('valid', valid),
     order('zeros', { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`, tracestate: 'shop=1' }),
@@ -49,9 +41,9 @@ it('gives the handler the trace context of an event only where it is valid', asy
     order('state-alone', { tracestate: 'shop=1' }),
   )
   await emulator.settled()
-  const seen = events.map(({ cloudEvent, metadata: { traceparent, tracestate } }) => [
+  const seen = events.map(({ cloudEvent, metadata }) => [
     cloudEvent.id,
-    { traceparent, tracestate },
+    { traceparent: metadata.traceparent, tracestate: metadata.tracestate },
   ])
   expect(Object.fromEntries(seen)).toEqual({ valid, zeros: {}, text: {}, 'state-alone': {} })
 })
@@ -70,8 +62,7 @@ it('hands on the exact bytes of each event of a batch', async () => {
 })
 
 it("as an emulator's own client, creates the event subscription through Resource Manager and asks it for the host", async () => {
-  const empty = [{ name: 'shop', topics: [{ name: 'orders' }] }]
-  const { emulator, binding, events, publish, byCredential } = await openPull({ emulator: { namespaces: empty } })
+  const { emulator, binding, events, publish, byCredential } = await openPull({ emulator: { namespaces } })
   await binding.init({
     name: 'orders',
     properties: { ...byCredential, includedEventTypes: 'order.placed', maxDeliveryAttempts: '5', lockDuration: '2m' },
@@ -95,12 +86,11 @@ it("as an emulator's own client, creates the event subscription through Resource
 })
 
 it('leaves an event subscription that is as it should be, and what the operator set in it', async () => {
-  const client = { roles: [{ role: 'EventGrid Contributor' }, receiverRole] }
   const properties = { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 3 } } }
-  const namespaces = [
-    { name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'orders', properties }] }] },
-  ]
-  const { emulator, binding, byCredential } = await openPull({ emulator: { clients: [client], namespaces } })
+  const topics = [{ name: 'orders', eventSubscriptions: [{ name: 'orders', properties }] }]
+  const { emulator, binding, byCredential } = await openPull({
+    emulator: { clients, namespaces: [{ name: 'shop', topics }] },
+  })
   await binding.init({ name: 'orders', properties: byCredential })
   await binding.close()
   const again = new Binding({ endpoints: emulator.endpoints })
@@ -123,12 +113,8 @@ it.each([
   await binding.init(byKey)
   await publish(order('one'))
   await emulator.settled()
-  await expect
-    .poll(() => binding.health().input?.pull?.settled)
-    .toMatchObject({
-      [settled]: 1,
-      acknowledge: settled === 'reject' ? 0 : 1,
-    })
+  const counts = { [settled]: 1, acknowledge: settled === 'reject' ? 0 : 1 }
+  await expect.poll(() => binding.health().input?.pull?.settled).toMatchObject(counts)
   expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject(
     settled === 'reject' ? [{ id: 'one' }] : [],
   )
@@ -243,17 +229,9 @@ it('handles an event once though it comes again before its acknowledgement is an
 })
 
 it.each([
-  {
-    fault: 'a wrong key',
-    change: { namespaceKey: 'd3Jvbmcga2V5' },
-    says: 'Emulator: emulate prints the keys at its start',
-  },
-  {
-    fault: 'an event subscription that is missing',
-    change: { eventSubscriptionName: 'nobody' },
-    says: 'create the event subscription nobody',
-  },
-])('says what to do about $fault', async ({ change, says }) => {
+  ['a wrong key', { namespaceKey: 'd3Jvbmcga2V5' }, 'Emulator: emulate prints the keys at its start'],
+  ['a missing event subscription', { eventSubscriptionName: 'nobody' }, 'create the event subscription nobody'],
+])('says what to do about %s', async (_fault, change, says) => {
   const { binding, log, byKey } = await openPull()
   await binding.init({ ...byKey, ...change }, { subscription: 'background' })
   while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
@@ -314,28 +292,15 @@ it.each(['wait', 'background'] as const)(
   },
 )
 
+const customTopic = '/subscriptions/1/resourceGroups/g/providers/Microsoft.EventGrid/topics/t'
+
 it.each([
-  { fault: 'no namespace topic', fields: {}, field: 'namespaceTopic', rule: 'is required with deliveryMode pull' },
-  {
-    fault: 'a key without endpoint or credential',
-    fields: { namespaceKey: 'a2V5' },
-    field: 'tenantId',
-    rule: 'is required with deliveryMode pull and no namespaceEndpoint',
-  },
-  {
-    fault: 'another resource',
-    fields: { namespaceTopic: '/subscriptions/1/resourceGroups/g/providers/Microsoft.EventGrid/topics/t' },
-    field: 'namespaceTopic',
-    rule: 'must be the resource id of a namespace topic',
-  },
-  { fault: 'labels', fields: { labels: 'a' }, field: 'labels', rule: 'is not a setting of pull delivery' },
-  {
-    fault: 'a lock of an hour',
-    fields: { lockDuration: '1h' },
-    field: 'lockDuration',
-    rule: 'must be a duration of 60s to 300s',
-  },
-])('refuses metadata with $fault', async ({ fields, field, rule }) => {
+  [{}, 'namespaceTopic', 'is required with deliveryMode pull'],
+  [{ namespaceKey: 'a2V5' }, 'tenantId', 'is required with deliveryMode pull and no namespaceEndpoint'],
+  [{ namespaceTopic: customTopic }, 'namespaceTopic', 'must be the resource id of a namespace topic'],
+  [{ labels: 'a' }, 'labels', 'is not a setting of pull delivery'],
+  [{ lockDuration: '1h' }, 'lockDuration', 'must be a duration of 60s to 300s'],
+])('refuses the metadata %j of pull', async (fields, field, rule) => {
   const error = await refusal(new Binding().init({ deliveryMode: 'pull', ...fields }))
   expect(error.code).toBe('METADATA_INVALID')
   expect(error.issues).toContainEqual(expect.objectContaining({ field, rule }))
@@ -357,16 +322,11 @@ it('publishes to a namespace topic, and receives it', async () => {
 })
 
 it.each([
-  {
-    fault: 'a topic that is missing',
-    change: (endpoint: string) => endpoint.replace('orders:', 'nothing:'),
-    key: undefined,
-    code: 'PUBLISH_REJECTED',
-  },
-  { fault: 'a wrong key', change: (endpoint: string) => endpoint, key: 'd3Jvbmcga2V5', code: 'CREDENTIALS_REJECTED' },
-])('says why it cannot publish to a namespace topic with $fault', async ({ change, key, code }) => {
+  ['a topic that is missing', 'nothing:', undefined, 'PUBLISH_REJECTED'],
+  ['a wrong key', 'orders:', 'd3Jvbmcga2V5', 'CREDENTIALS_REJECTED'],
+])('says why it cannot publish to a namespace topic with %s', async (_fault, name, key, code) => {
   const { binding, topic } = await openPull()
-  await binding.init({ topicEndpoint: change(topic.endpoint), accessKey: key ?? topic.key })
+  await binding.init({ topicEndpoint: topic.endpoint.replace('orders:', name), accessKey: key ?? topic.key })
   expect((await refusal(binding.invoke('create', { article: 'lamp' }))).code).toBe(code)
 })
 
@@ -380,8 +340,6 @@ it('refuses an Event Grid event for a namespace topic, and the schema of one', a
 })
 
 it('forwards the events of another scope to the namespace topic, and receives them', async () => {
-  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
-  const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
   const { emulator, binding, events, byCredential } = await openPull({ emulator: { clients, namespaces } })
   const scope = emulator.topic('orders').id
   await binding.init({ name: 'forwarded', properties: { ...byCredential, scope, subjectBeginsWith: 'eu/' } })
@@ -399,8 +357,6 @@ it('forwards the events of another scope to the namespace topic, and receives th
 })
 
 it('creates the event subscription again that is deleted while it is being provisioned', async () => {
-  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
-  const namespaces = [{ name: 'shop', topics: [{ name: 'orders' }] }]
   const { emulator, binding, byCredential } = await openPull({
     emulator: { clients, namespaces, operationDelayMs: 1_500 },
   })
@@ -415,7 +371,6 @@ it('creates the event subscription again that is deleted while it is being provi
 })
 
 it('refuses to take the place of a webhook event subscription at the scope, unless replaceDestination says so', async () => {
-  const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
   const eventSubscriptions = [{ name: 'taken', endpoint: 'https://orders.example.com/api/events' }]
   const { emulator, binding, byCredential } = await openPull({ emulator: { clients, eventSubscriptions } })
   await emulator.idle()
@@ -445,7 +400,6 @@ it.each([
 ])(
   'meets an event subscription that delivers to $type by a managed identity',
   async ({ type, becomes, ...expected }) => {
-    const clients = [{ roles: [{ role: 'EventGrid Contributor' }, receiverRole] }]
     const { emulator, binding, topic, byCredential } = await openPull({ emulator: { clients, namespaces: queue } })
     const scope = emulator.topic('orders').id
     const path = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/taken`
@@ -480,19 +434,10 @@ it.each([
 it('counts for Prometheus what was received and settled', async () => {
   const { emulator, binding, publish, byKey } = await openPull()
   const metrics = createMetrics()
+  const none = { inFlight: 0, answered: {}, strangers: {}, output: undefined }
   metrics.watch(() => {
     const { input } = binding.health()
-    return [
-      {
-        name: 'orders',
-        inFlight: 0,
-        answered: {},
-        strangers: {},
-        pull: input?.pull,
-        input: input?.status,
-        output: undefined,
-      },
-    ]
+    return [{ name: 'orders', ...none, pull: input?.pull, input: input?.status }]
   })
   await binding.init(byKey)
   await publish(order('one'), order('two'))

@@ -13,12 +13,11 @@ import {
   type EventGridEmulatorOptions,
   ManualClock,
 } from '../../../src/emulator/index.ts'
-import { noJournal } from '../../../src/emulator/state/journal.ts'
 import { openState } from '../../../src/emulator/state/state.ts'
 import { credentialOf, managementOf, send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { errorOf, openEventGrid, publish as publishTo } from '../event-grid.ts'
+import { openEventGrid, publish as publishTo } from '../event-grid.ts'
 import { startSubscriber } from '../subscriber.ts'
 
 /** A file name in a folder of its own. */
@@ -324,16 +323,36 @@ describe('a state file', () => {
     await startEmulator({ state: file })
   })
 
-  it('refuses to publish what it cannot write down, with a status that makes the publisher try again', async () => {
-    const accepted = () => {
-      throw new Error('database or disk is full')
-    }
-    const grid = await openEventGrid({ journal: { ...noJournal, accepted } })
-    grid.subscribe()
-    const answer = await publishTo(grid, [{ id: 'a', source: '/shop', type: 'order', specversion: '1.0' }])
+  const order = { id: 'a', source: '/shop', type: 'order', specversion: '1.0', data: {} }
+  const queue = { name: 'orders', eventSubscriptions: [{ name: 'app' }] }
+
+  it.each([
+    {
+      door: 'a topic',
+      where: (emulator: EventGridEmulator) => emulator.topic().httpEndpoint,
+      key: (emulator: EventGridEmulator) => ({ 'aeg-sas-key': emulator.topic().key }),
+    },
+    {
+      door: 'a namespace topic',
+      where: ({ proxy }: EventGridEmulator) => `${proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`,
+      key: (emulator: EventGridEmulator) => ({ authorization: `SharedAccessKey ${emulator.namespaceTopic().key}` }),
+    },
+  ])('that takes no more events has $door refuse them with a status that makes publishers try again', async (one) => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const namespaces = [{ name: 'shop', topics: [queue] }]
+    const first = await startOn(file, subscriber.url, { namespaces })
+    await first.idle()
+    await first.close()
+    const database = new DatabaseSync(file)
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(FAIL, 'the disk is full'); END")
+    database.close()
+    const second = await startOn(file, subscriber.url, { namespaces })
+    const headers = { 'content-type': 'application/cloudevents+json', ...one.key(second) }
+    const answer = await fetch(one.where(second), { method: 'POST', headers, body: JSON.stringify(order) })
     expect(answer.status).toBe(500)
-    expect(await errorOf(answer)).toMatchObject({ code: 'InternalServerError' })
-    expect(grid.engine.pending()).toBe(0)
+    expect(await answer.json()).toMatchObject({ error: { code: 'InternalServerError' } })
+    expect(second.pending).toBe(0)
   })
 
   it('that a full disk keeps from growing says so, and holds what it held', async () => {
@@ -374,58 +393,35 @@ describe('a state file', () => {
     expect((await ended)[0]).toBe(2)
   })
 
-  const broken: readonly { name: string; make: (file: string) => void | Promise<void>; says: RegExp }[] = [
-    {
-      name: 'a text',
-      make: (file) => writeFileSync(file, 'topics: []\n'),
-      says: /is not a state file of the emulator/,
-    },
-    {
-      name: 'a database of something else',
-      make: (file) => {
-        const other = new DatabaseSync(file)
-        other.exec('CREATE TABLE song (title TEXT)')
-        other.close()
-      },
-      says: /is not a state file of the emulator/,
-    },
-    {
-      name: 'a damaged one',
-      make: async (file) => {
-        await (await EventGridEmulator.start({ state: file })).close()
-        const bytes = readFileSync(file)
-        bytes.fill(0xff, 4096)
-        writeFileSync(file, bytes)
-      },
-      says: /is damaged/,
-    },
-    {
-      name: 'one that lost its end',
-      make: async (file) => {
-        await (await EventGridEmulator.start({ state: file })).close()
-        writeFileSync(file, readFileSync(file).subarray(0, 5000))
-      },
-      says: /is damaged/,
-    },
-    {
-      name: 'one of a later format',
-      make: async (file) => {
-        await (await EventGridEmulator.start({ state: file })).close()
-        const later = new DatabaseSync(file)
-        later.exec('PRAGMA user_version = 99')
-        later.close()
-      },
-      says: /written by another version/,
-    },
-  ]
-  it.each(broken)('that is really $name is refused and left as it is', async ({ make, says }) => {
+  /** Makes a state file, and changes it by SQL. */
+  const changed = (sql: string) => async (file: string) => {
+    await (await EventGridEmulator.start({ state: file })).close()
+    const database = new DatabaseSync(file)
+    database.exec(sql)
+    database.close()
+  }
+  /** The same by its bytes. */
+  const cut = (change: (bytes: Buffer) => Buffer) => async (file: string) => {
+    await changed('')(file)
+    writeFileSync(file, change(readFileSync(file)))
+  }
+  const song = (file: string) => {
+    const other = new DatabaseSync(file)
+    other.exec('CREATE TABLE song (title TEXT)')
+    other.close()
+  }
+
+  it.each<[name: string, says: RegExp, make: (file: string) => void | Promise<void>]>([
+    ['a text', /is not a state file of the emulator/, (file) => writeFileSync(file, 'topics: []\n')],
+    ['a database of something else', /is not a state file of the emulator/, song],
+    ['a damaged one', /is damaged/, cut((bytes) => bytes.fill(0xff, 4096))],
+    ['one that lost its end', /is damaged/, cut((bytes) => bytes.subarray(0, 5000))],
+    ['one of a later format', /written by another version/, changed('PRAGMA user_version = 99')],
+  ])('that is really %s is refused and left as it is', async (_name, says, make) => {
     const file = stateFile()
     await make(file)
     const before = digest(file)
-    const refusal = await EventGridEmulator.start({ state: file }).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
+    const refusal = await EventGridEmulator.start({ state: file }).catch((error: unknown) => error)
     expect(refusal).toMatchObject({ name: 'EmulatorStateError', message: expect.stringMatching(says) })
     expect(refusal).toMatchObject({ message: expect.stringContaining(file) })
     expect(digest(file)).toBe(before)
