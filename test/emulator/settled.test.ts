@@ -60,3 +60,18 @@ it('settled() refuses an unknown option and a time that is none', async () => {
   await expect(emulator.settled(untyped)).rejects.toThrow('there is no "timout"; did you mean timeout?')
   await expect(emulator.settled({ timeout: -1 })).rejects.toThrow(RangeError)
 })
+
+it('lets a manual clock go past validation events that a subscriber never answers', async () => {
+  const subscriber = await startSubscriber()
+  subscriber.onHandshake(() => undefined)
+  const clock = new ManualClock()
+  const emulator = await startEmulator({
+    clock,
+    ingress: [{ from: 'https://shop.example.com/', to: `${subscriber.url}/` }],
+    topics: [{ name: 'orders', inputSchema: 'EventGridSchema' }],
+    eventSubscriptions: [{ name: 'billing', endpoint: 'https://shop.example.com/billing' }],
+  })
+  await clock.advance(65_000)
+  expect(subscriber.requests).toHaveLength(2)
+  expect(emulator.eventSubscriptions()).toMatchObject([{ provisioningState: 'Failed' }])
+})

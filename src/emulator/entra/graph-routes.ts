@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Client } from '../model/resources/client.ts'
+import { readBodies } from '../server/read-bodies.ts'
 import { recordRequests } from '../server/recording.ts'
 import { bearerToken } from './bearer-token.ts'
 import type { EntraRouteOptions } from './routes.ts'
@@ -16,10 +17,7 @@ export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOpt
   recordRequests(app, 'entra', options, ({ code = 'UnknownError', message = 'The request failed.' }) => ({
     error: { code, message },
   }))
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) => {
-    done(null, readJson(String(body)))
-  })
+  readBodies(app, maxBodyBytes, (body) => readJson(String(body)))
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, code: string, message: string) => {
     request.outcome.code = code
     request.outcome.message = message

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../model/time/clock.ts'
+import { readBodies } from '../server/read-bodies.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
@@ -43,10 +44,7 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
     const failure = { status: 400, error: code ?? 'temporarily_unavailable', code: 90033, message } as const
     return entraErrorBody(failure, { traceId: id, correlationId: id }, new Date(clock.now()))
   })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxFormBytes }, (_request, body, done) => {
-    done(null, Object.fromEntries(new URLSearchParams(body.toString())))
-  })
+  readBodies(app, maxFormBytes, (body) => Object.fromEntries(new URLSearchParams(String(body))))
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, failure: EntraFailure) => {
     const correlationId = clientRequestId(request) ?? randomUUID()

@@ -7,7 +7,8 @@ import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
-import { eventList } from '../records/record-types.ts'
+import { eventList, publishSummary } from '../records/record-types.ts'
+import { readBodies } from '../server/read-bodies.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
@@ -52,9 +53,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
   recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }, requestId) =>
     namespaceErrorBody(code, message ?? `The request failed: ${code}.`, requestId, clock.now()),
   )
-  app.removeAllContentTypeParsers()
-  const parser = { parseAs: 'buffer', bodyLimit: 2 * namespacePublishLimits.bodyBytes } as const
-  app.addContentTypeParser('*', parser, (_request, body, done) => done(null, body))
+  readBodies(app, 2 * namespacePublishLimits.bodyBytes, (body) => body)
   app.setErrorHandler((error, _request, reply) => sendNamespaceError(reply, toNamespaceError(error), clock.now()))
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
@@ -67,11 +66,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
     const unwanted = queues.publish(topic, events)
-    request.outcome.publish = {
-      topic: name,
-      events: eventList(events, nameOfEvent),
-      ...(unwanted.length > 0 && { unwanted: eventList(unwanted, nameOfEvent) }),
-    }
+    request.outcome.publish = publishSummary(name, events, unwanted, nameOfEvent)
     watcher.accepted(
       topic.id,
       events.map((body) => ({ schema: 'CloudEventSchemaV1_0', body })),

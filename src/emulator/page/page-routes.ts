@@ -7,6 +7,7 @@ import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { ownField } from '../model/events/json-object.ts'
+import { readBodies } from '../server/read-bodies.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { publishRequest, redeliver, tryNow } from './page-actions.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
@@ -69,10 +70,7 @@ export function registerPageRoutes(app: FastifyInstance, options: PageSources): 
   trail.listen(stream.changed)
   app.addHook('onClose', async () => stream.close())
 
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
-    done(null, body),
-  )
+  readBodies(app, maxBodyBytes, String)
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(safeHeaders)
     if (!isOwnHost(request, options.host)) return refuse(reply, 403, 'The page is served to this machine only.')

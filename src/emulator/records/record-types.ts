@@ -23,6 +23,17 @@ export interface PublishSummary {
   readonly unwanted?: EventList
 }
 
+/** The summary of accepted events. @param unwanted those of them that no event subscription takes */
+export function publishSummary<T>(
+  topic: string,
+  events: readonly T[],
+  unwanted: readonly T[],
+  nameOf: (event: T) => EventList['first'][number],
+): PublishSummary {
+  const accepted = { topic, events: eventList(events, nameOf) }
+  return unwanted.length > 0 ? { ...accepted, unwanted: eventList(unwanted, nameOf) } : accepted
+}
+
 /** What a receiver of a Queue event subscription got. */
 export interface ReceiveSummary {
   readonly topic: string

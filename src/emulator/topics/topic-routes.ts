@@ -7,8 +7,9 @@ import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
-import { eventList } from '../records/record-types.ts'
+import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
+import { readBodies } from '../server/read-bodies.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
@@ -67,10 +68,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   recordRequests(app, 'topic', options, ({ status, code = statusName(status), message }, requestId) =>
     faultBody(new PublishFault(status, code, message ?? `The request failed: ${code}.`), requestId, clock.now()),
   )
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: publishLimits.requestBytes }, (_request, body, done) =>
-    done(null, body),
-  )
+  readBodies(app, publishLimits.requestBytes, (body) => body)
   app.addHook('onSend', async (request, reply, payload) => {
     reply.header('x-ms-request-id', request.id)
     if (typeof payload === 'string' && payload.startsWith('{"error"')) {
@@ -105,11 +103,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
     const wanted = intake.accept(sourcedEvents(target, events))
     const unwanted = events.filter((event) => !wanted.has(event))
-    request.outcome.publish = {
-      topic: target.name,
-      events: eventList(events, nameOfEvent),
-      ...(unwanted.length > 0 && { unwanted: eventList(unwanted, nameOfEvent) }),
-    }
+    request.outcome.publish = publishSummary(target.name, events, unwanted, nameOfEvent)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 

@@ -7,6 +7,7 @@ import { bearerToken } from '../../entra/bearer-token.ts'
 import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
 import { knownResources } from '../../entra/token-request.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
+import { readBodies } from '../../server/read-bodies.ts'
 import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
 import { answerContainer } from '../resources/containers.ts'
 import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from '../resources/namespaces.ts'
@@ -53,10 +54,7 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
     error: { code: code ?? usualArmCode(status), message },
   }))
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
-    done(null, body),
-  )
+  readBodies(app, maxBodyBytes, String)
 
   app.setErrorHandler((error, request, reply) => {
     const known = toArmError(error)
