@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
-import { answerResource } from '../resources/resource.ts'
+import { answerResource } from '../resources/resource-answers.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { TargetOf } from './path.ts'

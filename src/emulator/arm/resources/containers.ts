@@ -4,7 +4,7 @@ import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { answerList, isBelow } from './resource.ts'
+import { answerList, isBelow } from './resource-answers.ts'
 import { answerResourceGroup, answerResourceGroups } from './resource-groups.ts'
 
 /** Azure subscriptions, resource groups, and the resources in both. */

@@ -16,7 +16,7 @@ import {
   storeNamespaceTopic,
   storeQueueSubscription,
 } from './namespace-contents.ts'
-import { answerKeys, parseBody } from './resource.ts'
+import { answerKeys, parseBody } from './resource-answers.ts'
 import { requireName, resourcesOf } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())

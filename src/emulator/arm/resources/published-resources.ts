@@ -11,7 +11,7 @@ import type { ArmCall } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
 import { domainTopic } from './automatic-domain-topics.ts'
-import { parseBody } from './resource.ts'
+import { parseBody } from './resource-answers.ts'
 import { keepLocation, type ResourceWrite, requireName, storedResourcesOf, type ViewedState } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())

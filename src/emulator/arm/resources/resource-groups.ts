@@ -8,7 +8,7 @@ import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { writeStatus } from '../call/write-statuses.ts'
 import { deleteNamespace } from './namespace-contents.ts'
-import { answerList, isBelow, parseBody } from './resource.ts'
+import { answerList, isBelow, parseBody } from './resource-answers.ts'
 import { removeResource } from './resources.ts'
 
 const changeBody = z.object({ tags: z.record(z.string(), z.string()).nullish() })

@@ -16,7 +16,7 @@ import {
   isBelow,
   resourceAction,
   writeAnswer,
-} from './resource.ts'
+} from './resource-answers.ts'
 
 /** A PUT or PATCH of a resource, which may not exist. */
 export interface ResourceWrite extends ArmContext {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { SystemTopic } from '../../model/resources/resource.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
-import { parseBody } from './resource.ts'
+import { parseBody } from './resource-answers.ts'
 import { keepLocation, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({

@@ -3,7 +3,7 @@ import { type ArmAnswer, type ArmCall, type ArmResources, requireEventGridVersio
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { findTopicType, type TopicType, topicTypeOf, topicTypes } from './event-types.ts'
-import { answerList, authorizeCall } from './resource.ts'
+import { answerList, authorizeCall } from './resource-answers.ts'
 
 /** The kinds of sources of Azure, and their event types. Any caller may read them. */
 export function answerTopicTypes(call: ArmCall, target: TargetOf<'topicTypes'>): ArmAnswer {

@@ -6,7 +6,7 @@ import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
-import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource.ts'
+import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource-answers.ts'
 import { parseEventSubscription } from './validation.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 

@@ -5,7 +5,7 @@ import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { topicTypeOf } from '../resources/event-types.ts'
-import { answerList, isBelow } from '../resources/resource.ts'
+import { answerList, isBelow } from '../resources/resource-answers.ts'
 import { authorizeAt, eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
 
 type Target = TargetOf<'eventSubscriptions'>
