@@ -2,21 +2,7 @@
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import type { LogFields, Logger } from './logger.ts'
 
-/** Writes a line at once, then counts the same line for a while, so that no sender can flood the log. */
-export interface QuietLog {
-  /**
-   * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its own
-   * line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
-   */
-  warn(message: string, fields?: LogFields, about?: string): void
-  /** The same at level info, for what any scanner or probe may cause. */
-  info(message: string, fields?: LogFields, about?: string): void
-  /**
-   * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
-   * Later lines are still written, one in 30 s; the next line of the message says how many were left out.
-   */
-  close(): void
-}
+export type QuietLog = ReturnType<typeof createQuietLog>
 
 export interface QuietLogOptions {
   readonly logger: Logger
@@ -30,7 +16,8 @@ const maxSubjects = 16
 /** One line for each message, or subject, in this time. The next line of the message says how many were left out. */
 const intervalMs = 30_000
 
-export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLog {
+/** Makes a log that writes a line at once, then counts the same line for a while, so that no sender can flood it. */
+export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
   const lastAt = new Map<string, number>()
   const leftOut = new Map<string, { count: number; write: () => void; cancel: CancelTimer | undefined }>()
   const subjects = new Set<string>()
@@ -78,8 +65,17 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions): QuietLo
     leftOut.set(message, { count: 1, write: writeCount, cancel })
   }
   return {
-    warn: (message, fields = {}, about) => write('warn', message, fields, about),
-    info: (message, fields = {}, about) => write('info', message, fields, about),
+    /**
+     * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
+     * own line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
+     */
+    warn: (message: string, fields: LogFields = {}, about?: string) => write('warn', message, fields, about),
+    /** The same at level info, for what any scanner or probe may cause. */
+    info: (message: string, fields: LogFields = {}, about?: string) => write('info', message, fields, about),
+    /**
+     * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
+     * Later lines are still written, one in 30 s; the next line of the message says how many were left out.
+     */
     close() {
       closed = true
       for (const { write } of [...leftOut.values()]) write()

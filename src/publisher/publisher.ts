@@ -26,24 +26,7 @@ interface PublishOptions {
   readonly signal?: AbortSignal
 }
 
-export interface Publisher {
-  /**
-   * Publishes a payload: an event, several events, or data, which becomes an event.
-   *
-   * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an
-   * event may be published twice. Order is kept within a call, not between calls.
-   *
-   * @throws BindingError PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED, PUBLISH_REJECTED, PUBLISH_UNAVAILABLE,
-   *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
-   */
-  publish(payload: unknown, options?: PublishOptions): Promise<PublishReceipt>
-  /** Resolves when no call waits and no request is under way. */
-  settled(): Promise<void>
-  /** Why the last request failed; `undefined` after an accepted one. Faults of single events do not count. Safe to print. */
-  lastFailure(): string | undefined
-  /** Rejects new calls, publishes queued ones for at most `closeTimeoutMs`, rejects the rest with CLOSED, and ends the connections. */
-  close(): Promise<void>
-}
+export type Publisher = ReturnType<typeof createPublisher>
 
 export interface PublisherOptions {
   readonly output: OutputMetadata
@@ -63,7 +46,7 @@ export interface PublisherOptions {
  * second request starts only when the waiting calls fill it. After a request, waiting calls are held for at most a
  * millisecond, so that its callers can join them.
  */
-export function createPublisher(options: PublisherOptions): Publisher {
+export function createPublisher(options: PublisherOptions) {
   const { output, credential, endpoints, logger, clock = systemClock } = options
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
@@ -144,7 +127,16 @@ export function createPublisher(options: PublisherOptions): Publisher {
   }
 
   return {
-    async publish(payload, options = {}) {
+    /**
+     * Publishes a payload: an event, several events, or data, which becomes an event.
+     *
+     * Events that were answered 429 or 5xx, or whose connection broke, are sent again until the call's time is over: an
+     * event may be published twice. Order is kept within a call, not between calls.
+     *
+     * @throws BindingError PAYLOAD_INVALID, PAYLOAD_TOO_LARGE, OVERLOADED, PUBLISH_REJECTED, PUBLISH_UNAVAILABLE,
+     *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
+     */
+    async publish(payload: unknown, options: PublishOptions = {}): Promise<PublishReceipt> {
       const callTrace = tracing.call()
       try {
         const { receipt } = begin(payload, options, callTrace)
@@ -156,8 +148,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
         throw error
       }
     },
+    /** Resolves when no call waits and no request is under way. */
     settled: queue.idle,
+    /** Why the last request failed; `undefined` after an accepted one. Faults of single events do not count. Safe to print. */
     lastFailure: sender.lastFailure,
+    /** Rejects new calls, publishes queued ones for at most `closeTimeoutMs`, rejects the rest with CLOSED, and ends the connections. */
     close() {
       closed ??= flush()
       return closed

@@ -3,15 +3,13 @@
 import { createCredential } from '../../azure/credential.ts'
 import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
-import { createPublisher, type Publisher } from '../../publisher/publisher.ts'
-import { judgeOutput, type SideHealth } from '../health.ts'
+import { createPublisher } from '../../publisher/publisher.ts'
+import { judgeOutput } from '../health.ts'
 import type { SideOptions } from './side-options.ts'
 
-export interface OutputSide extends Pick<Publisher, 'publish' | 'settled' | 'close'> {
-  health(): SideHealth
-}
+export type OutputSide = ReturnType<typeof createOutputSide>
 
-export function createOutputSide(output: OutputMetadata, options: SideOptions): OutputSide {
+export function createOutputSide(output: OutputMetadata, options: SideOptions) {
   const { endpoints, logger } = options
   const { authentication, environment } = output
   const publisher = createPublisher({

@@ -1,7 +1,6 @@
 // The event subscriptions of a side as one thing: brought about or checked (with its OpenTelemetry span), inspected, planned.
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
-import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import {
@@ -25,10 +24,7 @@ import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/provi
 import {
   checkSubscriptions,
   inspectSubscriptions,
-  type Plan,
   planSubscriptions,
-  type SubscriptionCheck,
-  type SubscriptionFinding,
 } from '../../provision/upsert/read-subscriptions.ts'
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
@@ -37,16 +33,7 @@ import type { SideOptions } from '../sides/side-options.ts'
 
 type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook'>
 
-export interface SubscriptionControl {
-  /** Creates or updates what is wanted. */
-  upsert(how: How): Promise<UpsertOutcome>
-  /** Waits until what is wanted exists, and compares it, by GET alone. */
-  check(how: How): Promise<SubscriptionCheck>
-  /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
-  inspect(signal: AbortSignal, compare: 'delivery' | 'all'): Promise<SubscriptionFinding>
-  /** What `upsert` would do. */
-  plan(how: How): Promise<readonly Plan[]>
-}
+export type SubscriptionControl = ReturnType<typeof controlOf>
 
 /**
  * Connects push to ARM and Entra. In a file of its own, because their libraries take longer to load than everything else, and
@@ -76,18 +63,12 @@ export function connectSubscription(
   return controlOf(target, input, options)
 }
 
-export interface PullControl extends SubscriptionControl {
-  readonly credential: RenewableCredential
-  /** The base URL of the namespace as ARM has it. It is asked for it where the metadata has no `namespaceEndpoint`. */
-  namespaceEndpoint(): string | undefined
-}
-
 /**
  * The same for pull.
  *
  * @throws BindingError where endpoint or credential can't be used
  */
-export function connectNamespace(pull: PullMetadata, options: SideOptions): PullControl {
+export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const { endpoints, clock = systemClock } = options
   const { environment, namespaceTopic } = pull
   const credential = createCredential(checked('credential', pull.credential), { ...options, environment })
@@ -108,21 +89,30 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions): Pull
       return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, take } : undefined
     },
   }
-  return { ...controlOf(target, pull, options), credential, namespaceEndpoint: () => namespaceEndpoint }
+  return {
+    ...controlOf(target, pull, options),
+    credential,
+    /** The base URL of the namespace as ARM has it. It is asked for it where the metadata has no `namespaceEndpoint`. */
+    namespaceEndpoint: () => namespaceEndpoint,
+  }
 }
 
 function controlOf(
   target: ProvisionTarget,
   { eventSubscriptionName }: EitherInput,
   { logger, clock = systemClock }: SideOptions,
-): SubscriptionControl {
+) {
   const completed = (how: How): ProvisionHow => ({ ...how, logger, clock, random: Math.random })
   return {
-    upsert: (how) =>
+    /** Creates or updates what is wanted. */
+    upsert: (how: How) =>
       traceUpsert(eventSubscriptionName, how, (traced) => upsertSubscriptions(target, completed(traced))),
-    check: (how) => checkSubscriptions(target, completed(how)),
-    inspect: (signal, compare) => inspectSubscriptions(target, signal, compare),
-    plan: (how) => planSubscriptions(target, completed(how)),
+    /** Waits until what is wanted exists, and compares it, by GET alone. */
+    check: (how: How) => checkSubscriptions(target, completed(how)),
+    /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
+    inspect: (signal: AbortSignal, compare: 'delivery' | 'all') => inspectSubscriptions(target, signal, compare),
+    /** What `upsert` would do. */
+    plan: (how: How) => planSubscriptions(target, completed(how)),
   }
 }
 

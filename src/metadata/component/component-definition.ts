@@ -77,9 +77,6 @@ const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some
 /** Reports what is wrong with the value at a path of a component document. @param field its name. @default the path */
 export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?: string) => void
 
-/** What the component document of any binding has. */
-export type Envelope = Readonly<ReturnType<typeof readEnvelope>>
-
 /**
  * Reads the envelope of a component document. Other keys are fine: Dapr and Kubernetes have more. `name` and
  * `type` are undefined where they are missing or wrong, which is reported. `scopes`, `auth` and the entries themselves are not checked.

@@ -8,7 +8,7 @@ import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
 import type { FolderTexts } from '../folder/component-folder.ts'
-import { type Envelope, type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
+import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
@@ -28,28 +28,10 @@ export interface ComponentEntry {
 }
 
 /** A component of a file, its references not resolved yet. */
-export interface ComponentDraft extends Pick<Envelope, 'name' | 'type' | 'version'> {
-  /** The applications that it is for; empty: every one. */
-  readonly scopes: readonly string[]
-  readonly secretStore: string | undefined
-  readonly entries: readonly ComponentEntry[]
-  readonly issues: readonly MetadataIssue[]
-  /** Places in the file; `metadata` is that of the key in `spec`. */
-  readonly places: Readonly<Record<'name' | 'type' | 'version' | 'metadata', FilePlace>>
-}
+export type ComponentDraft = Readonly<ReturnType<typeof readDraft>>
 
 /** A YAML text of components, read once. */
-export interface ComponentFile {
-  readonly drafts: readonly ComponentDraft[]
-  /** Faults outside of components; those of a component are in its draft. */
-  readonly issues: readonly MetadataIssue[]
-  /** A text for each document of another kind. */
-  readonly leftOut: readonly { readonly text: string; readonly isTypo: boolean }[]
-  /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
-  readonly isBroken: boolean
-  /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
-  excerpt(at: Place, maxWidth: number): string
-}
+export type ComponentFile = ReturnType<typeof readComponentFile>
 
 /** The files of a folder, or why they can't be read. */
 export type ComponentFiles = ReadonlyMap<string, ComponentFile | Error>
@@ -60,7 +42,7 @@ export const readComponentFiles = (texts: FolderTexts): ComponentFiles =>
 const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 
 /** Reads a YAML text of components. Throws for no text: everything wrong is among the issues. */
-export function readComponentFile(text: string, file: string): ComponentFile {
+export function readComponentFile(text: string, file: string) {
   const { documents, fault } = readLocatedYaml(text, limits)
   const show = (place: Place): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
@@ -81,17 +63,21 @@ export function readComponentFile(text: string, file: string): ComponentFile {
   }
   return {
     drafts,
+    /** Faults outside of components; those of a component are in its draft. */
     issues,
+    /** A text for each document of another kind. */
     leftOut,
+    /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
     isBroken: fault !== undefined,
-    excerpt: (at, maxWidth) => drawExcerpt(text, at, { documents, maxWidth, ...shownInExcerpt }),
+    /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
+    excerpt: (at: Place, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, ...shownInExcerpt }),
   }
 }
 
 export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
   scopes.length === 0 || scopes.includes(appId)
 
-function otherKind(kind: string, at: FilePlace): ComponentFile['leftOut'][number] {
+function otherKind(kind: string, at: FilePlace) {
   const isTypo = nearestName(kind, ['Component']) !== undefined
   const where = placeInWords(at)
   return {
@@ -110,12 +96,7 @@ function itemsOf(document: LocatedDocument) {
 
 const isList = (kind: unknown) => kind === 'List' || kind === 'ComponentList'
 
-function readDraft(
-  value: UnknownRecord,
-  base: YamlPath,
-  document: LocatedDocument,
-  show: (place: Place) => FilePlace,
-): ComponentDraft {
+function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocument, show: (place: Place) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
   // Of a list the first component has them: they are faults of the text.
   const isFirst = base.length === 0 || base[1] === 0
@@ -125,10 +106,12 @@ function readDraft(
   const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
   return {
     ...{ name, type, version },
+    /** The applications that it is for; empty: every one. */
     scopes: readScopes(scopes, fault),
     secretStore: readSecretStore(auth, fault),
     entries: readEntries(entries, at, fault),
     issues,
+    /** Places in the file; `metadata` is that of the key in `spec`. */
     places: {
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),

@@ -18,15 +18,7 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
     }
 )
 
-export interface NamespaceTopicId {
-  /** With a leading slash and without a trailing one, in the user's letter case. */
-  readonly id: string
-  readonly subscriptionId: string
-  readonly resourceGroup: string
-  readonly namespaceId: string
-  readonly namespace: string
-  readonly topic: string
-}
+export type NamespaceTopicId = Readonly<ReturnType<typeof parseNamespaceTopic>>
 
 const maxScopeLength = 2048
 
@@ -112,7 +104,7 @@ export function parseEventSource(text: string): Scope {
  *
  * @throws BrokenRule
  */
-export function parseNamespaceTopic(text: string): NamespaceTopicId {
+export function parseNamespaceTopic(text: string) {
   const scope = parseScope(text)
   if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
     throw new BrokenRule(

@@ -30,15 +30,7 @@ export interface GivenField {
   readonly at: FilePlace | undefined
 }
 
-export interface GivenFields {
-  readonly fields: ReadonlyMap<FieldName, GivenField>
-  /** Unknown names, with the field that was probably meant. */
-  readonly unknown: readonly { readonly issue: MetadataIssue; readonly meant: FieldName | undefined }[]
-  /** Fields whose value is empty, and which therefore count as absent. */
-  readonly empty: ReadonlySet<FieldName>
-  readonly isIncomplete: boolean
-  readonly issues: readonly MetadataIssue[]
-}
+export type GivenFields = ReturnType<typeof readProperties>
 
 /**
  * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
@@ -61,10 +53,12 @@ class UnresolvedReference {
  * Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given
  * twice is a fault.
  */
-export function readProperties(properties: MetadataProperties): GivenFields {
+export function readProperties(properties: MetadataProperties) {
   const issues: MetadataIssue[] = []
+  /** Unknown names, with the field that was probably meant. */
   const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
   const fields = new Map<FieldName, GivenField>()
+  /** Fields whose value is empty, and which therefore count as absent. */
   const empty = new Set<FieldName>()
   const seen = new Set<string>()
   const entries = readEntries(properties, issues)

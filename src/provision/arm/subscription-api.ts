@@ -24,24 +24,13 @@ export interface SubscriptionApiOptions extends ArmClientOptions {
 }
 
 /** The calls of ARM for event subscriptions. They throw what the SDK throws; `readFailure` reads it. */
-export interface SubscriptionApi {
-  /** Base URL of ARM, for messages. */
-  readonly resourceManager: string
-  /** Looks once, without a second opinion where the list may not be read. */
-  lookUp(place: SubscriptionPlace, limits: CallLimits, detail: Detail): Promise<LookedUp>
-  /** The event subscription; `undefined` if it does not exist, which is asked twice where the list may not be read. */
-  read(place: SubscriptionPlace, limits: CallLimits, detail?: Detail): Promise<SubscriptionProperties | undefined>
-  /** Resolves when it is provisioned. */
-  write(place: SubscriptionPlace, write: SubscriptionWrite, limits: CallLimits): Promise<void>
-  /** The host name of a namespace. */
-  readHostname(namespaceId: string, limits: CallLimits): Promise<string>
-}
+export type SubscriptionApi = ReturnType<typeof createSubscriptionApi>
 
 /** Pause before an event subscription that is said to be missing is looked up again. */
 const secondLookMs = 2_000
 
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
-export function createSubscriptionApi(options: SubscriptionApiOptions): SubscriptionApi {
+export function createSubscriptionApi(options: SubscriptionApiOptions) {
   const { endpoints, environment, requestTimeoutMs = 30_000, clock = systemClock, onFound } = options
   const connect = (first?: readonly PipelinePolicy[]) => connectArm(options, first)
   const bound = new Map<string, SubscriptionCalls>()
@@ -56,16 +45,19 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
     abortSignal: limits.signal,
     requestOptions: { timeout: timeoutMs(limits) },
   })
-  const look: SubscriptionApi['lookUp'] = async (place, limits, detail) => {
+  async function look(place: SubscriptionPlace, limits: CallLimits, detail: Detail): Promise<LookedUp> {
     const found = await lookUp(callsOf(place), place, callOptions(limits), detail)
     if (found.kind === 'found') onFound?.(found.properties)
     return found
   }
 
   return {
+    /** Base URL of ARM, for messages. */
     resourceManager: resourceManagerOf(endpoints, environment),
+    /** Looks once, without a second opinion where the list may not be read. */
     lookUp: look,
-    async read(place, limits, detail = 'whole') {
+    /** The event subscription; `undefined` if it does not exist, which is asked twice where the list may not be read. */
+    async read(place: SubscriptionPlace, limits: CallLimits, detail: Detail = 'whole') {
       let found = await look(place, limits, detail)
       if (found.kind === 'missing' && !found.certain) {
         const message = 'the event subscription is said to be missing, and was not looked up again in time'
@@ -74,7 +66,8 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
       }
       return found.kind === 'found' ? found.properties : undefined
     },
-    write(place, write, limits) {
+    /** Resolves when it is provisioned. */
+    write(place: SubscriptionPlace, write: SubscriptionWrite, limits: CallLimits) {
       const calls = callsOf(place)
       return completeWrite((onResponse) => calls.begin(write, callOptions(limits)(), onResponse), {
         limits,
@@ -82,7 +75,8 @@ export function createSubscriptionApi(options: SubscriptionApiOptions): Subscrip
         readState: () => calls.get(callOptions(limits)()),
       })
     },
-    async readHostname(namespaceId, limits) {
+    /** The host name of a namespace. */
+    async readHostname(namespaceId: string, limits: CallLimits): Promise<string> {
       const client = connect()
       const given = { method: 'GET', path: namespaceId, signal: limits.signal, timeoutMs: timeoutMs(limits) } as const
       const answer = readJson((await sendToArm(client, given)).bodyAsText)

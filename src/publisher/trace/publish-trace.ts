@@ -26,14 +26,6 @@ import type { CallEvents, WireEvent } from '../payload/to-events.ts'
 import type { TopicAnswer } from '../topic/topic-answer.ts'
 import { withTraceContext } from './event-trace.ts'
 
-/** One call of `create`, in traces and metrics. */
-export interface CallTrace {
-  /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
-  begin(events: CallEvents): { readonly events: readonly WireEvent[]; readonly context: Context | undefined }
-  /** @param error what the call was rejected with */
-  end(error?: unknown): void
-}
-
 interface SentCall {
   readonly context: Context | undefined
 }
@@ -41,6 +33,9 @@ interface SentCall {
 type Send = () => Promise<TopicAnswer>
 
 export type PublishTracing = ReturnType<typeof createPublishTracing>
+
+/** One call of `create`, in traces and metrics. */
+export type CallTrace = NonNullable<ReturnType<PublishTracing['call']>>
 
 /** A span keeps no more links by default. */
 const maxLinks = 128
@@ -88,12 +83,16 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
 
   return {
     /** `undefined` without an SDK in the process. */
-    call(): CallTrace | undefined {
+    call() {
       if (!tracer() && !instruments()) return undefined
       let count = 0
       let span: Span | undefined
       return {
-        begin({ events }) {
+        /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
+        begin({ events }: CallEvents): {
+          readonly events: readonly WireEvent[]
+          readonly context: Context | undefined
+        } {
           count = events.length
           span = beginSpan(events)
           if (!span) return { events, context: undefined }
@@ -103,7 +102,8 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
           )
           return { events: traced, context: trace.setSpan(context.active(), span) }
         },
-        end(error) {
+        /** @param error what the call was rejected with */
+        end(error?: unknown) {
           const failed = error === undefined ? 0 : failedOf(error, count)
           const type = error === undefined ? undefined : typeOf(error)
           const sent = instruments()?.sentMessages

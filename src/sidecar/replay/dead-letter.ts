@@ -1,25 +1,12 @@
 // One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
 import { hash } from 'node:crypto'
-import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import { deadLetterFields, isDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
-export interface DeadLetter {
-  readonly schema: EventSchema
-  /** The event as it was published. */
-  readonly event: UnknownRecord
-  readonly id: string
-  readonly type: string
-  /** When it became a dead letter, as far as it tells, in ms; `undefined` where it has no time. */
-  readonly time: number | undefined
-  /** When it was published, as the dead letter has it; `undefined` where it does not say. */
-  readonly publishTime: unknown
-  /** Equal for two dead letters of one event. An event that was published twice has two keys, by the times of publishing. */
-  readonly key: string
-}
+export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 
 /** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
-export function readDeadLetter(value: unknown): DeadLetter | string {
+export function readDeadLetter(value: unknown) {
   if (!isRecord(value)) return 'it is not a JSON object'
   const isCloudEvent = Object.hasOwn(value, 'specversion')
   if (!isCloudEvent && !Object.hasOwn(value, 'eventType')) return 'it has neither specversion nor eventType'
@@ -28,7 +15,7 @@ export function readDeadLetter(value: unknown): DeadLetter | string {
   if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
   const isDead = isDeadLetter(value)
   // Event Grid stamps the topic, and refuses that of another topic.
-  const event = Object.fromEntries(
+  const event: UnknownRecord = Object.fromEntries(
     Object.entries(value).filter(
       ([name]) => !(isDead && deadLetterFields.has(name.toLowerCase())) && (isCloudEvent || name !== 'topic'),
     ),
@@ -38,12 +25,16 @@ export function readDeadLetter(value: unknown): DeadLetter | string {
   const died = added.lastdeliveryattempttime ?? added.lastDeliveryAttemptTime
   const times = [died, publishTime, isCloudEvent ? value.time : value.eventTime]
   return {
-    schema: isCloudEvent ? 'CloudEventSchemaV1_0' : 'EventGridSchema',
+    schema: isCloudEvent ? ('CloudEventSchemaV1_0' as const) : ('EventGridSchema' as const),
+    /** The event as it was published. */
     event,
     id,
     type,
+    /** When it was published, as the dead letter has it; `undefined` where it does not say. */
     publishTime,
+    /** When it became a dead letter, as far as it tells, in ms; `undefined` where it has no time. */
     time: times.map((text) => Date.parse(String(text))).find((ms) => !Number.isNaN(ms)),
+    /** Equal for two dead letters of one event. An event that was published twice has two keys, by the times of publishing. */
     key: hash('sha256', JSON.stringify([publishTime, event]), 'base64url'),
   }
 }

@@ -11,20 +11,14 @@ const lockName = 'eventgrid-replay.lock'
 export const isLedger = (path: string) => basename(path) === fileName || basename(path).startsWith(lockName)
 
 /** Which events were published, by their keys. */
-export interface Ledger {
-  has(key: string): boolean
-  /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws where it can't. */
-  add(folder: string, key: string, id: string): void
-  /** Gives the ledgers free for other processes. */
-  close(): void
-}
+export type Ledger = ReturnType<typeof openLedger>
 
 /**
  * Opens the ledgers of these folders; an event that one of them has counts as published for all. A line that broke off with its
  * process does not count. Throws as Node does for a ledger that can't be read, or written unless `readOnly`; and where another process
  * publishes from one of the folders.
  */
-export function openLedger(folders: Iterable<string>, { readOnly }: { readonly readOnly: boolean }): Ledger {
+export function openLedger(folders: Iterable<string>, { readOnly }: { readonly readOnly: boolean }) {
   const keys = new Set<string>()
   const locks: string[] = []
   const close = () => {
@@ -46,8 +40,9 @@ export function openLedger(folders: Iterable<string>, { readOnly }: { readonly r
     throw error
   }
   return {
-    has: (key) => keys.has(key),
-    add(folder, key, id) {
+    has: (key: string) => keys.has(key),
+    /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws as Node does. */
+    add(folder: string, key: string, id: string) {
       keys.add(key)
       try {
         appendFileSync(join(folder, fileName), `${key} ${JSON.stringify(id)}\n`)
@@ -56,6 +51,7 @@ export function openLedger(folders: Iterable<string>, { readOnly }: { readonly r
         throw new Error(`${what}; the events under way may be published again by the next replay`, { cause: error })
       }
     },
+    /** Gives the ledgers free for other processes. */
     close,
   }
 }

@@ -43,12 +43,7 @@ export interface Unpublishable {
   readonly why: string
 }
 
-export interface ReplayReport {
-  readonly counts: Readonly<ReplayCounts>
-  readonly unpublishable: readonly Unpublishable[]
-  /** What ended it before all were tried: the topic refuses everything, or the ledger can't be written. */
-  readonly ended: unknown
-}
+export type ReplayReport = Awaited<ReturnType<typeof replay>>
 
 /** Events under way without an entry in the ledger: as many may be published twice when the process is killed. */
 const maxUnderWay = 20
@@ -59,12 +54,13 @@ interface Found extends DeadLetterFile {
 }
 
 /** Publishes each dead letter once. Resolves when all are tried, at the abort of `signal`, or where no event can succeed any more. */
-export async function replay(options: ReplayOptions): Promise<ReplayReport> {
+export async function replay(options: ReplayOptions) {
   const { files, output, ledger, signal, onProgress } = options
   const counts: ReplayCounts = { published: 0, known: 0, leftOut: 0, converted: 0, files: 0 }
   const unpublishable: Unpublishable[] = []
   const seen = new Set<string>()
   const publisher = output && createEitherPublisher(output, options)
+  /** What ends it before all are tried: the topic refuses everything, or the ledger can't be written. */
   let end: { readonly error: unknown } | undefined
 
   async function* find(): AsyncGenerator<Found> {

@@ -1,31 +1,14 @@
 // Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Health, type HealthStatus, healthStatuses } from '../../binding/health.ts'
+import { type Health, healthStatuses } from '../../binding/health.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
-import type { PullCounts } from '../../receiver/pull-counts.ts'
 
 const results = ['acknowledged', 'failed', 'abandoned'] as const
 
 /** The result of an event: acknowledged, acknowledged with an error, or given up without an acknowledgement. */
 export type EventResult = (typeof results)[number]
 
-export interface ComponentFigures {
-  readonly name: string
-  readonly inFlight: number
-  /** Absent for `run`, which has no streams. */
-  readonly waiting?: number
-  /** Open `Read` streams; absent for `run`. */
-  readonly readers?: number
-  /** Deliveries since its listener came up, by the status of the answer. */
-  readonly answered: Readonly<Record<string, number>>
-  /** Requests of strangers, likewise. */
-  readonly strangers: Readonly<Record<string, number>>
-  /** Counts of pull delivery; absent for push. */
-  readonly pull?: PullCounts | undefined
-  /** `undefined`: that side is not initialised. */
-  readonly input: HealthStatus | undefined
-  readonly output: HealthStatus | undefined
-}
+export type ComponentFigures = Readonly<ReturnType<typeof figuresOf>>
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -162,12 +145,17 @@ const single = (value: number | undefined): readonly Sample[] => (value === unde
 const eachOf = (label: string, counts: Readonly<Record<string, number>> = {}): readonly Sample[] =>
   Object.entries(counts).map(([value, count]) => [{ [label]: value }, count])
 
-/** What is observed of a component, by its health and what its door counts. */
-export function figuresOf(
-  name: string,
-  { input, output }: Health,
-  counted: Pick<ComponentFigures, 'inFlight' | 'waiting' | 'readers'>,
-): ComponentFigures {
+/** What its door counts of a component. */
+interface Counted {
+  readonly inFlight: number
+  /** Absent for `run`, which has no streams. */
+  readonly waiting?: number
+  /** Open `Read` streams; absent for `run`. */
+  readonly readers?: number
+}
+
+/** What is observed of a component, by its health and what its door counts. A side that is not initialised has no status. */
+export function figuresOf(name: string, { input, output }: Health, counted: Counted) {
   const { answered = {}, strangers = {}, pull, status } = input ?? {}
   return { name, ...counted, answered, strangers, pull, input: status, output: output?.status }
 }

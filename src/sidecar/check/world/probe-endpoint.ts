@@ -3,15 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { secureContextOf } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import { type Probe, type ProbeAnswer, probe, type Target } from './probe.ts'
+import { type Probe, probe, type Target } from './probe.ts'
 
-export interface EndpointAnswers {
-  readonly health: ProbeAnswer
-  readonly options: ProbeAnswer
-  readonly validation: ProbeAnswer
-  /** The code that the answer to the validation event must have. */
-  readonly code: string
-}
+export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 
 export interface ProbeEndpointOptions {
   readonly input: InputMetadata
@@ -25,7 +19,7 @@ export interface ProbeEndpointOptions {
  * Asks as Event Grid does (Event Grid: end-point-validation-cloud-events-schema, end-point-validation-event-grid-events-schema).
  * Rejects where no address answers, with the error of the first.
  */
-export async function probeEndpoint(options: ProbeEndpointOptions): Promise<EndpointAnswers> {
+export async function probeEndpoint(options: ProbeEndpointOptions) {
   const { input, targets, endpoints, signal } = options
   const shared = { url: new URL(input.subscriberEndpoint), secureContext: secureContextOf(endpoints), signal }
   const code = randomUUID()
@@ -38,6 +32,7 @@ export async function probeEndpoint(options: ProbeEndpointOptions): Promise<Endp
         ask({ method: 'OPTIONS', headers: { 'webhook-request-origin': input.environment.eventGridOrigin } }),
         ask({ method: 'POST', headers: validationHeaders(input), body: validationEvent(input, code) }),
       ])
+      /** `code`: what the answer to the validation event must have. */
       return { health, options, validation, code }
     } catch (error) {
       first ??= error

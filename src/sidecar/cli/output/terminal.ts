@@ -13,16 +13,7 @@ export interface OutputStream {
 const colours = { good: '32', warning: '33', bad: '31', faint: '2', plain: '' } as const
 
 /** Lines, and on a terminal one more below them that is always up to date. */
-export interface Terminal {
-  /** Whether there is a live line: on a terminal that can clear a line. */
-  readonly live: boolean
-  line(text: string): void
-  /** A line of parts, in colours where the terminal has them. */
-  parts(parts: readonly LinePart[]): void
-  /** Replaces the live line; without one it has no effect. */
-  update(text: string): void
-  finish(): void
-}
+export type Terminal = ReturnType<typeof createTerminal>
 
 /** Makes a function that colours a text by its tone, where there are colours. @param colour as of {@link createTerminal} */
 export function painter(out: Pick<OutputStream, 'isTTY'>, colour = wantsColour(out)) {
@@ -38,16 +29,20 @@ const startOver = '\r\x1b[K'
  *
  * @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb
  */
-export function createTerminal(out: OutputStream, colour = wantsColour(out)): Terminal {
+export function createTerminal(out: OutputStream, colour = wantsColour(out)) {
   const live = isSmart(out)
   let shown = ''
   const write = (line: string) => void out.write(shown === '' ? `${line}\n` : `${startOver}${line}\n${shown}`)
   const painted = painter(out, colour)
   return {
+    /** Whether there is a live line: on a terminal that can clear a line. */
     live,
-    line: (text) => write(printable(text)),
-    parts: (parts) => write(parts.map(({ text, tone }) => painted(printable(text), tone)).join('')),
-    update(text) {
+    line: (text: string) => write(printable(text)),
+    /** A line of parts, in colours where the terminal has them. */
+    parts: (parts: readonly LinePart[]) =>
+      write(parts.map(({ text, tone }) => painted(printable(text), tone)).join('')),
+    /** Replaces the live line; without one it has no effect. */
+    update(text: string) {
       if (!live) return
       // A line that wraps could not be taken back. Some terminals don't know their width, and say 0.
       shown = printable(text).slice(0, Math.max((out.columns || 80) - 1, 1))
