@@ -19,14 +19,12 @@ import { explainRejection } from './topic/create-error.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
 import { type CallTrace, createPublishTracing } from './trace/publish-trace.ts'
 
-interface PublishOptions {
+export interface PublishOptions {
   /** Attributes of an event made from data (docs/publishing.md). */
   readonly metadata?: Readonly<Record<string, string>>
   /** Cancels a call that waits. Once its request is sent, it only ends the wait. */
   readonly signal?: AbortSignal
 }
-
-export type Publisher = ReturnType<typeof createPublisher>
 
 export interface PublisherOptions {
   readonly output: OutputMetadata

@@ -9,19 +9,18 @@ export type AzureEnvironmentName = (typeof azureEnvironmentNames)[number]
 /** Dapr's short names, and the Azure CLI's. */
 export const otherEnvironmentNames = ['AzurePublic', 'AzureCloud', 'AzureChina', 'AzureUSGovernment'] as const
 
-export interface AzureEnvironment {
+export type AzureEnvironment = Readonly<ReturnType<typeof environment>>
+
+/** What differs from cloud to cloud. */
+interface Cloud {
   readonly name: AzureEnvironmentName
   /** Entra's authority host, without a trailing slash. */
   readonly authorityHost: string
-  /** Azure Resource Manager's base URL, without a trailing slash. */
+  /** Azure Resource Manager's base URL, without a trailing slash. It is the audience of its tokens too. */
   readonly resourceManager: string
-  /** The scope of an ARM token. */
-  readonly resourceManagerScope: string
-  /** The scope of a token that publishes to a topic. */
-  readonly topicScope: string
   /**
-   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the
-   * Event Grid extension of WebJobs).
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). It is the
+   * audience of tokens that publish, too.
    */
   readonly eventGridOrigin: string
   /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
@@ -30,37 +29,39 @@ export interface AzureEnvironment {
   readonly tokenIssuerHostV1: string
 }
 
+const environment = (cloud: Cloud) => ({
+  ...cloud,
+  /** The scope of an ARM token. */
+  resourceManagerScope: `${cloud.resourceManager}/.default`,
+  /** The scope of a token that publishes to a topic. */
+  topicScope: `https://${cloud.eventGridOrigin}/.default`,
+})
+
 export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvironment>> = {
-  AzurePublicCloud: {
+  AzurePublicCloud: environment({
     name: 'AzurePublicCloud',
     authorityHost: 'https://login.microsoftonline.com',
     resourceManager: 'https://management.azure.com',
-    resourceManagerScope: 'https://management.azure.com/.default',
-    topicScope: 'https://eventgrid.azure.net/.default',
     eventGridOrigin: 'eventgrid.azure.net',
     eventGridClientId: '4962773b-9cdb-44cf-a8bf-237846a00ab7',
     tokenIssuerHostV1: 'sts.windows.net',
-  },
-  AzureChinaCloud: {
+  }),
+  AzureChinaCloud: environment({
     name: 'AzureChinaCloud',
     authorityHost: 'https://login.chinacloudapi.cn',
     resourceManager: 'https://management.chinacloudapi.cn',
-    resourceManagerScope: 'https://management.chinacloudapi.cn/.default',
-    topicScope: 'https://eventgrid.azure.cn/.default',
     eventGridOrigin: 'eventgrid.azure.cn',
     eventGridClientId: undefined,
     tokenIssuerHostV1: 'sts.chinacloudapi.cn',
-  },
-  AzureUSGovernmentCloud: {
+  }),
+  AzureUSGovernmentCloud: environment({
     name: 'AzureUSGovernmentCloud',
     authorityHost: 'https://login.microsoftonline.us',
     resourceManager: 'https://management.usgovcloudapi.net',
-    resourceManagerScope: 'https://management.usgovcloudapi.net/.default',
-    topicScope: 'https://eventgrid.azure.us/.default',
     eventGridOrigin: 'eventgrid.azure.us',
     eventGridClientId: '54316b56-3481-47f9-8f30-0300f5542a7b',
     tokenIssuerHostV1: 'sts.windows.net',
-  },
+  }),
 }
 
 /**

@@ -1,7 +1,7 @@
 // The requests for one event subscription: by the SDK's methods, and plain ones for a namespace topic, which the SDK does not know.
 import type { EventGridManagementClient, EventSubscriptions } from '@azure/arm-eventgrid'
 import { LroEngine, type LroResponse } from '@azure/core-lro'
-import { isRestError, type PipelinePolicy } from '@azure/core-rest-pipeline'
+import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { readJson } from '../../support/text/json-text.ts'
 import { type ArmRequest, sendToArm } from './arm-client.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
@@ -14,11 +14,7 @@ export type CallOptions = Pick<Get, 'abortSignal' | 'requestOptions'>
 /** Receives each answer of a write and of its polls. */
 export type OnResponse = (response: RawResponse) => void
 
-export interface RawResponse {
-  readonly status: number
-  readonly headers: { get(name: string): string | undefined }
-  readonly bodyAsText?: string | null
-}
+export type RawResponse = Pick<PipelineResponse, 'status' | 'headers' | 'bodyAsText'>
 
 /** What is used of the SDK's poller. */
 export interface Poller {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { topicUrl } from '../../../src/core/endpoints.ts'
+import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
 import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
 import { type EventFilter, refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
-import { isAllowed, readPermissions } from '../../../src/sidecar/check/judge/permissions.ts'
 import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
 import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
 

@@ -1,5 +1,4 @@
 // `check` command: help text, reading components and sample events, spinner, exit codes.
-import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
 import type { SampleEvent } from '../../check/checks/check-event.ts'
@@ -8,7 +7,7 @@ import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
 import { asked, componentReader, noneFound } from '../files/checked-components.ts'
 import { readText } from '../files/read-text.ts'
 import { checkOptions, readCheckOptions } from '../options/check-options.ts'
-import { emulatorEndpoints } from '../options/emulator-option.ts'
+import { endpointsOf } from '../options/emulator-option.ts'
 import { optionLines } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -33,7 +32,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const options = readCheckOptions(args)
   const { emulator, offline, sidecar, json } = options
   const samples = options.events.flatMap(readSamples)
-  const endpoints = emulator && !offline ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  const endpoints = await endpointsOf(offline ? undefined : emulator)
   const loadAll = componentReader(options)
   const all = await loadAll()
   const first = asked(all, options.component)

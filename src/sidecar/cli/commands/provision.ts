@@ -4,7 +4,6 @@ import {
   type FieldChange,
   type PlannedSubscription,
 } from '../../../binding/upkeep/provision-once.ts'
-import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { inWords } from '../../../core/errors.ts'
 import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
 import {
@@ -14,7 +13,7 @@ import {
   usableComponents,
 } from '../files/checked-components.ts'
 import { readDuration } from '../options/duration-option.ts'
-import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
+import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { flag, optionLines, parseOptions, text } from '../options/parse-options.ts'
 import { durationWords } from '../output/log-writer.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -60,7 +59,7 @@ export async function run(
   const { emulator, dryRun, json, waitMs } = options
   if (options.showToken) return showToken(await usableComponents(options), options, terminal)
   const components = await usableComponents(options, { provisioning: 'manage' })
-  const endpoints = emulator ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  const endpoints = await endpointsOf(emulator)
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())
   try {

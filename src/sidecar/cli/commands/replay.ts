@@ -1,6 +1,5 @@
 // `replay` command: its options (`--since` as a time or a duration), the component that publishes, progress, the list of what can't be published, exit codes.
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
-import { endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { isNamespaceTopic } from '../../../metadata/fields/parse-endpoint.ts'
@@ -11,7 +10,7 @@ import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { componentOptions, readComponentOptions, usableComponents } from '../files/checked-components.ts'
-import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
+import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
 import { awaitEnd } from '../process/signals.ts'
@@ -146,7 +145,7 @@ function ledgerOf(folders: readonly string[], { dryRun }: ReplayCommandOptions) 
 }
 
 async function openOutput(output: OutputMetadata, { emulator }: ReplayCommandOptions) {
-  const endpoints = emulator ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
+  const endpoints = await endpointsOf(emulator)
   return createOutputSide(output, { endpoints, hostCredential: undefined, logger: silentLogger })
 }
 

@@ -2,7 +2,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
-import type { Endpoints } from '../../../core/endpoints.ts'
+import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { readRegularFileSync } from '../../../support/files/regular-file.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
@@ -78,6 +78,10 @@ export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): P
   }
   return { resourceManager, authorityHost, ca: given ?? ca, topics: resourceManager }
 }
+
+/** Where Azure is: an emulator where one is named, else as the environment says. */
+export const endpointsOf = async (emulator: EmulatorAddress | undefined): Promise<Endpoints> =>
+  emulator ? emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
 
 /**
  * Calls back with the endpoints of an emulator that was started anew: it has made another certificate. Its first answer was

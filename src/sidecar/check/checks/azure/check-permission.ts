@@ -1,7 +1,7 @@
-// Check `azure/permission`: role actions that the client lacks at the scope.
+// Check `azure/permission`: role actions that the client lacks at the scope, by the list of permissions (`*` wildcards, `notActions`).
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
+import { isRecord } from '../../../../support/text/is-record.ts'
 import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
-import { isAllowed, readPermissions } from '../../judge/permissions.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 
@@ -41,3 +41,34 @@ function lackingFinding({ worksWithout, explainedBy }: AzurePlace, error: unknow
   if (!worksWithout) return finding
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })
 }
+
+type Permissions = ReturnType<typeof readPermissions>
+
+/** What each role allows at a scope (Azure RBAC: Microsoft.Authorization/permissions). Invalid entries are left out. */
+export const readPermissions = (list: readonly unknown[]) =>
+  list.filter(isRecord).map((one) => ({ actions: texts(one.actions), notActions: texts(one.notActions) }))
+
+/** Whether a role allows an action. `*` matches any text; letter case does not matter. */
+export function isAllowed(permissions: Permissions, action: string): boolean {
+  const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, action))
+  return permissions.some(({ actions, notActions }) => isIn(actions) && !isIn(notActions))
+}
+
+/** Compares the parts between the stars from left to right, in linear time. */
+function matches(pattern: string, action: string): boolean {
+  const [head = '', ...rest] = pattern.toLowerCase().split('*')
+  const text = action.toLowerCase()
+  const tail = rest.pop()
+  if (tail === undefined) return text === head
+  if (!text.startsWith(head) || !text.endsWith(tail) || text.length < head.length + tail.length) return false
+  let at = head.length
+  for (const part of rest) {
+    const found = text.indexOf(part, at)
+    if (found === -1 || found + part.length > text.length - tail.length) return false
+    at = found + part.length
+  }
+  return true
+}
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
