@@ -22,8 +22,9 @@ export function settingsThatStay(
   )
 }
 
-/** For a log line and a report; `undefined` where there is none. */
-export const stayingInWords = (settings: readonly StayingSetting[]): string | undefined =>
-  settings.length === 0
-    ? undefined
-    : `stays in Azure, for no field of the component sets it: ${settings.map(({ field }) => field).join(', ')} (default resets a field)`
+/** The filters among them, for a log line and a report; `undefined` where there is none. Azure fills in other settings by itself. */
+export function stayingFilters(settings: readonly StayingSetting[]): string | undefined {
+  const filters = settings.flatMap(({ field }) => (/^filter/.test(field) ? [field] : []))
+  if (filters.length === 0) return undefined
+  return `stays in Azure, for no field of the component sets it: ${filters.join(', ')} (default resets a field)`
+}

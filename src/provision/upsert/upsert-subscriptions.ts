@@ -4,7 +4,7 @@ import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
 import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
-import { settingsThatStay, stayingInWords } from '../decide/settings-that-stay.ts'
+import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
 import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
@@ -66,7 +66,7 @@ function createUpserter(
       if (upsert.action === 'keep') {
         const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
         logger.debug(`the event subscription ${name} is ${state}`)
-        const staying = existing && stayingInWords(settingsThatStay(existing, wanted))
+        const staying = existing && stayingFilters(settingsThatStay(existing, wanted))
         if (staying !== undefined) logger.info(staying, { eventSubscription: name })
         return outcome()
       }

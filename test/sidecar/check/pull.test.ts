@@ -91,7 +91,7 @@ it('finds nothing to mend after init, where there is a dead-letter destination',
   const { emulator } = world
   const { id: scope } = emulator.topic('orders')
   const component = world.pullAsClient({
-    ...{ scope, eventSubscriptionName: 'later', deadLetterContainer: 'dead' },
+    ...{ scope, eventSubscriptionName: 'later', deadLetterContainer: 'dead', subjectBeginsWith: '/shop' },
     deadLetterStorageAccountId: scope.replace(/\/providers\/.*/, '/providers/Microsoft.Storage/storageAccounts/shop'),
   })
   const binding = new Binding({ endpoints: emulator.endpoints })
@@ -100,6 +100,10 @@ it('finds nothing to mend after init, where there is a dead-letter destination',
   const { said, status } = await world.check()
   expect(said('azure/subscription')).toMatch(/^(later of \S+ is as the metadata wants it\s*){2}$/)
   expect(status['azure/subscription']).toBe('ok')
+  world.pullAsClient({ scope, eventSubscriptionName: 'later' })
+  expect((await world.check('--only', 'azure/subscription')).said('azure/subscription')).toContain(
+    'stays in Azure, for no field of the component sets it: filter.subjectBeginsWith',
+  )
 })
 
 it('warns of settings that differ, and of rights that the client lacks but does not need to receive', async () => {

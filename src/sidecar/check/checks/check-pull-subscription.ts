@@ -1,9 +1,18 @@
 // Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
+import { decideUpsert } from '../../../provision/decide/decide-upsert.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { readFinding } from '../judge/arm-finding.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
 import type { PullPlace } from '../world/pull-world.ts'
-import { changing, different, differing, mend, missing, withoutDeadLetter } from './azure/check-subscription.ts'
+import {
+  changing,
+  different,
+  differing,
+  mend,
+  missing,
+  withoutDeadLetter,
+  withStaying,
+} from './azure/check-subscription.ts'
 
 export async function judgePullPlace(place: PullPlace): Promise<Finding> {
   const name = `${place.eventSubscriptionName} of ${place.scope.id}`
@@ -16,7 +25,7 @@ export async function judgePullPlace(place: PullPlace): Promise<Finding> {
 }
 
 function judgeExisting(name: string, existing: SubscriptionProperties, place: PullPlace): Finding {
-  const decision = place.decide(existing)
+  const decision = decideUpsert(existing, place.wanted)
   if (decision.action === 'refuse') return different(place)(`${name}: ${decision.because}`, { remedy: decision.fix })
   if (decision.action === 'wait') return changing(name, decision.state)
   const { provisioningState: state = 'Succeeded' } = existing
@@ -25,9 +34,10 @@ function judgeExisting(name: string, existing: SubscriptionProperties, place: Pu
     return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
   }
   if (decision.action !== 'keep') return differing(name, decision.because, place)
-  return hasDeadLetter(existing)
+  const finding = hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
     : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
+  return withStaying(finding, existing, place.wanted)
 }
 
 /** What forwards needs none: its events wait in the namespace topic. */

@@ -6,9 +6,9 @@ import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
 import { createSubscriptionApi, namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
-import { decideUpsert, type Upsert } from '../../../provision/decide/decide-upsert.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../../provision/decide/wanted-queue.ts'
+import type { WantedSubscription } from '../../../provision/decide/wanted-subscription.ts'
 import { pullFailureContext } from '../../../provision/upsert/failure-context.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
@@ -27,8 +27,7 @@ export interface ReachedNamespace {
 export interface PullPlace extends AzurePlace {
   readonly eventSubscriptionName: string
   existing(): Promise<SubscriptionProperties | undefined>
-  /** What `init` would do. */
-  decide(existing: SubscriptionProperties): Upsert
+  readonly wanted: WantedSubscription
 }
 
 /** What the checks of pull delivery share. */
@@ -66,8 +65,7 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
   const places = (): readonly PullPlace[] =>
     wantedForPull(pull).map((wanted) => ({
-      ...{ eventSubscriptionName, readArm },
-      decide: (existing: SubscriptionProperties) => decideUpsert(existing, wanted),
+      ...{ eventSubscriptionName, readArm, wanted },
       scope: parseScope(wanted.place.sourceId),
       actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
       writes,

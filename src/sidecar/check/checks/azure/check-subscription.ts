@@ -6,8 +6,9 @@ import { splitDeliveryCredentials } from '../../../../core/delivery-credential.t
 import { showUrl } from '../../../../metadata/fields/redact.ts'
 import { decideUpsert } from '../../../../provision/decide/decide-upsert.ts'
 import { credentialsOf } from '../../../../provision/decide/delivery-attribute.ts'
-import { settingsThatStay, stayingInWords } from '../../../../provision/decide/settings-that-stay.ts'
+import { settingsThatStay, stayingFilters } from '../../../../provision/decide/settings-that-stay.ts'
 import { type SubscriptionProperties, webHookOf } from '../../../../provision/decide/subscription-properties.ts'
+import type { WantedSubscription } from '../../../../provision/decide/wanted-subscription.ts'
 import { shellWord } from '../../../../support/text/text.ts'
 import { readFinding } from '../../judge/arm-finding.ts'
 import { idleSubscription } from '../../judge/idle-subscription.ts'
@@ -50,12 +51,17 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
   if (faults.length > 0) return joined(faults)
   const { deadLetterDestination, deadLetterWithResourceIdentity } = existing
   const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
-  const staying = stayingInWords(settingsThatStay(existing, wanted()))
   const finding = joined([
     ok(`${name} is as the metadata wants it`),
     ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, world)] : []),
     ...(hasDeadLetter ? [] : [withoutDeadLetter(name, "an event that can't be delivered is lost")]),
   ])
+  return withStaying(finding, existing, wanted())
+}
+
+/** Names what stays in Azure without a field, such as a filter that was removed from the YAML. */
+export function withStaying(finding: Finding, existing: SubscriptionProperties, wanted: WantedSubscription): Finding {
+  const staying = stayingFilters(settingsThatStay(existing, wanted))
   return staying === undefined ? finding : { ...finding, detail: `${finding.detail}\n${staying}` }
 }
 
