@@ -15,30 +15,22 @@ const document = {
 const withSpec = (changes: object) => ({ ...document, spec: { ...document.spec, ...changes } })
 
 describe('readDefinition', () => {
-  it.each([
-    {
-      form: 'a component with its type',
-      input: { name: 'orders', type: 'bindings.azure.eventgrid', version: 'v1', properties: sampleOutput },
-      expected: { name: 'orders', properties: sampleOutput },
-    },
-    { form: 'a YAML document', input: document, expected: { name: 'orders', properties: list } },
-    {
-      form: 'a name and a record',
-      input: { name: 'orders', properties: sampleOutput },
-      expected: { name: 'orders', properties: sampleOutput },
-    },
-    {
-      form: 'a name and a list',
-      input: { name: 'orders', properties: list },
-      expected: { name: 'orders', properties: list },
-    },
-    { form: 'a flat record', input: sampleOutput, expected: { name: undefined, properties: sampleOutput } },
-    {
-      form: 'a document without metadata',
-      input: { ...document, spec: { type: 'bindings.cloud.eventrouter' } },
-      expected: { name: 'orders', properties: [] },
-    },
-  ])('takes $form', ({ input, expected }) => expect(readDefinition(input)).toEqual(expected))
+  it.each<[form: string, input: object, expected: object]>([
+    [
+      'a component with its type',
+      { name: 'orders', type: 'bindings.azure.eventgrid', version: 'v1', properties: sampleOutput },
+      { name: 'orders', properties: sampleOutput },
+    ],
+    ['a YAML document', document, { name: 'orders', properties: list }],
+    ['a name and a record', { name: 'orders', properties: sampleOutput }, { name: 'orders', properties: sampleOutput }],
+    ['a name and a list', { name: 'orders', properties: list }, { name: 'orders', properties: list }],
+    ['a flat record', sampleOutput, { name: undefined, properties: sampleOutput }],
+    [
+      'a document without metadata',
+      { ...document, spec: { type: 'bindings.cloud.eventrouter' } },
+      { name: 'orders', properties: [] },
+    ],
+  ])('takes %s', (_form, input, expected) => expect(readDefinition(input)).toEqual(expected))
 
   it.each(['bindings.cloud.eventrouter', 'bindings.azure.eventgrid', 'Bindings.Azure.EventGrid'])(
     'answers to the type %s',
@@ -50,36 +42,26 @@ describe('readDefinition', () => {
     (apiVersion) => expect(readDefinition({ ...document, apiVersion }).name).toBe('orders'),
   )
 
-  it.each([
-    { what: 'another type', input: withSpec({ type: 'bindings.kafka' }), fields: ['spec.type'] },
-    { what: 'no type', input: { ...document, spec: { version: 'v1' } }, fields: ['spec.type'] },
-    { what: 'another version', input: withSpec({ version: 'v2' }), fields: ['spec.version'] },
-    { what: 'a version that is a number', input: withSpec({ version: 1 }), fields: ['spec.version'] },
-    { what: 'another kind', input: { ...document, kind: 'Configuration' }, fields: ['kind'] },
-    { what: 'no kind', input: { ...document, kind: undefined }, fields: ['kind'] },
-    { what: 'another apiVersion', input: { ...document, apiVersion: 'dapr.io/v1' }, fields: ['apiVersion'] },
-    { what: 'an apiVersion without a domain', input: { ...document, apiVersion: '/v1alpha1' }, fields: ['apiVersion'] },
-    { what: 'no name', input: { ...document, metadata: {} }, fields: ['metadata.name'] },
-    { what: 'no spec', input: { ...document, spec: undefined }, fields: ['spec.type'] },
-    { what: 'metadata that is no list', input: withSpec({ metadata: sampleOutput }), fields: ['spec.metadata'] },
-    {
-      what: 'a component of another type',
-      input: { name: 'x', type: 'state.redis', properties: {} },
-      fields: ['type'],
-    },
-    {
-      what: 'a component of another version',
-      input: { name: 'x', version: 'v9', properties: {} },
-      fields: ['version'],
-    },
-    { what: 'properties that are text', input: { name: 'x', properties: 'x' }, fields: ['properties'] },
-    { what: 'a name that is no text', input: { name: 7, properties: {} }, fields: ['name'] },
-    {
-      what: 'several faults together',
-      input: { ...document, kind: 'x', apiVersion: 'y', spec: { type: 'z', version: 'w' } },
-      fields: ['apiVersion', 'kind', 'spec.type', 'spec.version'],
-    },
-  ])('refuses $what', ({ input, fields }) => {
+  const several = { ...document, kind: 'x', apiVersion: 'y', spec: { type: 'z', version: 'w' } }
+
+  it.each<[what: string, input: object, ...fields: string[]]>([
+    ['another type', withSpec({ type: 'bindings.kafka' }), 'spec.type'],
+    ['no type', { ...document, spec: { version: 'v1' } }, 'spec.type'],
+    ['another version', withSpec({ version: 'v2' }), 'spec.version'],
+    ['a version that is a number', withSpec({ version: 1 }), 'spec.version'],
+    ['another kind', { ...document, kind: 'Configuration' }, 'kind'],
+    ['no kind', { ...document, kind: undefined }, 'kind'],
+    ['another apiVersion', { ...document, apiVersion: 'dapr.io/v1' }, 'apiVersion'],
+    ['an apiVersion without a domain', { ...document, apiVersion: '/v1alpha1' }, 'apiVersion'],
+    ['no name', { ...document, metadata: {} }, 'metadata.name'],
+    ['no spec', { ...document, spec: undefined }, 'spec.type'],
+    ['metadata that is no list', withSpec({ metadata: sampleOutput }), 'spec.metadata'],
+    ['a component of another type', { name: 'x', type: 'state.redis', properties: {} }, 'type'],
+    ['a component of another version', { name: 'x', version: 'v9', properties: {} }, 'version'],
+    ['properties that are text', { name: 'x', properties: 'x' }, 'properties'],
+    ['a name that is no text', { name: 7, properties: {} }, 'name'],
+    ['several faults together', several, 'apiVersion', 'kind', 'spec.type', 'spec.version'],
+  ])('refuses %s', (_what, input, ...fields) => {
     const error = thrownBy(() => readDefinition(input))
     expect(error.code).toBe('METADATA_INVALID')
     expect(error.issues.map(({ field }) => field)).toEqual(fields)

@@ -25,45 +25,32 @@ describe('provisioning', () => {
     expect(fieldsOf({ ...bare, provisioning })).toEqual(['tenantId', 'subscriptionId', 'clientId', 'clientSecret'])
   })
 
+  const byEntra = { ...bare, deliveryAuthentication: 'entra' }
+
   it.each([
-    { name: 'a delivery token', fields: { ...bare, deliveryToken } },
-    { name: 'a client secret, for the deliveries alone', fields: { ...bare, clientSecret: 'hidden-source' } },
-    { name: 'deliveries without a credential', fields: { ...bare, deliveryAuthentication: 'none' } },
-    {
-      name: 'Entra',
-      fields: { ...bare, deliveryAuthentication: 'entra', tenantId: sampleInput.tenantId, clientId: 'c' },
-    },
-  ])('none: asks for no credential of Azure with $name', ({ fields }) => {
+    ['a delivery token', { ...bare, deliveryToken }],
+    ['a client secret, for the deliveries alone', { ...bare, clientSecret: 'hidden-source' }],
+    ['deliveries without a credential', { ...bare, deliveryAuthentication: 'none' }],
+    ['Entra', { ...byEntra, tenantId: sampleInput.tenantId, clientId: 'c' }],
+  ])('none: asks for no credential of Azure with %s', (_name, fields) => {
     expect(parseMetadata(fields).input).toMatchObject({ provisioning: 'none', subscriptionId, credential: undefined })
   })
 
-  it.each([
-    { name: 'a source of the credential', fields: bare, missing: ['deliveryToken'] },
-    {
-      name: 'tenant and client with Entra',
-      fields: { ...bare, deliveryAuthentication: 'entra' },
-      missing: ['tenantId', 'clientId'],
-    },
-    {
-      name: 'the name of the event subscription',
-      fields: without('eventSubscriptionName', { ...bare, deliveryToken }),
-      missing: ['eventSubscriptionName'],
-    },
-    { name: 'the scope', fields: without('scope', { ...bare, deliveryToken }), missing: ['scope'] },
-    {
-      name: 'address and port',
-      fields: { provisioning: 'none', direction: 'input', deliveryToken },
-      missing: ['subscriberEndpoint', 'handshakePort', 'scope', 'eventSubscriptionName'],
-    },
-    {
-      name: 'endpoint and name, by pull',
-      fields: without('namespaceEndpoint', without('eventSubscriptionName', { ...pull, namespaceKey: 'key' })),
-      missing: ['eventSubscriptionName', 'namespaceEndpoint'],
-    },
-    { name: 'a key or a credential, by pull', fields: pull, missing: ['tenantId', 'clientId', 'clientSecret'] },
-  ])('none: asks for $name', ({ fields, missing }) => {
-    expect(fieldsOf(fields)).toEqual(missing)
-  })
+  const withToken = { ...bare, deliveryToken }
+  const named = 'eventSubscriptionName'
+
+  it.each<[missing: readonly string[], fields: Record<string, unknown>]>([
+    [['deliveryToken'], bare],
+    [['tenantId', 'clientId'], byEntra],
+    [[named], without(named, withToken)],
+    [['scope'], without('scope', withToken)],
+    [
+      ['subscriberEndpoint', 'handshakePort', 'scope', named],
+      { provisioning: 'none', direction: 'input', deliveryToken },
+    ],
+    [[named, 'namespaceEndpoint'], without('namespaceEndpoint', without(named, { ...pull, namespaceKey: 'key' }))],
+    [['tenantId', 'clientId', 'clientSecret'], pull],
+  ])('none: asks for %j', (missing, fields) => expect(fieldsOf(fields)).toEqual(missing))
 
   it('none: takes what pull needs, a key or a credential', () => {
     expect(parseMetadata({ ...pull, namespaceKey: 'key' }).pull?.credential).toBeUndefined()

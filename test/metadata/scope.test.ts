@@ -7,45 +7,24 @@ const group = '/subscriptions/1/resourceGroups/rg'
 const topic = `${group}/providers/Microsoft.EventGrid/topics/orders`
 
 describe('parseScope', () => {
+  const step = (type: string, name: string) => ({ type, name })
+  const upper = topic.toUpperCase()
+
   it.each([
-    {
-      name: 'a subscription',
-      text: '/subscriptions/1/',
-      expected: { kind: 'subscription', id: '/subscriptions/1', subscriptionId: '1' },
-    },
-    {
-      name: 'a subscription without the slash',
-      text: '/subscriptions/1',
-      expected: { kind: 'subscription', id: '/subscriptions/1' },
-    },
-    { name: 'a resource group', text: group, expected: { kind: 'resourceGroup', id: group, resourceGroup: 'rg' } },
-    {
-      name: 'a resource',
-      text: `${group}/providers/Microsoft.Storage/storageAccounts/store`,
-      expected: { kind: 'resource', provider: 'Microsoft.Storage', path: [{ type: 'storageAccounts', name: 'store' }] },
-    },
-    {
-      name: 'a topic',
-      text: `${topic}/`,
-      expected: { kind: 'topic', id: topic, path: [{ type: 'topics', name: 'orders' }] },
-    },
-    {
-      name: 'a topic in another letter case',
-      text: topic.toUpperCase(),
-      expected: { kind: 'topic', id: topic.toUpperCase(), path: [{ type: 'TOPICS', name: 'ORDERS' }] },
-    },
-    {
-      name: "a domain's topic",
-      text: `${group}/providers/Microsoft.EventGrid/domains/d/topics/t`,
-      expected: {
-        kind: 'resource',
-        path: [
-          { type: 'domains', name: 'd' },
-          { type: 'topics', name: 't' },
-        ],
-      },
-    },
-  ])('parses $name', ({ text, expected }) => expect(parseScope(text)).toMatchObject(expected))
+    ['/subscriptions/1/', { kind: 'subscription', id: '/subscriptions/1', subscriptionId: '1' }],
+    ['/subscriptions/1', { kind: 'subscription', id: '/subscriptions/1' }],
+    [group, { kind: 'resourceGroup', id: group, resourceGroup: 'rg' }],
+    [
+      `${group}/providers/Microsoft.Storage/storageAccounts/store`,
+      { kind: 'resource', provider: 'Microsoft.Storage', path: [step('storageAccounts', 'store')] },
+    ],
+    [`${topic}/`, { kind: 'topic', id: topic, path: [step('topics', 'orders')] }],
+    [upper, { kind: 'topic', id: upper, path: [step('TOPICS', 'ORDERS')] }],
+    [
+      `${group}/providers/Microsoft.EventGrid/domains/d/topics/t`,
+      { kind: 'resource', path: [step('domains', 'd'), step('topics', 't')] },
+    ],
+  ])('parses %s', (text, expected) => expect(parseScope(text)).toMatchObject(expected))
 
   it.each([
     { name: 'no leading slash', text: 'subscriptions/1' },

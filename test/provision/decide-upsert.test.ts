@@ -34,85 +34,53 @@ it('creates what is missing, with nothing but what metadata asks for', () => {
   expect(decideUpsert(undefined, desire())).toMatchObject({ action: 'create', properties, because: 'there is none' })
 })
 
-describe('keeps', () => {
-  it.each<{ name: string; there: SubscriptionProperties; wanted?: Partial<SubscriptionSettings> }>([
-    { name: 'what it created, with all defaults filled in', there: {} },
-    { name: 'event types spelled All', there: { filter: { includedEventTypes: ['All'] } } },
-    {
-      name: 'an attribute name in other letter case',
-      there: withAttributes({ ...ours, name: ours.name.toLowerCase() }),
-    },
-    { name: "the operator's attributes beside ours", there: withAttributes(theirs, ours) },
-    {
-      name: "the operator's secret attribute that cannot be read",
-      there: withAttributes(attribute('x', 'Hidden', true), ours),
-    },
-    {
-      name: 'our credential among others',
-      there: withAttributes(attribute(ours.name, 'key3.c , key2.b , key1.header-marked', true)),
-    },
-    {
-      name: 'a URL whose host is spelled otherwise',
-      there: { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
-    },
-    {
-      name: "the operator's filter, labels, retries, dead-letter, expiry and what we do not know",
-      there: {
-        ...{ filter: { subjectBeginsWith: '/a' }, labels: ['x'], retryPolicy: { maxDeliveryAttempts: 3 } },
-        ...{ deadLetterDestination: blob('/r'), expirationTimeUtc: '2030-01-01T00:00:00Z', novelty: { of: [1] } },
-      },
-    },
-    { name: 'dead-lettering by a managed identity', there: { deadLetterWithResourceIdentity: byIdentity('/r') } },
-    {
-      name: 'settings that name the defaults',
-      there: {},
-      wanted: {
-        maxDeliveryAttempts: 30,
-        eventTimeToLiveMinutes: 1440,
-        maxEventsPerBatch: 1,
-        preferredBatchSizeInKilobytes: 64,
-      },
-    },
-    {
-      name: 'resets of what is at its default',
-      there: {},
-      wanted: {
-        subjectBeginsWith: resetToDefault,
-        labels: resetToDefault,
-        deadLetter: resetToDefault,
-        maxEventsPerBatch: resetToDefault,
-      },
-    },
-    {
-      name: 'event types and labels in another order',
-      there: { filter: { includedEventTypes: ['b', 'a'] }, labels: ['q', 'p'] },
-      wanted: { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
-    },
-    {
-      name: 'advanced filters, their members and their values in another order',
-      there: {
-        filter: {
-          advancedFilters: [
-            { operatorType: 'BoolEquals', key: 'b', value: true },
-            { key: 'data.k', values: ['b', 'a'], operatorType: 'StringIn' },
-          ],
-        },
-      },
-      wanted: {
-        advancedFilters: [
-          { operatorType: 'StringIn', key: 'data.k', values: ['a', 'b'] },
-          { operatorType: 'BoolEquals', key: 'b', value: true },
-        ],
-      },
-    },
-    {
-      name: 'the same dead-letter account, whatever its letter case and identity',
-      there: { deadLetterWithResourceIdentity: byIdentity('/subscriptions/s') },
-      wanted: { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
-    },
-  ])('$name', ({ there, wanted = {} }) => {
-    expect(decideUpsert(standing(there), settings(wanted))).toEqual({ action: 'keep' })
-  })
+const setBy = {
+  ...{ filter: { subjectBeginsWith: '/a' }, labels: ['x'], retryPolicy: { maxDeliveryAttempts: 3 } },
+  ...{ deadLetterDestination: blob('/r'), expirationTimeUtc: '2030-01-01T00:00:00Z', novelty: { of: [1] } },
+}
+const isTrue = { operatorType: 'BoolEquals', key: 'b', value: true } as const
+const stringIn = (...values: string[]) => ({ key: 'data.k', values, operatorType: 'StringIn' }) as const
+const defaults = {
+  ...{ maxDeliveryAttempts: 30, eventTimeToLiveMinutes: 1440 },
+  ...{ maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 },
+}
+const resets: Partial<SubscriptionSettings> = {
+  ...{ subjectBeginsWith: resetToDefault, labels: resetToDefault },
+  ...{ deadLetter: resetToDefault, maxEventsPerBatch: resetToDefault },
+}
+
+it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<SubscriptionSettings>]>([
+  ['what it created, with all defaults filled in', {}],
+  ['event types spelled All', { filter: { includedEventTypes: ['All'] } }],
+  ['an attribute name in other letter case', withAttributes({ ...ours, name: ours.name.toLowerCase() })],
+  ["the operator's attributes beside ours", withAttributes(theirs, ours)],
+  ["the operator's secret attribute that cannot be read", withAttributes(attribute('x', 'Hidden', true), ours)],
+  ['our credential among others', withAttributes(attribute(ours.name, 'key3.c , key2.b , key1.header-marked', true))],
+  [
+    'a URL whose host is spelled otherwise',
+    { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
+  ],
+  ["the operator's filter, labels, retries, dead-letter, expiry and what we do not know", setBy],
+  ['dead-lettering by a managed identity', { deadLetterWithResourceIdentity: byIdentity('/r') }],
+  ['settings that name the defaults', {}, defaults],
+  ['resets of what is at its default', {}, resets],
+  [
+    'event types and labels in another order',
+    { filter: { includedEventTypes: ['b', 'a'] }, labels: ['q', 'p'] },
+    { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
+  ],
+  [
+    'advanced filters and their values in another order',
+    { filter: { advancedFilters: [isTrue, stringIn('b', 'a')] } },
+    { advancedFilters: [stringIn('a', 'b'), isTrue] },
+  ],
+  [
+    'the same dead-letter account, whatever its letter case and identity',
+    { deadLetterWithResourceIdentity: byIdentity('/subscriptions/s') },
+    { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
+  ],
+])('keeps %s', (_name, there, wanted = {}) => {
+  expect(decideUpsert(standing(there), settings(wanted))).toEqual({ action: 'keep' })
 })
 
 describe('writes', () => {

@@ -76,51 +76,27 @@ it('takes a certificate of a public authority with its whole chain', async () =>
   })
 })
 
-const wrong: readonly {
-  readonly name: string
-  readonly leaf: Wanted
-  readonly chain: readonly Issued[]
-  readonly status: string
-  readonly says: RegExp
-}[] = [
-  {
-    name: 'a chain without its intermediate certificate',
-    leaf: { name: 'leaf', issuer: intermediate, host: hostname },
-    chain: [],
-    status: 'failed',
-    says: /no certificate of "Intermediate".*A browser fetches a missing one by itself[\s\S]*fullchain\.pem/,
-  },
-  {
-    name: 'another host',
-    leaf: { name: 'leaf', issuer: intermediate, host: 'shop.example.com' },
-    chain: [intermediate],
-    status: 'failed',
-    says: /is for DNS:shop\.example\.com, not for orders\.example\.com/,
-  },
-  {
-    name: 'one that has expired',
-    leaf: { name: 'leaf', issuer: intermediate, host: hostname, days: -3 },
-    chain: [intermediate],
-    status: 'failed',
-    says: /expired on \d{4}-[\s\S]*renew it/,
-  },
-  {
-    name: 'one that expires soon',
-    leaf: { name: 'leaf', issuer: intermediate, host: hostname, days: 5.5 },
-    chain: [intermediate],
-    status: 'warning',
-    says: /expires in 5 days/,
-  },
-  {
-    name: 'a self-signed one',
-    leaf: { name: 'own', host: hostname },
-    chain: [],
-    status: 'failed',
-    says: /self-signed/,
-  },
-]
+const leafOf = (changes: Partial<Wanted> = {}): Wanted => ({
+  ...{ name: 'leaf', issuer: intermediate, host: hostname },
+  ...changes,
+})
+const shop = { host: 'shop.example.com' }
+const noIntermediate =
+  /no certificate of "Intermediate".*A browser fetches a missing one by itself[\s\S]*fullchain\.pem/
 
-it.each(wrong)('judges $name', async ({ leaf, chain, status, says }) => {
+it.each<[name: string, leaf: Wanted, chain: readonly Issued[], status: string, says: RegExp]>([
+  ['a chain without its intermediate certificate', leafOf(), [], 'failed', noIntermediate],
+  [
+    'another host',
+    leafOf(shop),
+    [intermediate],
+    'failed',
+    /is for DNS:shop\.example\.com, not for orders\.example\.com/,
+  ],
+  ['one that has expired', leafOf({ days: -3 }), [intermediate], 'failed', /expired on \d{4}-[\s\S]*renew it/],
+  ['one that expires soon', leafOf({ days: 5.5 }), [intermediate], 'warning', /expires in 5 days/],
+  ['a self-signed one', { name: 'own', host: hostname }, [], 'failed', /self-signed/],
+])('judges %s', async (_name, leaf, chain, status, says) => {
   const target = await serve([await issue(leaf), ...chain])
   const finding = await judgeCertificate({ hostname, target, ca: undefined, signal, publicRoots })
   expect(finding?.status).toBe(status)

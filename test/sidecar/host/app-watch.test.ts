@@ -25,25 +25,10 @@ function watched(words: readonly boolean[], threshold: number): Promise<readonly
 }
 
 it.each([
-  {
-    name: 'is down until it is well once',
-    words: [false, true],
-    threshold: 3,
-    expected: 'unwell MISSING well UP unwell',
-  },
-  {
-    name: 'goes down after that many failures in a row',
-    words: [true, false, false],
-    threshold: 2,
-    expected: 'well UP unwell unwell DOWN unwell',
-  },
-  {
-    name: 'stays up where failures are not in a row',
-    words: [true, false, true, false],
-    threshold: 2,
-    expected: 'well UP unwell well unwell unwell',
-  },
-])('$name', async ({ words, threshold, expected }) => {
+  ['is down until it is well once', 3, [false, true], 'unwell MISSING well UP unwell'],
+  ['goes down after that many failures in a row', 2, [true, false, false], 'well UP unwell unwell DOWN unwell'],
+  ['stays up where failures are not in a row', 2, [true, false, true, false], 'well UP unwell well unwell unwell'],
+])('%s', async (_name, threshold, words, expected) => {
   const said = await watched(words, threshold)
   expect(said.join(' ')).toBe(expected)
 })
