@@ -12,7 +12,6 @@ import { UnknownValue } from '../typed/read-properties.ts'
 import { isOurType } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry } from './component-file.ts'
 
-/** A value as a component holds it: see {@link ComponentProperties}. */
 type PropertyValue = string | number | boolean | Secret
 
 /**

@@ -57,7 +57,6 @@ function mapping(required: Readonly<Record<string, object>>, optional: Readonly<
 
 const daprs = <Schema extends object>(schema: Schema) => ({ description: 'Read by Dapr.', ...schema })
 
-/** One entry of `spec.metadata`: a name, and a value or a reference to one. */
 function entrySchema() {
   const names = metadataFields.flatMap((field) =>
     [field.name, ...field.aliases].map((name) => ({ const: name, description: field.about })),
@@ -80,7 +79,6 @@ function entrySchema() {
   }
 }
 
-/** What the value of a field looks like. */
 function ruleOfField({ name, aliases, type, choices, default: value, otherwise, about }: MetadataField) {
   const fallback = value ?? otherwise
   const description = `${about} Format: ${type}.${fallback === undefined ? '' : ` Default: ${fallback}.`}`

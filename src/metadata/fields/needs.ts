@@ -29,7 +29,6 @@ export type Need = (by: Circumstances, reader: Reader) => { readonly why: string
 /** The fields that a service principal is made of. The output side uses them too with `topicAuthentication: entra`. */
 export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as const
 
-/** Is the credential made of the three fields? */
 const isOfFields = ({ credentialGiven, azureCredential }: Circumstances) =>
   !credentialGiven && azureCredential === 'clientSecret'
 

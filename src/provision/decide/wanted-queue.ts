@@ -4,7 +4,7 @@ import type { Setting } from '../../metadata/fields/setting-value.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
 import { placeAt, placeOfQueue } from '../arm/subscription-place.ts'
-import { destinationName, withoutNothing, writable } from './subscription-properties.ts'
+import { destinationName, type SubscriptionProperties, withoutNothing, writable } from './subscription-properties.ts'
 import { blobDestination, mapSetting, type WantedSubscription, withSettings } from './wanted-subscription.ts'
 
 /** Nothing that ARM hides matters to pull, and its deliveries need no credential of ours. */
@@ -23,21 +23,16 @@ export function wantedForPull(pull: PullMetadata): readonly WantedSubscription[]
 /** A forwarded scope has its filters in the event subscription that forwards. */
 function wantedQueue(pull: PullMetadata): WantedSubscription {
   const { settings, lockDurationSeconds, forwardedScope, namespaceTopic, eventSubscriptionName } = pull
-  const otherMode = (mode: string | undefined) => `it delivers by ${mode ?? 'another mode'} and not by Queue`
+  const awayFrom = ({ deliveryConfiguration: { deliveryMode: mode } = {} }: SubscriptionProperties) =>
+    mode === 'Queue' ? undefined : `it delivers by ${mode ?? 'another mode'} and not by Queue`
   return {
     ...withoutSecrets,
     place: placeOfQueue(namespaceTopic, eventSubscriptionName),
-    refusalOf({ deliveryConfiguration }) {
-      const { deliveryMode } = deliveryConfiguration ?? {}
-      if (deliveryMode === 'Queue') return undefined
-      return {
-        because: otherMode(deliveryMode),
-        fix: 'choose another eventSubscriptionName, or delete the event subscription',
-      }
-    },
-    awayFrom({ deliveryConfiguration }) {
-      const { deliveryMode } = deliveryConfiguration ?? {}
-      return deliveryMode === 'Queue' ? undefined : otherMode(deliveryMode)
+    awayFrom,
+    refusalOf(existing) {
+      const because = awayFrom(existing)
+      const fix = 'choose another eventSubscriptionName, or delete the event subscription'
+      return because === undefined ? undefined : { because, fix }
     },
     merge(existing, { resets }) {
       const { deliveryConfiguration, filtersConfiguration } = existing

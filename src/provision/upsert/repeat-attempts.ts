@@ -95,7 +95,6 @@ export async function repeatAttempts<Outcome>(options: RepeatOptions<Outcome>): 
   }
 }
 
-/** A failed attempt, judged. */
 interface Failed {
   readonly error: BindingError
   readonly verdict: Verdict

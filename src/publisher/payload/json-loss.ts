@@ -5,7 +5,6 @@ import { asBytes } from './as-bytes.ts'
 import { invalidPayload } from './invalid-payload.ts'
 import { kindOf } from './json-kind.ts'
 
-/** What is lost, and what to do about it. */
 interface Loss {
   readonly what: string
   readonly fix: string
