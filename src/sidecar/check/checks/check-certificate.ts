@@ -1,4 +1,5 @@
-// Checks `endpoint/certificate` and `topic/certificate`, as Azure would judge every address of a host: public roots, missing intermediate, wrong name, 14-day expiry warning.
+// Checks `endpoint/certificate` and `topic/certificate`: every address judged as Azure would: public roots, missing intermediate, wrong
+// name, 14-day expiry warning.
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/trust.ts'

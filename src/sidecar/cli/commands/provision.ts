@@ -1,4 +1,4 @@
-// `provision` command: its options, which of them need each other, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
+// `provision` command: its options, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
 import {
   deliveryTokenAttribute,
   type FieldChange,

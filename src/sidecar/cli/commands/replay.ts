@@ -1,4 +1,4 @@
-// `replay` command: its options (`--since` as a time or a duration), the component that publishes, progress, the list of what can't be published, exit codes.
+// `replay` command: its options, the component that publishes, progress, the list of what can't be published, exit codes.
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
