@@ -72,63 +72,43 @@ describe('a delivery under entra', () => {
     expect(target.handled).toHaveLength(2)
   })
 
-  it.each<{ name: string; token: () => string | Promise<string> }>([
-    { name: 'alg none', token: () => `${base64url({ alg: 'none', kid: 'genuine' })}.${base64url(claims())}.` },
-    {
-      name: 'alg none and the signature of another token',
-      token: async () =>
-        `${base64url({ alg: 'none', kid: 'genuine' })}.${base64url(claims())}.${(await signer.sign(claims())).split('.')[2]}`,
-    },
-    {
-      name: 'HS256 with the public key as secret',
-      token: () =>
-        new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'genuine' }).sign(Buffer.from(signer.pem)),
-    },
-    { name: 'another issuer', token: () => signer.sign(claims({ iss: 'https://sts.example.com/' })) },
-    { name: 'the issuer of another tenant', token: () => signer.sign(claims({ iss: 'https://sts.windows.net/x/' })) },
-    { name: 'another audience', token: () => signer.sign(claims({ aud: 'https://management.azure.com' })) },
-    { name: 'another tenant', token: () => signer.sign(claims({ tid: '00000000-0000-0000-0000-000000000009' })) },
-    { name: 'kid of another key', token: () => stranger.sign(claims()) },
-    { name: 'expired', token: () => signer.sign(claims({ exp: seconds() - 301 })) },
-    { name: 'not yet valid', token: () => signer.sign(claims({ nbf: seconds() + 3_600 })) },
-    {
-      name: 'obtained by another application of the tenant',
-      token: () => signer.sign(claims({ appid: world().emulator.clientId })),
-    },
-    {
-      name: 'another application, Event Grid in azp',
-      token: () => signer.sign(claims({ appid: 'x', azp: eventGrid })),
-    },
-    { name: 'claims without an expiry', token: () => signer.sign(claims({ exp: undefined })) },
-    {
-      name: 'an unknown critical header',
-      token: () => signer.signRaw({ crit: ['x'], x: 1 }, bytes(claims())),
-    },
-    {
-      name: 'its own key in the header',
-      token: async () => stranger.sign(claims(), { jwk: stranger.jwk }),
-    },
-    {
-      name: 'a deflated payload',
-      token: () => signer.signRaw({ zip: 'DEF' }, deflateRawSync(bytes(claims()))),
-    },
-    {
-      name: 'encryption in place of a signature',
-      token: async () =>
-        new CompactEncrypt(bytes(claims()))
-          .setProtectedHeader({ alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: 'genuine' })
-          .encrypt((await generateKeyPair('RSA-OAEP-256')).publicKey),
-    },
-    { name: 'sixty kilobytes', token: () => stranger.sign(claims({ pad: 'x'.repeat(44_000) })) },
-    { name: 'an address to fetch keys from', token: () => stranger.sign(claims(), keyAddress) },
-    { name: 'no dots', token: () => 'x'.repeat(50_000) },
-    { name: 'dots only', token: () => '.'.repeat(50_000) },
-    { name: 'a payload that is no object', token: () => signer.signRaw({}, bytes([claims()])) },
-    {
-      name: 'claims in a prototype key',
-      token: () => signer.signRaw({}, Buffer.from(`{"__proto__":${JSON.stringify(claims())}}`)),
-    },
-  ])('$name is answered 503, and 401 once our event subscription has stood for ten minutes', async ({ token }) => {
+  const unsigned = () => `${base64url({ alg: 'none', kid: 'genuine' })}.${base64url(claims())}`
+  const encrypted = async () => {
+    const header = { alg: 'RSA-OAEP-256', enc: 'A256GCM', kid: 'genuine' }
+    const { publicKey } = await generateKeyPair('RSA-OAEP-256')
+    return new CompactEncrypt(bytes(claims())).setProtectedHeader(header).encrypt(publicKey)
+  }
+  const byPublicKey = () =>
+    new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'genuine' }).sign(Buffer.from(signer.pem))
+
+  it.each<[name: string, token: () => string | Promise<string>]>([
+    ['alg none', () => `${unsigned()}.`],
+    [
+      'alg none and the signature of another token',
+      async () => `${unsigned()}.${(await signer.sign(claims())).split('.')[2]}`,
+    ],
+    ['HS256 with the public key as secret', byPublicKey],
+    ['another issuer', () => signer.sign(claims({ iss: 'https://sts.example.com/' }))],
+    ['the issuer of another tenant', () => signer.sign(claims({ iss: 'https://sts.windows.net/x/' }))],
+    ['another audience', () => signer.sign(claims({ aud: 'https://management.azure.com' }))],
+    ['another tenant', () => signer.sign(claims({ tid: '00000000-0000-0000-0000-000000000009' }))],
+    ['kid of another key', () => stranger.sign(claims())],
+    ['expired', () => signer.sign(claims({ exp: seconds() - 301 }))],
+    ['not yet valid', () => signer.sign(claims({ nbf: seconds() + 3_600 }))],
+    ['another application of the tenant', () => signer.sign(claims({ appid: world().emulator.clientId }))],
+    ['another application, Event Grid in azp', () => signer.sign(claims({ appid: 'x', azp: eventGrid }))],
+    ['claims without an expiry', () => signer.sign(claims({ exp: undefined }))],
+    ['an unknown critical header', () => signer.signRaw({ crit: ['x'], x: 1 }, bytes(claims()))],
+    ['its own key in the header', () => stranger.sign(claims(), { jwk: stranger.jwk })],
+    ['a deflated payload', () => signer.signRaw({ zip: 'DEF' }, deflateRawSync(bytes(claims())))],
+    ['encryption in place of a signature', encrypted],
+    ['sixty kilobytes', () => stranger.sign(claims({ pad: 'x'.repeat(44_000) }))],
+    ['an address to fetch keys from', () => stranger.sign(claims(), keyAddress)],
+    ['no dots', () => 'x'.repeat(50_000)],
+    ['dots only', () => '.'.repeat(50_000)],
+    ['a payload that is no object', () => signer.signRaw({}, bytes([claims()]))],
+    ['a prototype key', () => signer.signRaw({}, Buffer.from(`{"__proto__":${JSON.stringify(claims())}}`))],
+  ])('%s is answered 503, and 401 once our event subscription has stood for ten minutes', async (_name, token) => {
     const { target, later } = await openEntra()
     const presented = await token()
     const cost = await processorMs(async () => {
@@ -183,16 +163,11 @@ describe('a delivery under entra', () => {
   })
 
   it('while the key set is slow a delivery is put off with 503 after its time, and others do not wait longer', async () => {
-    const { emulator } = world()
+    const { tenantId, clientId } = world().emulator
     const server = await openKeySetServer([signer.jwk])
     server.state.status = 0
     const { deliver, events } = await openListener({
-      authentication: {
-        kind: 'entra',
-        tenantId: emulator.tenantId,
-        clientId: emulator.clientId,
-        eventGridClientId: eventGrid,
-      },
+      authentication: { kind: 'entra', tenantId, clientId, eventGridClientId: eventGrid },
       endpoints: server,
       keySetTimeoutMs: 500,
     })
