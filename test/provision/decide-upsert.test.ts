@@ -51,7 +51,7 @@ const resets: Partial<SubscriptionSettings> = {
 
 it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<SubscriptionSettings>]>([
   ['what it created, with all defaults filled in', {}],
-  ['event types spelled All', { filter: { includedEventTypes: ['All'] } }],
+  ['event types spelled All', { filter: { includedEventTypes: ['All'] } }, { includedEventTypes: resetToDefault }],
   ['an attribute name in other letter case', withAttributes({ ...ours, name: ours.name.toLowerCase() })],
   ["the operator's attributes beside ours", withAttributes(theirs, ours)],
   ["the operator's secret attribute that cannot be read", withAttributes(attribute('x', 'Hidden', true), ours)],
