@@ -34,7 +34,8 @@ interface Ports {
 
 /**
  * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
- * `app` before `listen`. `host` is what clients reach them by, beside the loopback names. A request for ARM or Entra over plain http is answered 403, one for another path 404.
+ * `app` before `listen`. `host` is what clients reach them by, beside the loopback names. A request for ARM or Entra over
+ * plain http is answered 403, one for another path 404.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,

@@ -399,6 +399,15 @@ it('is shown by /page/state, and its events are counted there and in figures()',
   expect(emulator.figures()).toMatchObject(counts)
 })
 
+it('stands below its topic on the page, in whatever letter case Resource Manager was called', async () => {
+  const { emulator, topic } = await openQueue()
+  const path = `${topic.id.replace(/orders$/, 'ORDERS')}/eventSubscriptions/app`
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue' } }
+  expect((await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })).status).toBe(201)
+  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  expect(state).toMatchObject({ queues: [{ name: 'app', topic: 'shop/orders' }] })
+})
+
 it('goes with its events when reconfigure() no longer names it; what was made through ARM stays', async () => {
   const { emulator, topic, publish } = await openQueue()
   await publish()

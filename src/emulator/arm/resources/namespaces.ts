@@ -133,7 +133,9 @@ export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
     requireName(name, 'event subscription')
     const patched = call.method === 'PATCH' ? existing?.properties : undefined
     const properties = parseQueueSubscription(jsonContent(call), patched)
-    return storeQueueSubscription(write, { id, name, topicId: parentId(id), properties })
+    // The topic's own id: the call may write it in another letter case.
+    const topicId = write.namespaces.topics.get(parentId(id))?.id ?? parentId(id)
+    return storeQueueSubscription(write, { id, name, topicId, properties })
   },
   view: (_context, _call, { properties }) => viewQueueSubscription(properties),
 })

@@ -56,7 +56,10 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
   const closing = new AbortController()
 
   return {
-    /** Starts one. `run` begins when the operation delay is over; its signal aborts on close. It calls `park` to wait for a manual action. */
+    /**
+     * Starts one. `run` begins when the operation delay is over; its signal aborts on close. It calls `park` to wait for a manual
+     * action.
+     */
     start(
       subscriptionId: string,
       run: (signal: AbortSignal, park: () => void) => Promise<OperationResult>,
