@@ -31,7 +31,7 @@ export interface PlannedSubscription {
   readonly fix?: string
   /** Empty with `keep`, `wait` and `refuse`. */
   readonly changes: readonly FieldChange[]
-  /** What somebody set in Azure, or a field that is gone from the metadata, and a write would leave. */
+  /** What somebody set in Azure, or a field that is gone from the metadata, and a write would leave. Empty with `refuse`. */
   readonly stays: readonly StayingSetting[]
   /** What a write would take from somebody, and what could not be compared, a sentence each. */
   readonly warnings: readonly string[]

@@ -17,7 +17,7 @@ let waitingBytes = 0
  * once. Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
  *
  * @param bytes memory that the step holds
- * @param maxSteps number of steps that may wait beside this one and with it, 32 at most
+ * @param maxSteps as soon as so many steps wait, this one included, all are taken at once; 32 at most
  */
 export function addToTurn(step: () => void, bytes: number, maxSteps: number): void {
   waiting.push({ context: new AsyncResource('EventGridDelivery'), step })

@@ -57,8 +57,10 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
     const plans: Plan[] = []
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)
-      const stays = existing ? settingsThatStay(existing, one) : []
-      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), stays, isPlain })
+      const upsert = decideUpsert(existing, one)
+      // Of an event subscription of somebody else nothing is ours to list.
+      const stays = existing && upsert.action !== 'refuse' ? settingsThatStay(existing, one) : []
+      plans.push({ id: subscriptionIdOf(one.place), upsert, stays, isPlain })
     }
     return plans
   })

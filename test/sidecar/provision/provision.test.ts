@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { managementOf } from '../../support/azure-clients.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -231,6 +232,25 @@ describe('--dry-run', () => {
     const field = expect.stringContaining('maxDeliveryAttempts')
     const subscriptions = [{ action: 'patch', changes: [{ field, before: 9, after: 7 }] }]
     expect(JSON.parse(text)).toMatchObject({ ok: false, components: [{ name: 'orders', subscriptions }] })
+  })
+
+  it('says of the event subscription of somebody else only why it is not written', async () => {
+    const { emulator, provision } = await openProvision()
+    const resourceId = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/shop`
+    await managementOf(emulator).eventSubscriptions.beginCreateOrUpdateAndWait(
+      emulator.topic('orders').id.slice(1),
+      'orders',
+      {
+        destination: { endpointType: 'StorageQueue', resourceId, queueName: 'letters' },
+        filter: { subjectBeginsWith: '/shop' },
+      },
+    )
+    const { code, text } = await provision('--dry-run')
+    expect(code).toBe(1)
+    expect(text).toContain(
+      'must not be written: an event subscription of that name exists, and delivers to StorageQueue',
+    )
+    expect(text).not.toContain('subjectBeginsWith')
   })
 
   it('works with a role that only reads, and says what it could not compare', async () => {
