@@ -51,9 +51,10 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   entra: ['model', 'records', 'server', 'state'],
   arm: lower,
   topics: lower,
-  namespaces: lower,
-  delivery: lower,
-  config: [...lower, 'arm', 'topics', 'namespaces', 'delivery'],
+  'dead-letters': ['model', 'records'],
+  namespaces: [...lower, 'dead-letters'],
+  delivery: [...lower, 'dead-letters'],
+  config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
 }
 

@@ -1,5 +1,4 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
-
 import type { FastifyInstance } from 'fastify'
 import { isEveryAddress } from '../support/net/loopback.ts'
 import { registerArmRoutes } from './arm/call/routes.ts'

@@ -13,8 +13,9 @@ export type {
 } from './config/config-schema.ts'
 export { type EventGridEmulatorOptions, emulatorDefaults } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
+export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store.ts'
+export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
 export type { ProbationOptions } from './delivery/queue/probation.ts'
-export { createBlobDeadLetterStore } from './delivery/send/blob-dead-letter-store.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
@@ -28,7 +29,6 @@ export type {
 } from './model/resources/model.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
-export type { DeadLetterStore } from './records/dead-letter-box.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,

@@ -1,13 +1,13 @@
 // Options of `EventGridEmulator.start`: those of the configuration file and those that are code; defaults of ids, roles and `orders`.
 import { randomBytes } from 'node:crypto'
 import { checkNames } from '../../support/process/option-checks.ts'
+import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
 import { stableGuid } from '../model/resources/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
-import type { DeadLetterStore } from '../records/dead-letter-box.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import {
   type AzureSubscriptionOptions,

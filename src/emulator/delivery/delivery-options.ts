@@ -1,11 +1,11 @@
 // What deliveries need of the emulator, and their settings with defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64,
 // `maxPending`, `maxPendingBytes`.
+import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
-import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../records/dead-letter-box.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'

@@ -1,10 +1,10 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
+import { createDeadLetterWriter } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
 import type { EventSubscription } from '../model/resources/model.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
-import { createDeadLetterBox } from '../records/dead-letter-box.ts'
 import { endOf } from '../records/event-watcher.ts'
 import type { JournalEntry } from '../state/journal.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
@@ -36,7 +36,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
   const pump = createPump(clock, work, () => {
     for (const queue of queues.values()) queue.pump()
   })
-  const deadLetters = createDeadLetterBox({
+  const deadLetters = createDeadLetterWriter({
     clock,
     records: options.records.deadLetters,
     store: settings.deadLetterStore,

@@ -1,5 +1,6 @@
 // Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
 import { durationSeconds } from '../../support/time/iso-duration.ts'
+import { createDeadLetterWriter, type DeadLetterWriterOptions } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
@@ -8,7 +9,6 @@ import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
-import { createDeadLetterBox, type DeadLetterBoxOptions } from '../records/dead-letter-box.ts'
 import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import {
@@ -30,7 +30,7 @@ export interface NamespaceQueuesOptions {
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
-  readonly deadLetters: Pick<DeadLetterBoxOptions, 'records' | 'store' | 'work'>
+  readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'work'>
   readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
 }
 
@@ -46,7 +46,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   const entries = new Map<string, Entry>()
   let closed = false
 
-  const deadLetters = createDeadLetterBox({ ...options.deadLetters, clock, written: () => waiters.check() })
+  const deadLetters = createDeadLetterWriter({ ...options.deadLetters, clock, written: () => waiters.check() })
   const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)

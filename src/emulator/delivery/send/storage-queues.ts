@@ -2,11 +2,11 @@
 // base64, message time to live.
 import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../support/process/error-code.ts'
+import { requirePackage } from '../../../support/process/require-package.ts'
 import { deliveredText } from '../../model/events/convert-schema.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
 import type { Channels, WebhookResult } from './channel.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
-import { requirePackage } from './require-package.ts'
 
 /** A storage queue, as an event subscription names it. */
 export interface StorageQueue {

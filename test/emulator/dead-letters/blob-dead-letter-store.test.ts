@@ -1,8 +1,8 @@
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
-import { createBlobDeadLetterStore } from '../../../src/emulator/delivery/send/blob-dead-letter-store.ts'
+import { createBlobDeadLetterStore } from '../../../src/emulator/dead-letters/blob-dead-letter-store.ts'
+import { startAzurite } from '../delivery/azurite.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
-import { startAzurite } from './azurite.ts'
 
 const minute = 60_000
 const deadLetterDestination = {

@@ -1,7 +1,7 @@
 // Dead-letters written as blobs to a storage account (`@azure/storage-blob`), container creation.
 import type { BlobServiceClient } from '@azure/storage-blob'
-import type { DeadLetterStore } from '../../records/dead-letter-box.ts'
-import { requirePackage } from './require-package.ts'
+import { requirePackage } from '../../support/process/require-package.ts'
+import type { DeadLetterStore } from './write-dead-letters.ts'
 
 /**
  * Writes dead-lettered events to blobs of one storage account, Azurite's or a real one, whichever accounts the

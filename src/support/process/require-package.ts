@@ -1,5 +1,4 @@
 // "need the package ...: npm install": error for a missing optional package.
-
 /** Throws an Error that says what to install, where an optional package is missing: at the start, not at its first use. */
 export function requirePackage(name: string, purpose: string): void {
   try {

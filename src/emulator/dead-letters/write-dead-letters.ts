@@ -5,7 +5,7 @@ import type { DeadLetterDestination } from '../model/resources/model.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
-import type { Records } from './record-types.ts'
+import type { Records } from '../records/record-types.ts'
 
 /** Where dead-lettered events are written: a blob container, or something like one. */
 export interface DeadLetterStore {
@@ -40,7 +40,7 @@ interface WaitingLetter extends DeadLetter {
   readonly failingSince?: number
 }
 
-export interface DeadLetterBoxOptions {
+export interface DeadLetterWriterOptions {
   readonly clock: Clock
   readonly records: Records['deadLetters']
   readonly store: DeadLetterStore
@@ -53,7 +53,7 @@ export interface DeadLetterBoxOptions {
  * Writes events that are given up to the container of their event subscription, and records them. Where writing fails
  * for hours, an event is dropped: its record has no `blobPath`.
  */
-export function createDeadLetterBox({ clock, records, store, work, written }: DeadLetterBoxOptions) {
+export function createDeadLetterWriter({ clock, records, store, work, written }: DeadLetterWriterOptions) {
   const waiting = new DueQueue<WaitingLetter>()
   const writing = new Set<WaitingLetter>()
   let cancelTimer: CancelTimer = () => {}
