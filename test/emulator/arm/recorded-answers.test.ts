@@ -210,6 +210,8 @@ it('an event subscription of a namespace answers getDeliveryAttributes and getFu
   })
   expect(await send('POST', `${onQueue}/getDeliveryAttributes`)).toMatchObject({ status: 200, body: { value: [] } })
   expect(await send('POST', `${onQueue}/getFullUrl`)).toMatchObject({ status: 200, body: { endpointUrl: null } })
+  // Every object has a member of that name.
+  expect(await send('POST', `${onQueue}/constructor`)).toMatchObject({ status: 404 })
   expect((await send('POST', `${onQueue}x/getFullUrl`)).status).toBe(404)
 })
 

@@ -2,6 +2,7 @@
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
+import { ownField } from '../../model/events/json-object.ts'
 import { randomKey } from '../../model/resources/model.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
 import { namespaceNamed } from '../../model/resources/namespace-store.ts'
@@ -123,7 +124,8 @@ export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
   locationOf: ({ namespaces }, { topicId }) => namespaces.namespaces.get(parentId(topicId))?.location,
   // It has neither a URL nor delivery attributes.
   act(_context, call, action) {
-    const body = { getdeliveryattributes: { value: [] }, getfullurl: { endpointUrl: null } }[action.toLowerCase()]
+    const bodies = { getdeliveryattributes: { value: [] }, getfullurl: { endpointUrl: null } }
+    const body = ownField(bodies, action.toLowerCase())
     if (body === undefined) throw armErrors.pathNotFound(call.method, call.url)
     if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
     return { status: 200, body }

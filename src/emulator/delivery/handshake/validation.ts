@@ -75,19 +75,19 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         return { verdict, message: message ?? '', isLate: result.failure?.outcome === 'TimedOut' }
       }
 
-      let { verdict, message, isLate } = await attempt()
+      let last = await attempt()
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).
-      if (method === 'POST' && isLate && !signal.aborted) {
+      if (method === 'POST' && last.isLate && !signal.aborted) {
         await pause(clock, validationPauseMs, signal)
-        ;({ verdict, message } = await attempt())
+        last = await attempt()
       }
-      if (verdict === 'awaiting-manual-action') {
+      if (last.verdict === 'awaiting-manual-action') {
         return { outcome: 'awaiting-manual-action', validationUrl, completed }
       }
       open.expire(id)
-      if (verdict === 'validated') return { outcome: 'validated' }
-      return { outcome: 'failed', code: 'Url validation', message }
+      if (last.verdict === 'validated') return { outcome: 'validated' }
+      return { outcome: 'failed', code: 'Url validation', message: last.message }
     },
     confirm: open.confirm,
     close: open.close,
