@@ -2,9 +2,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { utcTime } from '../model/events/event-grid-time.ts'
 import { type EventText, eventOf, eventSlices, eventText, withMembers, withText } from '../model/events/event-text.ts'
-import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
+import { nestsTooDeeply } from '../model/events/json-object.ts'
 import { badRequest, forbidden } from './namespace-error.ts'
 
 /** Bounds of a publish request (Event Grid namespaces: quotas). */

@@ -2,12 +2,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../support/text/is-record.ts'
 import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
+import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
-import { binaryAttributes, nestsTooDeeply } from '../model/events/published-cloud-event.ts'
+import { nestsTooDeeply } from '../model/events/json-object.ts'
 import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
+import { checkPublishedEvent, notConforming, tokenOf } from './check-published-event.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
-import { checkPublishedEvent, notConforming, tokenOf } from './published-event.ts'
 
 /**
  * Limits of an event and of a request. The documentation says 1 MB for both; these were measured at the real service

@@ -9,8 +9,8 @@ import { eventOf } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
 import { isPublishable } from '../model/resources/resource.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
+import { checkPublishedEvent } from './check-published-event.ts'
 import { PublishFault } from './publish-fault.ts'
-import { checkPublishedEvent } from './published-event.ts'
 import { sourcedEvents } from './sourced-events.ts'
 
 /**

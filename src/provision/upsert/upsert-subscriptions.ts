@@ -1,4 +1,5 @@
-// Brings about the event subscriptions of one side: read, decide, write at most twice, read again; log lines.
+// Brings about the event subscriptions of one side: read, decide, write at most twice, read again;
+// log line "somebody else writes it too".
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
