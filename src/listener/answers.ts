@@ -1,14 +1,13 @@
-// The answer to each request, sent once: log line (120 characters of an origin or a media type), counts by status of deliveries and of
-// strangers' requests, deliveries that fail in a row, close of a connection.
+// The answer to each request, sent once: counts by status of deliveries and of strangers' requests, deliveries that fail in a row,
+// close of a connection.
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { oneLine } from '../support/text/text.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/gate.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
-import { logEvents, otherSender } from './log-events.ts'
+import { fieldsOf, logEvents } from './log-events.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope
@@ -50,15 +49,9 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
 
   function write({ answer: { status }, logEvent }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
-    const { 'webhook-request-origin': origin, 'aeg-subscription-name': name } = headers
-    const sender = logEvent === 'otherSender' ? otherSender(String(name), scope) : undefined
-    const asked = logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }
-    const media = status === 415 && {
-      contentType: oneLine(headers['content-type'] ?? '', 120),
-      contentEncoding: oneLine(headers['content-encoding'] ?? '', 120),
-    }
     const { level, message } = logEvents[logEvent]
-    log[level](message, { status, ...asked, ...media, ...sender }, sender?.eventSubscription)
+    const fields = fieldsOf(logEvent, { status, headers, scope })
+    log[level](message, fields, fields.eventSubscription)
     if (logEvent !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     onForeignDelivery?.()

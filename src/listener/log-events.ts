@@ -1,5 +1,7 @@
-// Log texts and levels for refused, put-off or unusual requests; remedy for deliveries of another event subscription:
-// `az` delete command after a rename.
+// Log lines for refused, put-off or unusual requests: texts, levels, fields (120 characters of an origin or a media type); remedy for
+// deliveries of another event subscription: `az` delete command after a rename.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { LogFields } from '../core/logger.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { oneLine, shellWord } from '../support/text/text.ts'
 
@@ -44,12 +46,35 @@ export const logEvents = {
 /** What the operator should learn from the log about a request. */
 export type LogEvent = keyof typeof logEvents
 
+interface Refused {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly scope: Scope
+}
+
+/** The fields of a line. */
+export function fieldsOf(
+  logEvent: LogEvent,
+  { status, headers, scope }: Refused,
+): LogFields & { readonly eventSubscription?: string } {
+  const { 'webhook-request-origin': origin, 'content-type': contentType, 'content-encoding': contentEncoding } = headers
+  return {
+    status,
+    ...(logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }),
+    ...(status === 415 && {
+      contentType: oneLine(contentType ?? '', 120),
+      contentEncoding: oneLine(contentEncoding ?? '', 120),
+    }),
+    ...(logEvent === 'otherSender' && otherSender(String(headers['aeg-subscription-name']), scope)),
+  }
+}
+
 /**
  * Fields of the line `otherSender`: the event subscription, and the remedy if its name is valid. A renamed component leaves its former
  * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and
  * hyphens only.
  */
-export function otherSender(name: string, scope: Scope) {
+function otherSender(name: string, scope: Scope) {
   // Event Grid sends names in upper case, and case has no meaning.
   const eventSubscription = oneLine(name.toLowerCase(), 64)
   if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
