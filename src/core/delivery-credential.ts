@@ -12,19 +12,31 @@ export interface DeliveryCredential {
   readonly value: Secret
 }
 
+/** What credentials are derived from, and the event subscription that they are bound to. */
+interface CredentialSources {
+  readonly deliveryAuthentication:
+    | { readonly kind: 'secret'; readonly sources: readonly Secret[] }
+    | { readonly kind: 'entra' | 'none' }
+  readonly scope: { readonly id: string }
+  readonly eventSubscriptionName: string
+}
+
 /**
  * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first. Every replica derives
- * the same ones. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that neither part reveals the secret or the other part.
+ * the same ones; none unless `deliveryAuthentication` is `secret`. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that
+ * neither part reveals the secret or the other part.
  */
-export function deriveDeliveryCredentials(
-  sources: readonly Secret[],
-  { scope, eventSubscriptionName }: { readonly scope: { readonly id: string }; readonly eventSubscriptionName: string },
-): readonly DeliveryCredential[] {
+export function deriveDeliveryCredentials({
+  deliveryAuthentication,
+  scope,
+  eventSubscriptionName,
+}: CredentialSources): readonly DeliveryCredential[] {
+  if (deliveryAuthentication.kind !== 'secret') return []
   // Azure compares both without case.
   const names = JSON.stringify([scope.id.toLowerCase(), eventSubscriptionName.toLowerCase()])
   // Hashed, because Node takes at most 1,024 bytes of HKDF info.
   const subscription = createHash('sha256').update(names).digest('hex')
-  return sources.map((source) => {
+  return deliveryAuthentication.sources.map((source) => {
     const keyId = derive(source, `key id ${subscription}`, 8).toString('hex')
     const token = derive(source, `token ${subscription}`, 32).toString('base64url')
     return { keyId, value: new Secret(`${keyId}.${token}`) }

@@ -16,7 +16,7 @@ import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
 
 export interface ListenerOptions
-  extends Pick<CheckCredentialOptions, 'input' | 'authentication' | 'endpoints' | 'keySetTimeoutMs'>,
+  extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'> {
   /** The current handler; without one deliveries are answered 503. */
@@ -56,7 +56,7 @@ export async function createListener(options: ListenerOptions) {
   const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
 
-  if (options.authentication.kind === 'none') {
+  if (input.deliveryAuthentication.kind === 'none') {
     logger.warn(
       'deliveries are accepted without a credential, because deliveryAuthentication is none; ' +
         'anybody who can reach the subscriber endpoint can send events',

@@ -167,7 +167,7 @@ describe('a delivery under entra', () => {
     const server = await openKeySetServer([signer.jwk])
     server.state.status = 0
     const { deliver, events } = await openListener({
-      authentication: { kind: 'entra', tenantId, clientId, eventGridClientId: eventGrid },
+      input: { deliveryAuthentication: { kind: 'entra', tenantId, clientId, eventGridClientId: eventGrid } },
       endpoints: server,
       keySetTimeoutMs: 500,
     })

@@ -103,8 +103,11 @@ export function expectOneLine(target: Target, secrets: readonly string[] = []): 
 
 /** The delivery credential that a secret gives. */
 export function tokenOf(secret: string, scope: string, name = 'orders'): string {
-  const boundTo = { scope: { id: scope }, eventSubscriptionName: name }
-  const [credential] = deriveDeliveryCredentials([new Secret(secret)], boundTo)
+  const [credential] = deriveDeliveryCredentials({
+    deliveryAuthentication: { kind: 'secret', sources: [new Secret(secret)] },
+    scope: { id: scope },
+    eventSubscriptionName: name,
+  })
   return credential?.value.reveal() ?? ''
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Evidence, refuseCredential } from '../../src/listener/admit/refuse-credential.ts'
-import { cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
+import { bySecrets, cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
 
 const other = credentialFrom('another secret')
 
@@ -49,7 +49,9 @@ describe('a delivery under secret', () => {
   })
 
   it('takes any of several tokens, so that a secret can be rotated', async () => {
-    const { deliver } = await openListener({ authentication: { kind: 'secret', credentials: [ours, other] } })
+    const { deliver } = await openListener({
+      input: { deliveryAuthentication: bySecrets('client secret', 'another secret') },
+    })
     for (const credential of [ours, other]) {
       const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': credential.text })
       expect(answer.status).toBe(200)
@@ -173,7 +175,7 @@ describe('a delivery of an event subscription that a renamed component left behi
 })
 
 it('takes every delivery under none, and warns of it', async () => {
-  const { deliver, events, log } = await openListener({ authentication: { kind: 'none' } })
+  const { deliver, events, log } = await openListener({ input: { deliveryAuthentication: { kind: 'none' } } })
   expect(
     (await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': undefined }))
       .status,

@@ -214,13 +214,15 @@ describe('createEntraCheck', () => {
 })
 
 describe('a delivery under entra', () => {
+  const deliveryAuthentication = { kind: 'entra', tenantId, clientId, eventGridClientId } as const
+
   async function open(writtenAt: number | undefined = nowMs, keySetTimeoutMs = 5_000) {
     const signer = await createSigner('one')
     const server = await openKeySetServer([signer.jwk])
     const clock = createManualClock(nowMs)
     let reported = 0
     const opened = await openListener({
-      authentication: { kind: 'entra', tenantId, clientId, eventGridClientId },
+      input: { deliveryAuthentication },
       endpoints: { authorityHost: server.authorityHost, ca: server.ca },
       keySetTimeoutMs,
       now: clock.now,
@@ -246,7 +248,7 @@ describe('a delivery under entra', () => {
 
   it('is not taken for the delivery token', async () => {
     const { deliver, events } = await open()
-    const answer = await openListener({ authentication: { kind: 'entra', tenantId, clientId, eventGridClientId } })
+    const answer = await openListener({ input: { deliveryAuthentication } })
     expect((await answer.deliver(cloudEventText('1'), proof)).status).toBe(503)
     expect((await deliver(undefined)).status).toBe(503)
     expect(events).toHaveLength(0)

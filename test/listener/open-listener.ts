@@ -10,9 +10,16 @@ import { captureLog } from '../support/captured-log.ts'
 
 const subscriptionId = '00000000-0000-0000-0000-000000000001'
 
+/** Deliveries prove themselves by a credential of one of these secrets. */
+export const bySecrets = (...secrets: string[]) => ({
+  kind: 'secret' as const,
+  sources: secrets.map((secret) => new Secret(secret)),
+})
+
 /** The credential that a secret gives. */
 export function credentialFrom(secret: string, scopeId = `/subscriptions/${subscriptionId}`, name = 'orders') {
-  const [credential] = deriveDeliveryCredentials([new Secret(secret)], {
+  const [credential] = deriveDeliveryCredentials({
+    deliveryAuthentication: bySecrets(secret),
     scope: { id: scopeId },
     eventSubscriptionName: name,
   })
@@ -38,7 +45,7 @@ export const inputMetadata: InputMetadata = {
   eventSubscriptionName: 'orders',
   settings: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
   replaceDestination: false,
-  deliveryAuthentication: { kind: 'none' },
+  deliveryAuthentication: bySecrets('client secret'),
   maxConcurrency: 8,
   maxRequestBytes: 4 * 1024 * 1024,
   handlerTimeoutMs: 25_000,
@@ -52,7 +59,7 @@ export interface Opening extends Partial<Omit<ListenerOptions, 'input' | 'handle
   readonly handler?: EventHandler | undefined
 }
 
-/** A listener on a free port, closed when the test ends. Deliveries need {@link proof} unless `authentication` is another. */
+/** A listener on a free port, closed when the test ends. Deliveries need {@link proof} unless `deliveryAuthentication` is another. */
 export async function openListener(opening: Opening = {}) {
   const events: ReceivedEvent[] = []
   const log = captureLog()
@@ -64,7 +71,6 @@ export async function openListener(opening: Opening = {}) {
       return handler(event)
     })
   const listener = await createListener({
-    authentication: { kind: 'secret', credentials: [ours] },
     endpoints: {},
     logger: log,
     health: () => ({ status: 'healthy' }),

@@ -3,7 +3,7 @@ import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentel
 import { expect, it } from 'vitest'
 import { RejectEvent } from '../../src/core/event.ts'
 import { createManualClock } from '../listener/manual-clock.ts'
-import { cloudEventText, eventGridText, openListener } from '../listener/open-listener.ts'
+import { cloudEventText, credentialFrom, eventGridText, openListener } from '../listener/open-listener.ts'
 import { idsOf, startTelemetry, traceparentOf } from '../support/telemetry.ts'
 
 const common = {
@@ -28,6 +28,7 @@ it('makes one CONSUMER span for an event, a root with a link to the context in t
 
   await deliver(cloudEventText('e1', { traceparent: traceparentOf('a'), tracestate: 'shop=1' }), {
     traceparent: traceparentOf('b'),
+    'X-EventGrid-Binding-Token': credentialFrom('client secret', topicScope.id).text,
   })
 
   const span = telemetry.span('process orders')

@@ -1,7 +1,6 @@
 // Push input put together: listener, delivery credentials and watch over the event subscription.
 import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import type { EventHandler } from '../../core/event.ts'
-import type { ListenerAuthentication } from '../../listener/admit/check-credential.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import { createListener, type ListenerStatus } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
@@ -27,10 +26,7 @@ export async function createInputSide(
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
 ): Promise<InputSide> {
   const { endpoints, logger, handler, fastify } = options
-  const { deliveryAuthentication: delivery } = input
-  const credentials = delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input) : []
-  const authentication: ListenerAuthentication = delivery.kind === 'secret' ? { kind: 'secret', credentials } : delivery
-  const deliveryCredential = credentials[0]?.value
+  const deliveryCredential = deriveDeliveryCredentials(input)[0]?.value
 
   let attributes: ReadonlySet<string> = new Set()
   let connecting: Promise<SubscriptionControl> | undefined
@@ -65,7 +61,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, authentication, endpoints, logger, handler, fastify },
+    ...{ input, endpoints, logger, handler, fastify },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     onForeignDelivery: () => keeper?.repair(),

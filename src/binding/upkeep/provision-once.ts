@@ -88,7 +88,8 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
     })
   }
   const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
-  if (input) return connectSubscription({ ...options, input, deliveryCredential: credentialOf(input) })
+  if (input)
+    return connectSubscription({ ...options, input, deliveryCredential: deriveDeliveryCredentials(input)[0]?.value })
   if (pull) return connectNamespace(pull, options)
   throw new TypeError('the component has no input side')
 }
@@ -100,11 +101,6 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
 export function deliveryTokenAttribute(
   input: InputMetadata,
 ): { readonly name: string; readonly value: Secret } | undefined {
-  const value = credentialOf(input)
+  const value = deriveDeliveryCredentials(input)[0]?.value
   return value && { name: deliveryTokenHeader, value }
-}
-
-function credentialOf(input: InputMetadata): Secret | undefined {
-  const { deliveryAuthentication: delivery } = input
-  return delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
 }

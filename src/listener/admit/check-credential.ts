@@ -1,25 +1,17 @@
 // How a delivery proves itself, by `deliveryAuthentication`: none, secret token or Entra token; address of Entra's
 // signing keys (`/discovery/v2.0/keys`).
 import type { IncomingHttpHeaders } from 'node:http'
-import type { DeliveryCredential } from '../../core/delivery-credential.ts'
+import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { QuietLog } from '../../core/quiet-log.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { Evidence } from './refuse-credential.ts'
 import { createSharedTokenCheck } from './shared-token.ts'
 
-/** How deliveries prove that they come from our event subscription. */
-export type ListenerAuthentication =
-  | { readonly kind: 'secret'; readonly credentials: readonly DeliveryCredential[] }
-  /** The Entra application that deliveries are for; `tenantId` is the id that tokens name. */
-  | { readonly kind: 'entra'; readonly tenantId: string; readonly clientId: string; readonly eventGridClientId: string }
-  | { readonly kind: 'none' }
-
 /** Checks the credential of a delivery; without a promise where nothing has to be fetched. */
 export type CheckCredential = (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
 
 export interface CheckCredentialOptions {
-  readonly authentication: ListenerAuthentication
   readonly input: InputMetadata
   /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
   readonly endpoints: Endpoints
@@ -35,20 +27,20 @@ export interface CheckCredentialOptions {
 }
 
 export async function createCredentialCheck(options: CheckCredentialOptions): Promise<CheckCredential> {
-  const { authentication } = options
-  switch (authentication.kind) {
+  const { deliveryAuthentication: delivery } = options.input
+  switch (delivery.kind) {
     case 'none':
       return () => ({ kind: 'proven' })
     case 'secret':
-      return createSharedTokenCheck(authentication.credentials)
+      return createSharedTokenCheck(deriveDeliveryCredentials(options.input))
     case 'entra':
-      return createTokenCheck(authentication, options)
+      return createTokenCheck(delivery, options)
   }
 }
 
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
-  authentication: ListenerAuthentication & { readonly kind: 'entra' },
+  delivery: InputMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
   { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.
@@ -56,10 +48,10 @@ async function createTokenCheck(
   const { createKeySet } = await import('./key-set.ts')
   const { environment, subscriberEndpoint } = input
   const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
-  const url = `${authorityHost}/${encodeURIComponent(authentication.tenantId)}/discovery/v2.0/keys`
+  const url = `${authorityHost}/${encodeURIComponent(delivery.tenantId)}/discovery/v2.0/keys`
   const check = createEntraCheck({
     expected: {
-      ...authentication,
+      ...delivery,
       subscriberEndpoint,
       issuerHostV1: environment.tokenIssuerHostV1,
       authorityHosts: [authorityHost, environment.authorityHost],

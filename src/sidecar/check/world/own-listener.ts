@@ -1,6 +1,5 @@
 // `check` listens on `handshakePort` itself, or finds out who holds the port.
 import { randomUUID } from 'node:crypto'
-import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { EventHandler } from '../../../core/event.ts'
@@ -31,17 +30,12 @@ export async function holdPort(
   endpoints: Endpoints,
   signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
-  const { deliveryAuthentication: delivery } = input
   const mark = randomUUID()
   let handler: EventHandler | undefined
   try {
     const listener = await createListener({
       input,
       endpoints,
-      authentication:
-        delivery.kind === 'secret'
-          ? { kind: 'secret', credentials: deriveDeliveryCredentials(delivery.sources, input) }
-          : delivery,
       logger: silentLogger,
       handler: () => handler,
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),

@@ -46,9 +46,8 @@ const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/acti
 /** Each part is made once, at its first use. */
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
-  const { environment, subscriptionId, scope, deliveryAuthentication: delivery, provisioning } = input
-  const deliveryCredential =
-    delivery.kind === 'secret' ? deriveDeliveryCredentials(delivery.sources, input)[0]?.value : undefined
+  const { environment, subscriptionId, scope, provisioning } = input
+  const deliveryCredential = deriveDeliveryCredentials(input)[0]?.value
   const place = placeAt(scope, input.eventSubscriptionName)
   /** What `init` would bring about. */
   const wanted = once(() => wantedWebHook(input, deliveryCredential))
