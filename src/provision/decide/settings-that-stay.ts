@@ -22,9 +22,9 @@ export function settingsThatStay(
   )
 }
 
-/** The filters among them, for a log line and a report; `undefined` where there is none. Azure fills in other settings by itself. */
+/** Names the filters that stay, for a log line and a report; `undefined` without one. Azure fills in other settings by itself. */
 export function stayingFilters(settings: readonly StayingSetting[]): string | undefined {
-  const filters = settings.flatMap(({ field }) => (/^filter/.test(field) ? [field] : []))
+  const filters = settings.map(({ field }) => field).filter((field) => field.startsWith('filter'))
   if (filters.length === 0) return undefined
   return `stays in Azure, for no field of the component sets it: ${filters.join(', ')} (default resets a field)`
 }

@@ -58,7 +58,7 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)
       const upsert = decideUpsert(existing, one)
-      // It tells what a write would leave, and there is none then.
+      // A refused event subscription is not written, so no write leaves anything in it.
       const stays = existing && upsert.action !== 'refuse' ? settingsThatStay(existing, one) : []
       plans.push({ id: subscriptionIdOf(one.place), upsert, stays, isPlain })
     }
