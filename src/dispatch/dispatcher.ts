@@ -5,7 +5,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import { type CallOutcome, callHandler } from './call-handler.ts'
 import type { Delivery, EventOutcome } from './delivery.ts'
-import { createFreeCalls } from './free-calls.ts'
+import { createFreeCalls, maxWaitMs } from './free-calls.ts'
 import { createKnownOutcomes } from './known-outcomes.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
@@ -66,8 +66,6 @@ interface Call {
   awaitedBy: Awaiting[]
 }
 
-/** How long a delivery waits for its first free call. */
-const maxWaitMs = 3_000
 /** A redelivery joins a call for this many times `handlerTimeout`. Then the event is handled anew, in case the handler hangs. */
 const joinTimeouts = 4
 /** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */

@@ -1,4 +1,4 @@
-// Handler calls at once: `maxConcurrency`; the queue for one is first come first served, and bounded: 1,000 deliveries, 64 MiB.
+// Handler calls at once: `maxConcurrency`; the queue for one is first come first served, and bounded: 1,000 deliveries, 64 MiB, 3 s.
 
 interface Waiting {
   /** Memory that it takes in the queue; does not change while it waits. */
@@ -15,6 +15,8 @@ export interface FreeCallsOptions<T> {
 const maxWaiting = 1_000
 /** Bytes of all deliveries in the queue. */
 const maxWaitingBytes = 64 * 1024 * 1024
+/** How long a delivery waits for its first free call. */
+export const maxWaitMs = 3_000
 
 /** Handler calls, `maxConcurrency` at once, and what waits for one, in the order in which it came. */
 export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: FreeCallsOptions<T>) {

@@ -1,12 +1,12 @@
 // Each metadata field, declared once: name, aliases, who reads it, secret, when required, default, meaning and rule.
 import { azureEnvironmentNames, otherEnvironmentNames, parseAzureEnvironment } from './azure-environment.ts'
+import { settingFields } from './event-subscription-settings.ts'
 import { choice, field, withDefault } from './field-entry.ts'
 import * as needs from './needs.ts'
 import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
 import { parseChoice } from './plain-values.ts'
 import * as rules from './rules.ts'
 import { parseEventSource, parseNamespaceTopic, parseScope } from './scope.ts'
-import { settingFields } from './setting-fields.ts'
 import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
 
 const input = { readers: ['push', 'pull'], shown: 'plain' } as const

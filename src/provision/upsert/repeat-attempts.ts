@@ -1,17 +1,11 @@
-// Attempts until the subscription is provisioned or `subscriptionTimeout` is over: pauses (30 s, 30-60 s), TIMEOUT,
-// ABORTED.
+// Attempts until the subscription is provisioned or `subscriptionTimeout` is over; TIMEOUT, ABORTED.
 import { readFailure } from '../../azure/read-failure.ts'
-import {
-  explainFailure,
-  type FailureContext,
-  judgeFailure,
-  type Verdict,
-} from '../../azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
-import { backOff } from '../../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../../support/time/clock.ts'
+import { type AttemptFailure, decidePause, isLasting, minAttemptMs, type Patience } from './retry-pause.ts'
 
 export type WriteAction = 'created' | 'patched' | 'replaced'
 
@@ -35,11 +29,7 @@ export interface FailedAttempt {
 /** How an upsert treats failures. */
 export interface Persistence {
   readonly signal: AbortSignal
-  /**
-   * `timeout` gives up after `subscriptionTimeout`, and at once where waiting does not help. `forever` goes on, because
-   * an operator may correct the cause while the sidecar runs.
-   */
-  readonly patience: 'timeout' | 'forever'
+  readonly patience: Patience
   /** Receives each failed attempt. */
   readonly onAttempt?: (failed: FailedAttempt) => void
 }
@@ -53,9 +43,6 @@ export interface RepeatOptions<Outcome> extends Persistence {
   readonly clock: SteadyClock
   readonly random: () => number
 }
-
-/** No attempt starts with less time than this. */
-const minAttemptMs = 250
 
 /**
  * Repeats the attempts of an upsert until one succeeds.
@@ -95,18 +82,10 @@ export async function repeatAttempts<Outcome>(options: RepeatOptions<Outcome>): 
   }
 }
 
-interface Failed {
+interface Failed extends AttemptFailure {
   readonly error: BindingError
-  readonly verdict: Verdict
-  /** It ran out of time: the failure before it says more. */
-  readonly ranOut: boolean
-  /** What Azure asks for, in ms; 0 where it asks for nothing. */
-  readonly retryAfterMs: number
   readonly isMissing: boolean
 }
-
-/** Only an operator can correct it: waiting alone does not help. */
-const isLasting = (verdict: Verdict): boolean => verdict !== 'passing' && verdict !== 'handshake'
 
 /** @param time `left` until the end, in ms, and `now` in ms since 1970 */
 function judgeAttempt(
@@ -127,46 +106,6 @@ function judgeAttempt(
     retryAfterMs,
     isMissing: kind === 'missing',
   }
-}
-
-interface Pace {
-  readonly attempt: number
-  readonly random: number
-}
-
-/** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
-function decidePause(
-  failed: Failed,
-  { patience, left, ...pace }: Pace & Pick<Persistence, 'patience'> & { readonly left: number },
-): number | undefined {
-  const delay = decideRetryDelay({ ...failed, ...pace })
-  if (patience === 'forever') return delay
-  // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
-  const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
-  return isLasting(failed.verdict) || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
-}
-
-const baseMs = 1_000
-const maxMs = 30_000
-/** Shortest pause after a failure that only an operator can correct. */
-const lastingMs = 30_000
-/** Longest `Retry-After` that is honoured. */
-const maxRetryAfterMs = 3_600_000
-
-/**
- * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
- * an operator can help. It is never shorter than Azure asks for.
- */
-export function decideRetryDelay({
-  verdict,
-  retryAfterMs,
-  attempt,
-  random,
-}: Pick<Failed, 'verdict' | 'retryAfterMs'> & Pace): number {
-  const asked = Math.min(retryAfterMs, maxRetryAfterMs)
-  if (isLasting(verdict)) return Math.max(asked, lastingMs) + random * lastingMs
-  // Without jitter on top of it all replicas would return in the same second.
-  return asked + backOff({ attempt, baseMs, maxMs, random })
 }
 
 function logAttempt(

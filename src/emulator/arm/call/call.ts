@@ -1,4 +1,4 @@
-// Supported ARM api-versions; existence, tenant, permission and provider registration checks of a call.
+// What an ARM call must pass: tenant, permission, registration of the provider, existence; its body as JSON.
 import { readJson } from '../../../support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
@@ -39,34 +39,6 @@ export interface ResolvedScope {
   readonly azure: AzureSubscription
   readonly parts: ArmScope
 }
-
-/**
- * The stable versions of Microsoft.EventGrid and its previews that carry the same shapes (Azure:
- * api-versions of the provider).
- */
-const eventGridApiVersions: readonly string[] = [
-  '2018-01-01',
-  '2018-05-01-preview',
-  '2018-09-15-preview',
-  '2019-01-01',
-  '2019-02-01-preview',
-  '2019-06-01',
-  '2020-01-01-preview',
-  '2020-04-01-preview',
-  '2020-06-01',
-  '2020-10-15-preview',
-  '2021-06-01-preview',
-  '2021-10-15-preview',
-  '2021-12-01',
-  '2022-06-15',
-  '2023-06-01-preview',
-  '2023-12-15-preview',
-  '2024-06-01-preview',
-  '2024-12-15-preview',
-  '2025-02-15',
-  '2025-04-01-preview',
-  '2025-07-15-preview',
-]
 
 /** Finds the Azure subscription of a scope and checks that the token is of its tenant. Throws an ArmError. */
 export function resolveScope({ directory }: ArmResources, call: ArmCall, scope: string, action: string): ResolvedScope {
@@ -134,12 +106,6 @@ const knownTypes = ['topics', 'domains', 'systemTopics'] as const
 export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering')
     throw armErrors.notRegistered(azure.registration, azure.id)
-}
-
-export function requireEventGridVersion(call: ArmCall, type: string): void {
-  if (!eventGridApiVersions.includes(call.apiVersion.toLowerCase())) {
-    throw armErrors.unsupportedApiVersion(type, call.apiVersion, eventGridApiVersions)
-  }
 }
 
 /** The body as JSON. Throws an ArmError if it is missing or malformed. */

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { randomKey } from '../../model/resources/model.ts'
 import { regionName } from '../../model/resources/resource.ts'
+import { requireEventGridVersion } from '../call/api-versions.ts'
 import {
   type ArmAnswer,
   type ArmCall,
@@ -9,7 +10,6 @@ import {
   jsonContent,
   type ResolvedScope,
   requireAction,
-  requireEventGridVersion,
   requireExistence,
   requireRegistration,
   resolveScope,

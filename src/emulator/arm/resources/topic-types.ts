@@ -1,5 +1,6 @@
 // Answers of `topicTypes` and `eventTypes`: display names, descriptions, default set.
-import { type ArmAnswer, type ArmCall, type ArmResources, requireEventGridVersion } from '../call/call.ts'
+import { requireEventGridVersion } from '../call/api-versions.ts'
+import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { findTopicType, type TopicType, topicTypeOf, topicTypes } from './event-types.ts'
