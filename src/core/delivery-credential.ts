@@ -43,6 +43,10 @@ export function deriveDeliveryCredentials({
   })
 }
 
+/** The newest of these: the one that is written into the event subscription; `undefined` where deliveries carry none. */
+export const ownDeliveryCredential = (sources: CredentialSources): Secret | undefined =>
+  deriveDeliveryCredentials(sources)[0]?.value
+
 function derive(source: Secret, purpose: string, bytes: number): Buffer {
   return Buffer.from(hkdfSync('sha256', source.reveal(), 'eventgrid-binding delivery token', purpose, bytes))
 }

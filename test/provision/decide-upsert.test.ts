@@ -10,6 +10,7 @@ import {
   type SubscriptionProperties,
 } from '../../src/provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../src/provision/decide/wanted-queue.ts'
+import { header } from './support/input.ts'
 import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './support/standing.ts'
 
 const withAttributes = (
@@ -55,7 +56,7 @@ it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<Subscript
   ['an attribute name in other letter case', withAttributes({ ...ours, name: ours.name.toLowerCase() })],
   ["the operator's attributes beside ours", withAttributes(theirs, ours)],
   ["the operator's secret attribute that cannot be read", withAttributes(attribute('x', 'Hidden', true), ours)],
-  ['our credential among others', withAttributes(attribute(ours.name, 'key3.c , key2.b , key1.header-marked', true))],
+  ['our credential among others', withAttributes(attribute(ours.name, `key3.c , key2.b , ${header}`, true))],
   [
     'a URL whose host is spelled otherwise',
     { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
@@ -177,14 +178,14 @@ describe('writes', () => {
       properties: {
         destination: {
           properties: {
-            deliveryAttributeMappings: [theirs, attribute(ours.name, 'key1.header-marked,key4.d,key3.c', true)],
+            deliveryAttributeMappings: [theirs, attribute(ours.name, `${header},key4.d,key3.c`, true)],
           },
         },
       },
     },
     {
       name: 'an attribute of ours that is not secret',
-      there: withAttributes(attribute(ours.name, 'key1.header-marked', false)),
+      there: withAttributes(attribute(ours.name, header, false)),
       action: 'patch',
       because: 'other destination (attributes)',
       properties: { destination: { properties: { deliveryAttributeMappings: [ours] } } },

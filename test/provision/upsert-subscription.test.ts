@@ -12,7 +12,7 @@ import type { FailedAttempt } from '../../src/provision/upsert/repeat-attempts.t
 import { upsertSubscriptions } from '../../src/provision/upsert/upsert-subscriptions.ts'
 import { seededRandom } from '../faults/seeded-random.ts'
 import { startFakeArm } from './support/fake-arm.ts'
-import { header, inputMetadata, marked } from './support/input.ts'
+import { inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
 
 const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
@@ -75,8 +75,8 @@ async function start(
       ...{ environment, subscriptionId, credential, endpoints, clock: time },
       ...(requestTimeoutMs && { requestTimeoutMs }),
     })
-    const wanted = [wantedWebHook(input, header)]
-    const context = () => failureContext(input, { resourceManager: arm.url, deliveryCredential: header })
+    const wanted = [wantedWebHook(input)]
+    const context = () => failureContext(input, arm.url)
     return upsertSubscriptions(
       { api, input, wanted, context, worksWithout: false },
       {

@@ -1,5 +1,4 @@
 // Push input put together: listener, delivery credentials and watch over the event subscription.
-import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import { createListener, type ListenerStatus } from '../../listener/listener.ts'
@@ -26,14 +25,14 @@ export async function createInputSide(
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
 ): Promise<InputSide> {
   const { endpoints, logger, handler, fastify } = options
-  const deliveryCredential = deriveDeliveryCredentials(input)[0]?.value
 
   let attributes: ReadonlySet<string> = new Set()
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
       connectSubscription({
-        ...{ ...options, input, deliveryCredential },
+        ...options,
+        input,
         onAttributes(names) {
           attributes = names
         },
@@ -46,7 +45,7 @@ export async function createInputSide(
     provisioning === 'none'
       ? undefined
       : createSubscriptionKeeper({
-          ...{ connect, logger, provisioning, addsCredential: deliveryCredential !== undefined },
+          ...{ connect, logger, provisioning, addsCredential: input.deliveryAuthentication.kind === 'secret' },
           ...(options.clock && { clock: options.clock }),
         })
 

@@ -1,5 +1,5 @@
 // What `init` does with the event subscription, done once and without a listener: plan of fields, write, delivery attribute.
-import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
+import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
@@ -88,8 +88,7 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
     })
   }
   const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
-  if (input)
-    return connectSubscription({ ...options, input, deliveryCredential: deriveDeliveryCredentials(input)[0]?.value })
+  if (input) return connectSubscription({ ...options, input })
   if (pull) return connectNamespace(pull, options)
   throw new TypeError('the component has no input side')
 }
@@ -101,6 +100,6 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
 export function deliveryTokenAttribute(
   input: InputMetadata,
 ): { readonly name: string; readonly value: Secret } | undefined {
-  const value = deriveDeliveryCredentials(input)[0]?.value
+  const value = ownDeliveryCredential(input)
   return value && { name: deliveryTokenHeader, value }
 }

@@ -2,7 +2,6 @@
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
 import { BindingError } from '../../core/errors.ts'
-import type { Secret } from '../../core/secret.ts'
 import {
   attribute,
   bounded,
@@ -44,12 +43,11 @@ export type SubscriptionControl = ReturnType<typeof controlOf>
 export function connectSubscription(
   options: SideOptions & {
     readonly input: InputMetadata
-    readonly deliveryCredential: Secret | undefined
     /** Called at each read with the lower-case names of the delivery attributes that the event subscription declares. */
     readonly onAttributes?: (names: ReadonlySet<string>) => void
   },
 ): SubscriptionControl {
-  const { input, endpoints, deliveryCredential, clock = systemClock, onAttributes } = options
+  const { input, endpoints, clock = systemClock, onAttributes } = options
   const onFound = (existing: SubscriptionProperties) => onAttributes?.(declaredAttributes(existing))
   const { environment, subscriptionId } = input
   const credential = createCredential(checked('credential', input.credential), { ...options, environment })
@@ -57,8 +55,8 @@ export function connectSubscription(
   const { resourceManager } = api
   const target: ProvisionTarget = {
     ...{ api, input, worksWithout: false },
-    wanted: [wantedWebHook(input, deliveryCredential)],
-    context: () => failureContext(input, { resourceManager, deliveryCredential }),
+    wanted: [wantedWebHook(input)],
+    context: () => failureContext(input, resourceManager),
   }
   return controlOf(target, input, options)
 }

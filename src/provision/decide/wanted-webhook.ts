@@ -1,5 +1,5 @@
 // Push: the event subscription that delivers to the web hook, from the input metadata and over what exists.
-import type { Secret } from '../../core/secret.ts'
+import { ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import { resetToDefault } from '../../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
@@ -26,16 +26,10 @@ export type WebHookInput = Pick<
   | 'replaceDestination'
 >
 
-/**
- * What the event subscription of push shall be. Only `deliveryAuthentication: secret` uses the credential.
- *
- * @throws TypeError without the credential that `deliveryAuthentication: secret` needs: the write would remove the attribute
- */
-export function wantedWebHook(input: WebHookInput, credential: Secret | undefined): WantedSubscription {
-  const { subscriberEndpoint, deliveryAuthentication, replaceDestination } = input
-  const needsCredential = deliveryAuthentication.kind === 'secret'
-  if (needsCredential && !credential) throw new TypeError('deliveryAuthentication secret needs a credential')
-  const ours = needsCredential ? credential?.reveal() : undefined
+/** What the event subscription of push shall be. */
+export function wantedWebHook(input: WebHookInput): WantedSubscription {
+  const { subscriberEndpoint, replaceDestination } = input
+  const ours = ownDeliveryCredential(input)?.reveal()
 
   return {
     place: placeAt(input.scope, input.eventSubscriptionName),

@@ -1,20 +1,13 @@
 // Names shown and secrets hidden in messages about a failure of the event subscription.
 import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
-import { splitDeliveryCredentials } from '../../core/delivery-credential.ts'
+import { ownDeliveryCredential, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { querySecrets } from '../../core/scrub.ts'
-import type { Secret } from '../../core/secret.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { placeAt } from '../arm/subscription-place.ts'
 import { type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */
-export function failureContext(
-  input: InputMetadata,
-  {
-    resourceManager,
-    deliveryCredential,
-  }: { readonly resourceManager: string; readonly deliveryCredential?: Secret | undefined },
-): FailureContext {
+export function failureContext(input: InputMetadata, resourceManager: string): FailureContext {
   const { deliveryAuthentication: delivery, subscriberEndpoint, scope, eventSubscriptionName } = input
   return {
     ...common(input, resourceManager),
@@ -23,7 +16,7 @@ export function failureContext(
     subscriptionId: input.subscriptionId,
     subscriberEndpoint,
     secrets: [
-      deliveryCredential?.reveal(),
+      ownDeliveryCredential(input)?.reveal(),
       ...ownSecrets(input),
       ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
       ...querySecrets(subscriberEndpoint),

@@ -1,3 +1,4 @@
+import { ownDeliveryCredential } from '../../../src/core/delivery-credential.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
 import type { InputMetadata } from '../../../src/metadata/typed/metadata.ts'
@@ -31,6 +32,7 @@ export const inputMetadata = (changes: Partial<InputMetadata> = {}): InputMetada
   ...changes,
 })
 
-export const header = new Secret('key1.header-marked')
+/** The credential that its deliveries carry. */
+export const header = ownDeliveryCredential(inputMetadata())?.reveal() ?? ''
 /** What must never be seen outside of a request to Azure. */
-export const marked = ['client-secret-marked', 'query-marked', 'key1.header-marked', 'operator-marked']
+export const marked = ['client-secret-marked', 'query-marked', header, 'operator-marked']

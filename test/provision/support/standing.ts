@@ -7,7 +7,7 @@ import { wantedWebHook } from '../../../src/provision/decide/wanted-webhook.ts'
 import { header, inputMetadata } from './input.ts'
 
 /** What the sample's metadata asks for, with what a test changes of it. */
-export const desire = (changes: Partial<InputMetadata> = {}) => wantedWebHook(inputMetadata(changes), header)
+export const desire = (changes: Partial<InputMetadata> = {}) => wantedWebHook(inputMetadata(changes))
 /** The same with settings of the event subscription. */
 export const settings = (changes: Partial<SubscriptionSettings>) =>
   desire({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...changes } })
@@ -19,7 +19,7 @@ export const attribute = (name: string, value: string, isSecret: boolean) => ({
   properties: { value, isSecret },
 })
 /** Our delivery attribute. */
-export const ours = attribute('X-EventGrid-Binding-Token', 'key1.header-marked', true)
+export const ours = attribute('X-EventGrid-Binding-Token', header, true)
 /** One of the operator's. */
 export const theirs = { name: 'x-theirs', type: 'Dynamic', properties: { sourceField: 'data.key' } }
 export const blob = (resourceId: string) => ({

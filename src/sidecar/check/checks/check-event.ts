@@ -16,8 +16,7 @@ export async function judgeSamples(world: InputWorld, samples: readonly SampleEv
   // Other checks report why Azure cannot be asked.
   const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
   const known = existing === 'unknown' ? undefined : existing
-  // Filters do not depend on the credential, so it may be missing.
-  const { merge } = wantedWebHook({ ...input, deliveryAuthentication: { kind: 'none' } }, undefined)
+  const { merge } = wantedWebHook(input)
   const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
   const wanted = ('properties' in written && written.properties.filter) || {}
   const provisioned = known?.filter

@@ -3,7 +3,6 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
-import { deriveDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import { checked } from '../../../metadata/fields/checked.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
@@ -47,10 +46,9 @@ const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/acti
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { environment, subscriptionId, scope, provisioning } = input
-  const deliveryCredential = deriveDeliveryCredentials(input)[0]?.value
   const place = placeAt(scope, input.eventSubscriptionName)
   /** What `init` would bring about. */
-  const wanted = once(() => wantedWebHook(input, deliveryCredential))
+  const wanted = once(() => wantedWebHook(input))
   let held: ReturnType<typeof holdPort> | undefined
   const credential = once(() =>
     createCredential(checked('credential', input.credential), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
@@ -73,7 +71,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
-    ...{ input, surroundings, deliveryCredential, scope, writes, wanted },
+    ...{ input, surroundings, scope, writes, wanted },
     clockSource: asksArm ? clockSource : undefined,
     /** Whether a check runs that asks for this as well. */
     mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
@@ -89,9 +87,7 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
     readArm: createReadArm(() => ({ environment, subscriptionId, credential: credential(), endpoints })),
-    explainedBy: once(() =>
-      failureContext(input, { resourceManager: resourceManagerOf(endpoints, environment), deliveryCredential }),
-    ),
+    explainedBy: once(() => failureContext(input, resourceManagerOf(endpoints, environment))),
     /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
     existing: once(async () => {
       const limits = { signal, deadline: performance.now() + readLimitMs }

@@ -2,7 +2,7 @@
 
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { explainFailure } from '../../../../azure/resource-manager-refusal.ts'
-import { splitDeliveryCredentials } from '../../../../core/delivery-credential.ts'
+import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../../core/delivery-credential.ts'
 import { showUrl } from '../../../../metadata/fields/redact.ts'
 import { decideUpsert } from '../../../../provision/decide/decide-upsert.ts'
 import { credentialsOf } from '../../../../provision/decide/delivery-attribute.ts'
@@ -81,7 +81,7 @@ function endpointFinding(existing: SubscriptionProperties, world: InputWorld): F
 
 /** A finding if its deliveries would carry no credential of ours. */
 function credentialFinding(existing: SubscriptionProperties, world: InputWorld): Finding | undefined {
-  const { input, deliveryCredential } = world
+  const { input } = world
   const { eventSubscriptionName: name, deliveryAuthentication: delivery } = input
   const webHook = webHookOf(existing)
   if (!webHook) return undefined
@@ -89,7 +89,7 @@ function credentialFinding(existing: SubscriptionProperties, world: InputWorld):
   const remedy = `${mend(world)}; replicas with another ${sources} must end first`
   if (delivery.kind === 'secret') {
     const carried = splitDeliveryCredentials(credentialsOf(webHook) ?? '')
-    if (deliveryCredential && carried.includes(deliveryCredential.reveal())) return undefined
+    if (carried.includes(ownDeliveryCredential(input)?.reveal() ?? '')) return undefined
     const what = carried.length === 0 ? 'no credential of this binding' : `the credential of another ${sources}`
     return different(world)(`${name} carries ${what}: its deliveries are answered 503`, { remedy })
   }
