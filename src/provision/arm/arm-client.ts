@@ -108,14 +108,9 @@ export async function sendToArm(client: EventGridManagementClient, given: ArmReq
   throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
 }
 
-/** The JSON of the answer; `undefined` where it has none. */
-export type CallArm = (call: ArmRequest) => Promise<unknown>
-
-/** Connects to ARM. @throws BindingError METADATA_INVALID where the endpoint of ARM is not https */
-export function createArmCaller(options: ArmClientOptions): CallArm {
-  const client = connectArm(options)
-  return async (call) => readJson((await sendToArm(client, call)).bodyAsText)
-}
+/** The JSON of what a GET answers; `undefined` where it has none. Rejects as {@link sendToArm}. */
+export const getFromArm = async (client: EventGridManagementClient, given: Omit<ArmRequest, 'method' | 'body'>) =>
+  readJson((await sendToArm(client, { ...given, method: 'GET' })).bodyAsText)
 
 /**
  * A policy that sends requests to Azure Resource Manager only. The SDK follows any URL that an answer names

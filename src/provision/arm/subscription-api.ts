@@ -2,10 +2,9 @@
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import { isRecord } from '../../support/text/is-record.ts'
-import { readJson } from '../../support/text/json-text.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
-import { type ArmClientOptions, connectArm, resourceManagerOf, sendToArm } from './arm-client.ts'
+import { type ArmClientOptions, connectArm, getFromArm, resourceManagerOf } from './arm-client.ts'
 import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { completeWrite } from './complete-write.ts'
 import { type Detail, type LookedUp, lookUp } from './look-up.ts'
@@ -77,9 +76,8 @@ export function createSubscriptionApi(options: SubscriptionApiOptions) {
     },
     /** The host name of a namespace. */
     async readHostname(namespaceId: string, limits: CallLimits): Promise<string> {
-      const client = connect()
-      const given = { method: 'GET', path: namespaceId, signal: limits.signal, timeoutMs: timeoutMs(limits) } as const
-      const answer = readJson((await sendToArm(client, given)).bodyAsText)
+      const limited = { signal: limits.signal, timeoutMs: timeoutMs(limits) }
+      const answer = await getFromArm(connect(), { path: namespaceId, ...limited })
       const properties = isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
       const { topicsConfiguration } = properties
       const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined

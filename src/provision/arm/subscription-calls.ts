@@ -3,7 +3,7 @@ import type { EventGridManagementClient, EventSubscriptions } from '@azure/arm-e
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { readJson } from '../../support/text/json-text.ts'
-import { type ArmRequest, sendToArm } from './arm-client.ts'
+import { type ArmRequest, getFromArm, sendToArm } from './arm-client.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
 type Get = NonNullable<Parameters<EventSubscriptions['get']>[2]>
@@ -45,20 +45,18 @@ export function bindSubscriptionCalls(
 ): SubscriptionCalls {
   const client = connect()
   const id = subscriptionIdOf(place)
-  const plain = async (request: Omit<ArmRequest, 'signal' | 'timeoutMs'>, options: CallOptions) =>
-    sendToArm(client, { ...request, ...limitsOf(options) })
-  const list: SubscriptionCalls['list'] = async (options, nextLink) =>
-    readJson((await plain({ method: 'GET', path: nextLink ?? place.listPath }, options)).bodyAsText)
+  const list: SubscriptionCalls['list'] = (options, nextLink) =>
+    getFromArm(client, { path: nextLink ?? place.listPath, ...limitsOf(options) })
 
   if (place.kind === 'namespaceTopic') {
     return {
-      get: async (options) => readJson((await plain({ method: 'GET', path: id }, options)).bodyAsText),
+      get: (options) => getFromArm(client, { path: id, ...limitsOf(options) }),
       getFullUrl: async () => undefined,
       getDeliveryAttributes: async () => undefined,
       list,
       async begin({ method, properties }, options, onResponse) {
         const send = async (request: Omit<ArmRequest, 'signal' | 'timeoutMs'>): Promise<LroResponse> => {
-          const response = await plain(request, options)
+          const response = await sendToArm(client, { ...request, ...limitsOf(options) })
           onResponse(response)
           const body = readJson(response.bodyAsText)
           return {

@@ -1,8 +1,13 @@
-// An Azure resource under check: RBAC action names on event subscriptions, 9 s read limit, lists page by page.
+// An Azure resource under check, and the client that asks for it: RBAC action names, 9 s read limit, lists page by page.
 
+import { createCredential } from '../../../azure/credential.ts'
 import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import { checked } from '../../../metadata/fields/checked.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
-import { type ArmClientOptions, createArmCaller } from '../../../provision/arm/arm-client.ts'
+import type { EitherInput } from '../../../metadata/typed/metadata.ts'
+import { connectArm, getFromArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
+import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { once } from './once.ts'
 
@@ -44,10 +49,31 @@ export async function readPages(get: (path: string) => Promise<unknown>, path: s
 /** How long one read of Azure may take, in ms: less than a check may take. */
 export const readLimitMs = 9_000
 
-/** @param connection throws where the process lacks what the credential needs: then a read rejects */
-export function createReadArm(connection: () => ArmClientOptions): AzurePlace['readArm'] {
-  const callArm = once(() => createArmCaller(connection()))
-  return async (path, apiVersion, signal) => callArm()({ method: 'GET', path, apiVersion, signal })
+interface ArmOptions {
+  readonly subscriptionId: string
+  readonly endpoints: Endpoints
+  /** Of event subscriptions. @default that of the SDK */
+  readonly apiVersion?: string
+}
+
+/** Resource Manager, as the checks ask it. Each part is made at its first use, and throws where the process lacks what the credential needs. */
+export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
+  const { subscriptionId, endpoints, apiVersion } = options
+  const credential = once(() =>
+    createCredential(checked('credential', metadata), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+  )
+  const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
+  // Without `apiVersion`: the SDK would write it into requests for other resources too.
+  const client = once(() => connectArm(connection()))
+  const readArm: AzurePlace['readArm'] = async (path, apiVersion, signal) =>
+    getFromArm(client(), { path, apiVersion, signal })
+  return {
+    credential,
+    readArm,
+    api: once(() => createSubscriptionApi({ ...connection(), ...(apiVersion && { apiVersion }) })),
+    url: () => resourceManagerOf(endpoints, environment),
+    wantedToken: { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential },
+  }
 }
 
 /** The resource type in an action, by the path of the event subscription. */

@@ -1,11 +1,9 @@
 // Shared by the pull checks: credential, namespace client; namespace topic and forwarding scope, with the actions each
 // needs.
-import { createCredential } from '../../../azure/credential.ts'
 import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
-import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createSubscriptionApi, namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
+import { namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../../provision/decide/wanted-queue.ts'
 import type { WantedSubscription } from '../../../provision/decide/wanted-subscription.ts'
@@ -13,7 +11,7 @@ import { pullFailureContext } from '../../../provision/upsert/failure-context.ts
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
-import { type AzurePlace, actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
+import { type AzurePlace, actionsOn, reachArm, readLimitMs } from './azure-place.ts'
 import { once } from './once.ts'
 import type { Surroundings } from './world.ts'
 
@@ -35,23 +33,18 @@ export type PullWorld = ReturnType<typeof createPullWorld>
 
 export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
-  const credential = once(() => {
-    if (!pull.credential) throw new Error('pull delivery has neither a key nor a credential')
-    return createCredential(pull.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
-  })
   const { subscriptionId } = namespaceTopic
+  const apiVersion = namespaceApiVersion
+  const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints, apiVersion })
   const writes = pull.provisioning === 'manage'
   const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
-  const connection = () => ({ environment, subscriptionId, credential: credential(), endpoints })
-  const arm = once(() => createSubscriptionApi({ ...connection(), apiVersion: namespaceApiVersion }))
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
-  const readArm = createReadArm(connection)
 
   let reached: Promise<ReachedNamespace> | undefined
   async function reach(): Promise<ReachedNamespace> {
     const endpoint =
       given === undefined
-        ? `https://${await arm().readHostname(namespaceTopic.namespaceId, limits())}`
+        ? `https://${await api().readHostname(namespaceTopic.namespaceId, limits())}`
         : namespaceUrl(given, endpoints)
     const client = createNamespaceClient({
       ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
@@ -71,19 +64,18 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
       writes,
       // Where namespaceEndpoint is given, what there is can be received.
       worksWithout: given !== undefined,
-      explainedBy: () => pullFailureContext(pull, resourceManagerOf(endpoints, environment), wanted.place.sourceId),
-      existing: once(async () => arm().read(wanted.place, limits())),
+      explainedBy: () => pullFailureContext(pull, url(), wanted.place.sourceId),
+      existing: once(async () => api().read(wanted.place, limits())),
     }))
 
-  const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
   const forData = { audience: 'the namespace', scope: environment.topicScope, credential }
   const clockSource: ClockSource = {
-    url: () => (given === undefined ? resourceManagerOf(endpoints, environment) : namespaceUrl(given, endpoints)),
+    url: () => (given === undefined ? url() : namespaceUrl(given, endpoints)),
     reachedBy: 'pull/receive',
   }
   return {
     ...{ pull, clockSource },
-    wantedTokens: pull.credential ? [...(asksArm ? [forArm] : []), ...(key ? [] : [forData])] : [],
+    wantedTokens: pull.credential ? [...(asksArm ? [wantedToken] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
       reached ??= reach()

@@ -4,10 +4,7 @@ import { isIP } from 'node:net'
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
-import { checked } from '../../../metadata/fields/checked.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
-import { resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
 import { placeAt } from '../../../provision/arm/subscription-place.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import { failureContext } from '../../../provision/upsert/failure-context.ts'
@@ -15,7 +12,7 @@ import { isLoopback } from '../../../support/net/loopback.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
 import { isForbidden } from '../judge/arm-finding.ts'
 import type { CheckId } from '../report/check-ids.ts'
-import { actionsOn, createReadArm, readLimitMs } from './azure-place.ts'
+import { actionsOn, reachArm, readLimitMs } from './azure-place.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
 import { bareHost, type Target } from './probe.ts'
@@ -45,29 +42,14 @@ const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/acti
 /** Each part is made once, at its first use. */
 export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
-  const { environment, subscriptionId, scope, provisioning } = input
+  const { subscriptionId, scope, provisioning } = input
   const place = placeAt(scope, input.eventSubscriptionName)
   /** What `init` would bring about. */
   const wanted = once(() => wantedWebHook(input))
   let held: ReturnType<typeof holdPort> | undefined
-  const credential = once(() =>
-    createCredential(checked('credential', input.credential), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
-  )
-  const api = once(() =>
-    createSubscriptionApi({
-      environment,
-      subscriptionId,
-      credential: credential(),
-      endpoints,
-      requestTimeoutMs: readLimitMs,
-    }),
-  )
+  const { api, url, readArm, wantedToken } = reachArm(input, { subscriptionId, endpoints })
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
-  const clockSource: ClockSource = {
-    url: () => resourceManagerOf(endpoints, environment),
-    reachedBy: 'azure/provider',
-  }
-  const forArm = { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential }
+  const clockSource: ClockSource = { url, reachedBy: 'azure/provider' }
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
@@ -79,15 +61,15 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
     route,
     actions: actionsOn(place.kind, writes ? verbs : ['read']),
     worksWithout: false,
-    wantedTokens: asksArm ? [forArm] : [],
+    wantedTokens: asksArm ? [wantedToken] : [],
     async portHolder() {
       held ??= holdPort(input, endpoints, signal)
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
-    readArm: createReadArm(() => ({ environment, subscriptionId, credential: credential(), endpoints })),
-    explainedBy: once(() => failureContext(input, resourceManagerOf(endpoints, environment))),
+    readArm,
+    explainedBy: once(() => failureContext(input, url())),
     /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
     existing: once(async () => {
       const limits = { signal, deadline: performance.now() + readLimitMs }
