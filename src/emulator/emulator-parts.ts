@@ -194,8 +194,7 @@ function registerRoutes(
 /** Continues with the topics, subscriptions and events of an earlier run. */
 function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
   // State files that are older than resource groups in them.
-  const types = ['topics', 'domains', 'systemTopics'] as const
-  for (const one of [...types.flatMap((type) => store.resources(type)), ...namespaces.namespaces.all()]) {
+  for (const one of [...store.tracked(), ...namespaces.namespaces.all()]) {
     directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
   }
   namespaces.subscriptions.all().forEach(queues.subscriptionChanged)

@@ -1,5 +1,6 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
+
 import { checkNames } from '../support/process/option-checks.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
@@ -10,7 +11,8 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingre
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import type { Client } from './model/resources/client.ts'
-import { asResourceId, type EventSubscription, eventSubscriptionId } from './model/resources/model.ts'
+import type { EventSubscription } from './model/resources/model.ts'
+import { asResourceId, eventSubscriptionId } from './model/resources/resource-ids.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'
 import type { Records } from './records/record-types.ts'

@@ -2,7 +2,8 @@
 import { suggestName } from '../support/text/nearest-name.ts'
 import type { RunningEmulator } from './emulator-parts.ts'
 import type { Namespace, NamespaceTopic } from './model/resources/namespace.ts'
-import { named, type Publishable } from './model/resources/resource.ts'
+import type { Publishable } from './model/resources/resource.ts'
+import { named } from './model/resources/resource-ids.ts'
 
 /** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {

@@ -8,6 +8,7 @@ import { parseArmScope } from '../arm/call/path.ts'
 import { declaredProperties, settingNames } from '../arm/subscriptions/validation.ts'
 import { type JsonObject, ownField } from '../model/events/json-object.ts'
 import { inputSchemas } from '../model/resources/model.ts'
+import { trackedTypes } from '../model/resources/resource.ts'
 import { emulatorDefaults } from './options.ts'
 
 /** A fault between fields that are valid on their own. */
@@ -32,7 +33,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
     yield { path: ['httpPort'], rule: 'must be another port than port' }
   }
-  for (const kind of ['topics', 'domains', 'systemTopics']) {
+  for (const kind of trackedTypes) {
     yield* twice(kind, entries(config, kind), ({ name }) => text(name), 'name')
   }
   yield* twice('systemTopics', entries(config, 'systemTopics'), ({ source }) => text(source), 'source')
@@ -45,7 +46,7 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
 
   const only = text(ownField(config, 'subscriptionId')) ?? emulatorDefaults.subscriptionId
   const ids = subscriptions.length > 0 ? subscriptions.map(([, { id }]) => text(id) ?? only) : [only]
-  for (const kind of ['topics', 'domains', 'systemTopics']) {
+  for (const kind of trackedTypes) {
     for (const [index, { subscriptionId }] of entries(config, kind)) {
       yield* unknownName([kind, index, 'subscriptionId'], subscriptionId, ids, 'subscriptions')
     }

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../support/text/nearest-name.ts'
 import { deleteNamespace, deleteNamespaceTopic, deleteQueueSubscription } from '../arm/resources/namespace-contents.ts'
 import { declaredProperties } from '../arm/subscriptions/validation.ts'
-import { asResourceId, type EventSubscription, eventSubscriptionId } from '../model/resources/model.ts'
-import { namespaceNamed } from '../model/resources/namespace-store.ts'
-import { named } from '../model/resources/resource.ts'
+import type { EventSubscription } from '../model/resources/model.ts'
+import { trackedTypes } from '../model/resources/resource.ts'
+import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource-ids.ts'
 import { publisherOf } from '../model/resources/store.ts'
 import type { CancelTimer } from '../model/time/clock.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
@@ -63,8 +63,7 @@ export function createDeclarations(targets: DeclarationTargets) {
   }
 
   function write(subscription: EventSubscription): void {
-    const azureSubscriptionId = subscription.scope.split('/')[2] ?? ''
-    const operation = provisioning.write(subscription, azureSubscriptionId)
+    const operation = provisioning.write(subscription)
     void operation.ended.then(() => {
       const existing = store.subscriptions.get(subscription.id)
       const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
@@ -102,7 +101,7 @@ export function createDeclarations(targets: DeclarationTargets) {
   return {
     declare(options: ResolvedOptions): void {
       const { topics, domains, systemTopics, namespaces, eventSubscriptions } = options
-      for (const type of ['topics', 'domains', 'systemTopics'] as const) {
+      for (const type of trackedTypes) {
         const names = options[type].map(({ name }) => name)
         sweep(type, names, (name) => removeNamed(targets, type, name))
       }
@@ -113,14 +112,14 @@ export function createDeclarations(targets: DeclarationTargets) {
       ])
       const namespaceNames = namespaces.map(({ name }) => name)
       sweep('namespaces', namespaceNames, (name) => {
-        const declared = namespaceNamed(targets.namespaces, name)
+        const declared = named(targets.namespaces.namespaces.all(), name)
         if (declared) deleteNamespace(targets, declared)
       })
       declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
       sweep('event subscriptions', eventSubscriptions.map(putEventSubscription), (id) => {
         stopTrying(id)
         const existing = store.subscriptions.get(id)
-        if (existing) provisioning.remove(existing, existing.scope.split('/')[2] ?? '')
+        if (existing) provisioning.remove(existing)
       })
     },
     close(): void {

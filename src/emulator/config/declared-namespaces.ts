@@ -9,7 +9,7 @@ import { parseQueueSubscription } from '../arm/subscriptions/queue-subscriptions
 import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/resources/model.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
-import { namespaceNamed } from '../model/resources/namespace-store.ts'
+import { named } from '../model/resources/resource-ids.ts'
 import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
 import { placeOf } from './declared-resources.ts'
 
@@ -27,7 +27,7 @@ export type DeclaredNamespace = ReturnType<typeof putNamespace>
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions) {
   const { namespaces, directory } = targets
-  const former = namespaceNamed(namespaces, options.name)
+  const former = named(namespaces.namespaces.all(), options.name)
   const place = placeOf(directory, 'namespaces', options, former, (elsewhere) => deleteNamespace(targets, elsewhere))
   const existing = namespaces.namespaces.get(place.id)
   const namespace: Namespace = {

@@ -5,7 +5,8 @@ import { removeResource } from '../arm/resources/resources.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKey } from '../model/resources/model.ts'
-import { named, type Publishable, resourceId } from '../model/resources/resource.ts'
+import type { Publishable, TrackedType } from '../model/resources/resource.ts'
+import { named, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
 import type { Place, SystemTopicOptions, TopicOptions } from './config-schema.ts'
 import { emulatorDefaults } from './options.ts'
@@ -16,8 +17,6 @@ export interface ResourceTargets {
   readonly directory: Directory
   readonly provisioning: Provisioning
 }
-
-type DeclaredType = 'topics' | 'domains' | 'systemTopics'
 
 /**
  * Creates a custom topic or a domain, or changes its settings; returns its id. An existing resource keeps its keys unless
@@ -52,8 +51,8 @@ export function putSystemTopic(targets: ResourceTargets, options: SystemTopicOpt
 }
 
 /** Removes a resource with its event subscriptions. Has no effect for an unknown name. */
-export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: string): void {
-  const found = named(targets.store.resources<DeclaredType>(type), name)
+export function removeNamed(targets: ResourceTargets, type: TrackedType, name: string): void {
+  const found = named(targets.store.resources<TrackedType>(type), name)
   if (found) removeResource(targets, found)
 }
 
@@ -64,7 +63,7 @@ export function removeNamed(targets: ResourceTargets, type: DeclaredType, name: 
  */
 export function placeOf<Former extends { readonly id: string }>(
   directory: Directory,
-  type: DeclaredType | 'namespaces',
+  type: TrackedType | 'namespaces',
   declared: Place & { readonly name: string },
   former: Former | undefined,
   remove: (former: Former) => void,
@@ -78,12 +77,12 @@ export function placeOf<Former extends { readonly id: string }>(
     declared.resourceGroup ?? directory.groups.of(subscriptionId)[0]?.name ?? emulatorDefaults.resourceGroup
   directory.addResourceGroup(subscriptionId, resourceGroup)
   const id = resourceId(type, { subscriptionId, resourceGroup, name })
-  if (former && former.id.toLowerCase() !== id.toLowerCase()) remove(former)
+  if (former && !sameName(former.id, id)) remove(former)
   return { id, name, subscriptionId, resourceGroup, location }
 }
 
 /** The same for a resource of the store. */
-function placeInStore(targets: ResourceTargets, type: DeclaredType, options: Place & { readonly name: string }) {
-  const former = named(targets.store.resources<DeclaredType>(type), options.name)
+function placeInStore(targets: ResourceTargets, type: TrackedType, options: Place & { readonly name: string }) {
+  const former = named(targets.store.resources<TrackedType>(type), options.name)
   return placeOf(targets.directory, type, options, former, (elsewhere) => removeResource(targets, elsewhere))
 }

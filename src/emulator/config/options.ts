@@ -1,4 +1,5 @@
 // Options of `EventGridEmulator.start`: those of the configuration file and those that are code; defaults of ids, roles and `orders`.
+
 import { randomBytes } from 'node:crypto'
 import { checkNames } from '../../support/process/option-checks.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
@@ -6,6 +7,7 @@ import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
+import { resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { stableGuid } from '../model/resources/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
@@ -141,10 +143,10 @@ function defaultRoles(
   namespaces: readonly NamespaceOptions[],
   subscriptions: readonly DeclaredSubscription[],
 ): readonly RoleGrant[] {
-  const idOf = ({ name, subscriptionId = subscriptions[0]?.id, resourceGroup }: NamespaceOptions) => {
-    const azure = subscriptions.find(({ id }) => id.toLowerCase() === subscriptionId?.toLowerCase())
+  const idOf = ({ name, subscriptionId = subscriptions[0]?.id ?? '', resourceGroup }: NamespaceOptions) => {
+    const azure = subscriptions.find(({ id }) => sameName(id, subscriptionId))
     const group = resourceGroup ?? azure?.resourceGroups[0] ?? emulatorDefaults.resourceGroup
-    return `/subscriptions/${subscriptionId}/resourceGroups/${group}/providers/Microsoft.EventGrid/namespaces/${name}`
+    return resourceId('namespaces', { subscriptionId, resourceGroup: group, name })
   }
   return [
     { role: 'EventGrid EventSubscription Contributor' },

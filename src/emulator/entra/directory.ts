@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
-import { type ResourceGroup, resourceGroupId } from '../model/resources/resource-group.ts'
+import type { ResourceGroup } from '../model/resources/resource.ts'
+import { resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
 import type { Store } from '../model/resources/store.ts'
 import { type ActionRequest, allows, findRole, type RoleAssignment } from './roles.ts'
 
@@ -37,12 +38,12 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
 
   function declareSubscriptions(wanted: readonly DeclaredSubscription[]): void {
     for (const { id } of declared.subscriptions) {
-      if (wanted.some((one) => same(one.id, id))) continue
+      if (wanted.some((one) => sameName(one.id, id))) continue
       subscriptions.delete(id.toLowerCase())
       for (const group of groups.of(id)) groups.delete(group)
     }
     for (const { id, tenantId, registered, resourceGroups } of wanted) {
-      const former = declared.subscriptions.find((one) => same(one.id, id))
+      const former = declared.subscriptions.find((one) => sameName(one.id, id))
       const existing = subscriptions.get(id.toLowerCase())
       const registration = registered ? 'Registered' : 'NotRegistered'
       subscriptions.set(id.toLowerCase(), {
@@ -77,9 +78,9 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
       declared = wanted
     },
     hasTenant: (tenantId: string): boolean =>
-      [...declared.clients, ...subscriptions.values()].some((one) => same(one.tenantId, tenantId)),
+      [...declared.clients, ...subscriptions.values()].some((one) => sameName(one.tenantId, tenantId)),
     client: (tenantId: string, clientId: string): Client | undefined =>
-      declared.clients.find((client) => same(client.tenantId, tenantId) && same(client.clientId, clientId)),
+      declared.clients.find((client) => sameName(client.tenantId, tenantId) && sameName(client.clientId, clientId)),
     azureSubscription: (id: string): AzureSubscription | undefined => subscriptions.get(id.toLowerCase()),
     azureSubscriptions: (): readonly AzureSubscription[] => [...subscriptions.values()],
     groups,
@@ -97,7 +98,7 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
       if (!found) throw new RangeError(`the emulator does not know the role '${role}'`)
       const roleId = found.id
       const held = assignments.find(
-        (one) => same(one.principalId, principalId) && one.roleId === roleId && same(one.scope, scope),
+        (one) => sameName(one.principalId, principalId) && one.roleId === roleId && sameName(one.scope, scope),
       )
       if (held) return held
       const newId = `${scope === '/' ? '' : scope}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`
@@ -110,14 +111,14 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
       const roleId = role === undefined ? undefined : findRole(role)?.id
       assignments = assignments.filter(
         (assignment) =>
-          !same(assignment.principalId, principalId) ||
-          (scope !== undefined && !same(assignment.scope, scope)) ||
+          !sameName(assignment.principalId, principalId) ||
+          (scope !== undefined && !sameName(assignment.scope, scope)) ||
           (role !== undefined && assignment.roleId !== roleId),
       )
     },
     /** Removes an assignment by its resource id. */
     removeAssignment(id: string): RoleAssignment | undefined {
-      const found = assignments.find((assignment) => same(assignment.id, id))
+      const found = assignments.find((assignment) => sameName(assignment.id, id))
       assignments = assignments.filter((assignment) => assignment !== found)
       return found
     },
@@ -132,5 +133,3 @@ function grantsOf(clients: readonly Client[]) {
     roles.map(({ role, scope }) => ({ principalId: objectId, role, scope })),
   )
 }
-
-const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Client } from '../model/resources/client.ts'
+import { sameName } from '../model/resources/resource-ids.ts'
 import { readBodies } from '../server/read-bodies.ts'
 import { recordRequests } from '../server/recording.ts'
 import { bearerToken } from './bearer-token.ts'
@@ -43,12 +44,14 @@ export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOpt
     const [, name] = /^servicePrincipalNames\/any\(c:c eq '([^']*)'\)$/.exec(request.query.$filter ?? '') ?? []
     const only = "The emulator finds service principals by $filter=servicePrincipalNames/any(c:c eq '...') only."
     if (name === undefined) return refuse(request, reply, 400, 'Request_UnsupportedQuery', only)
-    return { value: directory.clients.filter(({ clientId }) => same(clientId, name)).map(viewed) }
+    return { value: directory.clients.filter(({ clientId }) => sameName(clientId, name)).map(viewed) }
   })
   app.post('/v1.0/directoryObjects/getByIds', (request, reply) => {
     const { data } = idsBody.safeParse(request.body)
     if (!data) return refuse(request, reply, 400, 'Request_BadRequest', 'ids must be a list of object ids.')
-    return { value: directory.clients.filter(({ objectId }) => data.ids.some((id) => same(id, objectId))).map(viewed) }
+    return {
+      value: directory.clients.filter(({ objectId }) => data.ids.some((id) => sameName(id, objectId))).map(viewed),
+    }
   })
   app.all('/v1.0/*', (request, reply) =>
     refuse(
@@ -69,5 +72,3 @@ const viewed = ({ clientId, objectId }: Client) => ({
   servicePrincipalNames: [clientId],
   servicePrincipalType: 'Application',
 })
-
-const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -1,4 +1,5 @@
 // Built-in roles and what they allow: EventGrid Data Sender, Contributor, Reader, Owner.
+import { covers, sameName } from '../model/resources/resource-ids.ts'
 
 /** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */
 export interface Role {
@@ -113,15 +114,9 @@ function allowsAction(
 /** The roles that a principal holds at a scope, or above it. */
 export function rolesAt(assignments: readonly RoleAssignment[], principalId: string, scope: string): readonly Role[] {
   return assignments.flatMap((one) => {
-    const isHeld = one.principalId.toLowerCase() === principalId.toLowerCase() && covers(one.scope, scope)
+    const isHeld = sameName(one.principalId, principalId) && covers(one.scope, scope)
     return (isHeld && findRole(one.roleId)) || []
   })
-}
-
-function covers(scope: string, inner: string): boolean {
-  const outer = scope.toLowerCase().replace(/\/+$/, '')
-  const wanted = inner.toLowerCase()
-  return wanted === outer || wanted.startsWith(`${outer}/`)
 }
 
 function matchesAny(patterns: readonly string[], action: string): boolean {

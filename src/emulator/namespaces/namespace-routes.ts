@@ -5,7 +5,8 @@ import { advice, withAdvice } from '../model/advice.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
-import { type NamespaceStore, namespaceNamed } from '../model/resources/namespace-store.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import { named } from '../model/resources/resource-ids.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
 import { readBodies } from '../server/read-bodies.ts'
@@ -122,7 +123,7 @@ async function findTopic(
     const supported = dataPlaneVersions.join(', ')
     throw badRequest(`Unknown api version '${version ?? ''}'. Supported: ${supported}.`)
   }
-  const namespace = namespaceNamed(store, request.params.namespace)
+  const namespace = named(store.namespaces.all(), request.params.namespace)
   if (!namespace) throw namespaceNotFound(withAdvice('The namespace was not found.', advice.namespace))
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   await authorizeNamespaceCall(options, request, { namespace, topic, action })

@@ -11,6 +11,7 @@ import {
 } from '../model/resources/model.ts'
 import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
 import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
+import { sameName } from '../model/resources/resource-ids.ts'
 import type { HeldEvent, QueueFigures } from '../namespaces/pull-queue.ts'
 import type { DeliveryRecord, HandshakeRecord, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
@@ -28,7 +29,7 @@ export function viewPublished(
   domainTopics: readonly DomainTopic[],
 ) {
   const path = `/topics/${label}/api/events`
-  const own = domainTopics.filter(({ domainId }) => domainId.toLowerCase() === id.toLowerCase())
+  const own = domainTopics.filter(({ domainId }) => sameName(domainId, id))
   return {
     id,
     name: label,

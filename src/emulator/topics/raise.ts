@@ -8,6 +8,7 @@ import { preciseTime } from '../model/events/event-grid-time.ts'
 import { eventOf } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
 import { isPublishable } from '../model/resources/resource.ts'
+import { named, sameName } from '../model/resources/resource-ids.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
 import { checkPublishedEvent } from './check-published-event.ts'
 import { PublishFault } from './publish-fault.ts'
@@ -53,7 +54,7 @@ function occursAt(store: Store, source: string): string[] {
   const domain = publisherOf(store, source)
   if (domain) return [domain.id]
   const systemTopics = store.resources('systemTopics')
-  return systemTopics.filter((one) => one.source.toLowerCase() === source.toLowerCase()).map(({ id }) => id)
+  return systemTopics.filter((one) => sameName(one.source, source)).map(({ id }) => id)
 }
 
 /**
@@ -64,11 +65,11 @@ export function sourceIdOf(store: Store, source: string): string {
   if (typeof source !== 'string')
     throw new TypeError(`the source must be a resource id or the name of a topic or domain`)
   if (source.startsWith('/')) return source
-  const named = [...store.resources('topics'), ...store.resources('domains'), ...store.resources('systemTopics')]
-  const found = store.published(source) ?? named.find(({ name }) => name.toLowerCase() === source.toLowerCase())
+  const all = store.tracked()
+  const found = store.published(source) ?? named(all, source)
   if (found) return found.id
   if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
-  const names = named.map(({ name }) => name)
+  const names = all.map(({ name }) => name)
   const there = didYouMean(source, names) ?? `the topics are ${names.join(', ') || 'none'}`
   const given = JSON.stringify(source.slice(0, 200))
   throw new RangeError(

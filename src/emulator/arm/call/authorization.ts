@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
+import { covers, sameName } from '../../model/resources/resource-ids.ts'
 import { answerResource } from '../resources/resource-answers.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
@@ -82,16 +83,14 @@ export function answerRoleAssignments(
   if (target.kind === 'roleAssignments') {
     if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
     const principal = /(?:principalId eq|assignedTo\()\s*'([^']+)'/i.exec(call.query.get('$filter') ?? '')?.[1]
-    const scope = target.scope.toLowerCase()
-    const visible = directory.roleAssignments().filter((assignment) => {
-      const at = assignment.scope.toLowerCase()
-      const related = at === '/' || scope === at || scope.startsWith(`${at}/`) || at.startsWith(`${scope}/`)
-      return related && (principal === undefined || assignment.principalId === principal)
+    const visible = directory.roleAssignments().filter(({ scope, principalId }) => {
+      const isRelated = covers(scope, target.scope) || covers(target.scope, scope)
+      return isRelated && (principal === undefined || principalId === principal)
     })
     return { status: 200, body: { value: visible.map((assignment) => viewAssignment(assignment, azure)) } }
   }
   const id = `${target.scope}/providers/Microsoft.Authorization/roleAssignments/${target.name}`
-  const existing = directory.roleAssignments().find((one) => one.id.toLowerCase() === id.toLowerCase())
+  const existing = directory.roleAssignments().find((one) => sameName(one.id, id))
   return answerResource(call, {
     existing,
     notFound: () => armErrors.roleAssignmentNotFound(target.name),
@@ -103,7 +102,7 @@ export function answerRoleAssignments(
       const role = findRole(roleDefinitionId)
       if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
       const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
-      if (made.id.toLowerCase() !== id.toLowerCase()) throw armErrors.roleAssignmentExists()
+      if (!sameName(made.id, id)) throw armErrors.roleAssignmentExists()
       const status = writeStatus('roleAssignments', 'PUT', existing !== undefined)
       return { status, body: viewAssignment(made, azure) }
     },

@@ -2,8 +2,8 @@
 import { readJson } from '../../../support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
-import { resourceId } from '../../model/resources/resource.ts'
-import { resourceGroupId } from '../../model/resources/resource-group.ts'
+import { trackedTypes } from '../../model/resources/resource.ts'
+import { resourceGroupId, resourceId, sameName } from '../../model/resources/resource-ids.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ArmError, armErrors } from './errors.ts'
@@ -51,7 +51,7 @@ export function resolveScope({ directory }: ArmResources, call: ArmCall, scope: 
       ? armErrors.subscriptionNotFound(parts.subscriptionId)
       : armErrors.invalidSubscriptionId(parts.subscriptionId)
   }
-  if (azure.tenantId.toLowerCase() !== call.caller.tenantId.toLowerCase()) {
+  if (!sameName(azure.tenantId, call.caller.tenantId)) {
     throw armErrors.wrongTenant(`https://sts.windows.net/${call.caller.tenantId}/`, azure.tenantId)
   }
   return { azure, parts }
@@ -90,9 +90,9 @@ export function requireExistence(
   }
   const [type = ''] = resource?.types ?? []
   const [name] = resource?.names ?? []
-  const known = knownTypes.find((one) => one.toLowerCase() === type.toLowerCase())
+  const known = trackedTypes.find((one) => sameName(one, type))
   // The emulator does not know other providers' resources, nor partner topics, and takes them as existing.
-  if (resource?.namespace.toLowerCase() !== 'microsoft.eventgrid' || !known || !name) return
+  if (!resource || !sameName(resource.namespace, 'Microsoft.EventGrid') || !known || !name) return
   const id = resourceId(known, { subscriptionId: azure.id, resourceGroup, name })
   if (store.resource(id)) return
   const below = nestedType ?? (resource.types.length > 1 ? [known, ...resource.types.slice(1)].join('/') : undefined)
@@ -100,8 +100,6 @@ export function requireExistence(
     ? armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)
     : armErrors.parentNotFound(`Microsoft.EventGrid/${below}`, id)
 }
-
-const knownTypes = ['topics', 'domains', 'systemTopics'] as const
 
 export function requireRegistration({ azure }: ResolvedScope): void {
   if (azure.registration !== 'Registered' && azure.registration !== 'Registering')

@@ -1,4 +1,5 @@
 // ARM URLs: which paths and scopes exist, which types are not supported.
+import { sameName } from '../../model/resources/resource-ids.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =
@@ -78,8 +79,6 @@ const unsupportedTypes: readonly string[] = [
   'topicSpaces',
 ]
 
-const same = (one: string | undefined, other: string) => one?.toLowerCase() === other.toLowerCase()
-
 /**
  * Parses a path; undefined if the emulator has no such route of Azure Resource Manager. Its scope is checked by
  * {@link parseArmScope}.
@@ -87,21 +86,22 @@ const same = (one: string | undefined, other: string) => one?.toLowerCase() === 
 export function parseArmPath(path: string): ArmTarget | undefined {
   const segments = decodeSegments(path)
   if (!segments) return undefined
-  const at = segments.findLastIndex((segment) => same(segment, 'providers'))
+  const at = segments.findLastIndex((segment) => sameName(segment, 'providers'))
   if (at < 0) return parseContainer(segments)
   const scope = join(segments.slice(0, at))
   const [namespace, ...rest] = segments.slice(at + 1)
   if (namespace === undefined) return { kind: 'providers', scope }
   if (rest.length === 0 && namespace) return { kind: 'provider', scope, namespace }
-  if (rest.length === 1 && (same(rest[0], 'register') || same(rest[0], 'unregister'))) {
+  if (rest.length === 1 && (sameName(rest[0], 'register') || sameName(rest[0], 'unregister'))) {
     return { kind: 'provider', scope, namespace, action: rest[0]?.toLowerCase() ?? '' }
   }
-  if (same(namespace, 'Microsoft.EventGrid')) return parseEventGrid(segments, at, scope, rest)
+  if (sameName(namespace, 'Microsoft.EventGrid')) return parseEventGrid(segments, at, scope, rest)
   const [type, name, ...more] = rest
-  if (same(namespace, 'Microsoft.Authorization') && more.length === 0) {
-    if (same(type, 'permissions') && name === undefined) return { kind: 'permissions', scope }
-    if (same(type, 'roleDefinitions')) return { kind: 'roleDefinitions', scope, ...(name !== undefined && { name }) }
-    if (same(type, 'roleAssignments')) {
+  if (sameName(namespace, 'Microsoft.Authorization') && more.length === 0) {
+    if (sameName(type, 'permissions') && name === undefined) return { kind: 'permissions', scope }
+    if (sameName(type, 'roleDefinitions'))
+      return { kind: 'roleDefinitions', scope, ...(name !== undefined && { name }) }
+    if (sameName(type, 'roleAssignments')) {
       return name === undefined ? { kind: 'roleAssignments', scope } : { kind: 'roleAssignment', scope, name }
     }
   }
@@ -112,7 +112,7 @@ export function parseArmPath(path: string): ArmTarget | undefined {
 /** A subscription, a group, or a list in one; or the result of a group's deletion. */
 function parseContainer(segments: readonly string[]): ArmTarget {
   const [, , results, id, ...more] = segments
-  if (same(results, 'operationresults') && id && more.length === 0) {
+  if (sameName(results, 'operationresults') && id && more.length === 0) {
     return { kind: 'operation', scope: join(segments.slice(0, 2)), form: 'operationResults', id }
   }
   return { kind: 'container', scope: join(segments) }
@@ -125,13 +125,13 @@ function parseEventGrid(
   rest: readonly string[],
 ): ArmTarget | undefined {
   const [type, , third] = rest
-  if (same(type, 'locations')) return parseLocation(scope, rest)
-  if (same(type, 'topicTypes')) return parseTopicType(scope, rest)
-  if (same(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
+  if (sameName(type, 'locations')) return parseLocation(scope, rest)
+  if (sameName(type, 'topicTypes')) return parseTopicType(scope, rest)
+  if (sameName(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
   const unsupported = findUnsupported(type, third)
   // Types are at the odd places of `{namespace}/{type}/{name}/{type}/{name}`.
-  const nest = rest.findIndex((segment, index) => index % 2 === 0 && same(segment, 'eventSubscriptions'))
-  if (nest >= 0 && !same(type, 'namespaces')) {
+  const nest = rest.findIndex((segment, index) => index % 2 === 0 && sameName(segment, 'eventSubscriptions'))
+  if (nest >= 0 && !sameName(type, 'namespaces')) {
     const nested = nest > 0
     const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
     return parseEventSubscription(source, nested, rest.slice(nest + 1))
@@ -142,8 +142,8 @@ function parseEventGrid(
 
 /** The type of Event Grid that is not supported: that of the path's resource, or of what that contains. */
 function findUnsupported(type: string | undefined, child: string | undefined): string | undefined {
-  const known = ['topics', 'domains', 'namespaces'].find((one) => same(type, one))
-  const found = unsupportedTypes.find((one) => same(known === undefined ? type : child, one))
+  const known = ['topics', 'domains', 'namespaces'].find((one) => sameName(type, one))
+  const found = unsupportedTypes.find((one) => sameName(known === undefined ? type : child, one))
   return found && ['Microsoft.EventGrid', ...(known === undefined ? [] : [known]), found].join('/')
 }
 
@@ -151,22 +151,22 @@ function findUnsupported(type: string | undefined, child: string | undefined): s
 function parseLocation(scope: string, [, location, ...rest]: readonly string[]): ArmTarget | undefined {
   const [first, second, third, ...more] = rest
   if (!location || more.length > 0) return undefined
-  const form = (['operationsStatus', 'operationResults'] as const).find((one) => same(first, one))
+  const form = (['operationsStatus', 'operationResults'] as const).find((one) => sameName(first, one))
   if (form && second) return third === undefined ? { kind: 'operation', scope, form, id: second } : undefined
   const list = { kind: 'eventSubscriptions', scope, nested: false, location } as const
-  if (same(first, 'eventSubscriptions') && second === undefined) return list
-  if (!same(first, 'topicTypes') || !second || !same(third, 'eventSubscriptions')) return undefined
+  if (sameName(first, 'eventSubscriptions') && second === undefined) return list
+  if (!sameName(first, 'topicTypes') || !second || !sameName(third, 'eventSubscriptions')) return undefined
   return { ...list, topicType: second }
 }
 
 /** `topicTypes/{name}/...`: a topic type, its event types, or its event subscriptions. */
 function parseTopicType(scope: string, [, name, third, ...more]: readonly string[]): ArmTarget | undefined {
   if (more.length > 0) return undefined
-  if (name !== undefined && same(third, 'eventSubscriptions')) {
+  if (name !== undefined && sameName(third, 'eventSubscriptions')) {
     return { kind: 'eventSubscriptions', scope, nested: false, topicType: name }
   }
   const eventTypes = third !== undefined
-  if (scope !== '/' || (eventTypes && !same(third, 'eventTypes'))) return undefined
+  if (scope !== '/' || (eventTypes && !sameName(third, 'eventTypes'))) return undefined
   return { kind: 'topicTypes', ...(name !== undefined && { name }), eventTypes }
 }
 
@@ -185,7 +185,7 @@ function parseEventSubscription(
 function parseResource(scope: string, rest: readonly string[]): ArmTarget | undefined {
   const types = rest.filter((_, index) => index % 2 === 0)
   const names = rest.filter((_, index) => index % 2 === 1)
-  const typeOf = (levels: readonly string[]) => resourceTypes.find((one) => same(levels.join('/'), one))
+  const typeOf = (levels: readonly string[]) => resourceTypes.find((one) => sameName(levels.join('/'), one))
   const isOdd = rest.length % 2 === 1
   const type = typeOf(types)
   if (type) return { kind: 'resource', scope, type, names, isList: isOdd }
@@ -199,11 +199,11 @@ function parseResource(scope: string, rest: readonly string[]): ArmTarget | unde
 export function parseArmScope(scope: string): ArmScope | undefined {
   const segments = scope.replace(/^\//, '').split('/')
   const [subscriptions, subscriptionId, groups, resourceGroup, providers, namespace, ...pairs] = segments
-  if (!same(subscriptions, 'subscriptions') || !subscriptionId || segments.includes('')) return undefined
+  if (!sameName(subscriptions, 'subscriptions') || !subscriptionId || segments.includes('')) return undefined
   if (groups === undefined) return { subscriptionId }
-  if (!same(groups, 'resourceGroups') || !resourceGroup) return undefined
+  if (!sameName(groups, 'resourceGroups') || !resourceGroup) return undefined
   if (providers === undefined) return { subscriptionId, resourceGroup }
-  if (!same(providers, 'providers') || !namespace || pairs.length === 0 || pairs.length % 2 > 0) return undefined
+  if (!sameName(providers, 'providers') || !namespace || pairs.length === 0 || pairs.length % 2 > 0) return undefined
   const types = pairs.filter((_, index) => index % 2 === 0)
   const names = pairs.filter((_, index) => index % 2 === 1)
   return { subscriptionId, resourceGroup, resource: { namespace, types, names } }

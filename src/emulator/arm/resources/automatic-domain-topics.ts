@@ -1,5 +1,6 @@
 // Domain topics made by their first event subscription, deleted with the last one.
-import { type DomainTopic, parentId } from '../../model/resources/resource.ts'
+import type { DomainTopic } from '../../model/resources/resource.ts'
+import { parentId } from '../../model/resources/resource-ids.ts'
 import { publisherOf, type Store } from '../../model/resources/store.ts'
 import { armErrors } from '../call/errors.ts'
 

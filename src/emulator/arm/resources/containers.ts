@@ -1,30 +1,29 @@
 // Azure subscriptions in ARM, and lists of the resources in them.
 import type { AzureSubscription } from '../../entra/directory.ts'
+import { isBelow, sameName } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { answerList, isBelow } from './resource-answers.ts'
+import { answerList } from './resource-answers.ts'
 import { answerResourceGroup, answerResourceGroups } from './resource-groups.ts'
 
 /** Azure subscriptions, resource groups, and the resources in both. */
 export function answerContainer(options: ArmContext, call: ArmCall, target: TargetOf<'container'>): ArmAnswer {
   const [subscriptions, id, ...rest] = target.scope.slice(1).split('/')
-  if (!isWord(subscriptions, 'subscriptions')) throw armErrors.pathNotFound(call.method, call.url)
+  if (!sameName(subscriptions, 'subscriptions')) throw armErrors.pathNotFound(call.method, call.url)
   if (id === undefined) return answerSubscriptions(options, call)
   const [first, name, third, ...more] = rest
   if (first === undefined) return answerSubscription(options, call, target.scope)
-  if (isWord(first, 'resources') && name === undefined) return answerContents(options, call, `/subscriptions/${id}`)
-  if (!isWord(first, 'resourceGroups')) throw armErrors.notSupported(`subscriptions/${rest.join('/')}`)
+  if (sameName(first, 'resources') && name === undefined) return answerContents(options, call, `/subscriptions/${id}`)
+  if (!sameName(first, 'resourceGroups')) throw armErrors.notSupported(`subscriptions/${rest.join('/')}`)
   if (name === undefined) return answerResourceGroups(options, call, `/subscriptions/${id}`)
   if (third === undefined) return answerResourceGroup(options, call, target.scope)
-  if (isWord(third, 'resources') && more.length === 0) {
+  if (sameName(third, 'resources') && more.length === 0) {
     return answerContents(options, call, target.scope.replace(/\/[^/]+$/, ''))
   }
   throw armErrors.notSupported(`resourceGroups/${[third, ...more].join('/')}`)
 }
-
-const isWord = (given: string | undefined, word: string) => given?.toLowerCase() === word.toLowerCase()
 
 function answerSubscriptions({ directory }: ArmContext, call: ArmCall): ArmAnswer {
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
@@ -42,9 +41,8 @@ function answerSubscription(options: ArmContext, call: ArmCall, scope: string): 
 function answerContents(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
   const { store, namespaces } = options
-  const tracked = (['topics', 'domains', 'systemTopics'] as const).flatMap((type) => store.resources(type))
   const all = [
-    ...tracked.map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
+    ...store.tracked().map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
     ...namespaces.namespaces.all().map((one) => ({ ...one, type: 'Microsoft.EventGrid/namespaces' })),
   ]
   return answerList(

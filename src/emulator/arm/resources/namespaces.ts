@@ -5,8 +5,7 @@ import { isRecord } from '../../../support/text/is-record.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKey } from '../../model/resources/model.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
-import { namespaceNamed } from '../../model/resources/namespace-store.ts'
-import { parentId } from '../../model/resources/resource.ts'
+import { named, parentId } from '../../model/resources/resource-ids.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseQueueSubscription, viewQueueSubscription } from '../subscriptions/queue-subscriptions.ts'
@@ -54,7 +53,7 @@ export const answerNamespaces = resourcesOf<Namespace>({
     if (location === undefined) {
       throw armErrors.invalidRequest('The location property is required for this definition.')
     }
-    if (!existing && namespaceNamed(namespaces, name)) {
+    if (!existing && named(namespaces.namespaces.all(), name)) {
       throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
     }
     refuseMqtt(body.properties?.topicSpacesConfiguration)

@@ -1,7 +1,7 @@
 // ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`.
 import { z } from 'zod'
 import { randomKey } from '../../model/resources/model.ts'
-import { regionName } from '../../model/resources/resource.ts'
+import { regionName } from '../../model/resources/resource-ids.ts'
 import { requireEventGridVersion } from '../call/api-versions.ts'
 import {
   type ArmAnswer,
@@ -138,9 +138,4 @@ export function parseBody<Body>(schema: z.ZodType<Body>, call: ArmCall, what: st
   const path = parsed.error.issues[0]?.path.join('.')
   if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')
   throw armErrors.invalidRequest(`Invalid ${what} request: property '${path}' is invalid.`)
-}
-
-/** The resources of a list whose ids are below a scope. */
-export function isBelow(scope: string, id: string): boolean {
-  return id.toLowerCase().startsWith(`${scope.toLowerCase()}/`)
 }

@@ -1,14 +1,14 @@
 // Resource groups in ARM: region, tags, deletion with all that is in them.
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { regionName } from '../../model/resources/resource.ts'
-import { type ResourceGroup, resourceGroupId } from '../../model/resources/resource-group.ts'
+import type { ResourceGroup } from '../../model/resources/resource.ts'
+import { isBelow, regionName, resourceGroupId } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { writeStatus } from '../call/write-statuses.ts'
 import { deleteNamespace } from './namespace-contents.ts'
-import { answerList, isBelow, parseBody } from './resource-answers.ts'
+import { answerList, parseBody } from './resource-answers.ts'
 import { removeResource } from './resources.ts'
 
 const changeBody = z.object({ tags: z.record(z.string(), z.string()).nullish() })
@@ -68,7 +68,7 @@ function deleteGroup(options: ArmContext, call: ArmCall, azure: AzureSubscriptio
   const operation = options.operations.start(
     azure.id,
     async () => {
-      deleteContents(options, azure.id, group.id)
+      deleteContents(options, group.id)
       options.directory.groups.delete(group)
       return { status: 'Succeeded' }
     },
@@ -78,14 +78,12 @@ function deleteGroup(options: ArmContext, call: ArmCall, azure: AzureSubscriptio
   return { status: writeStatus('resourceGroups', 'DELETE', true), headers: { location: `${call.baseUrl}${path}` } }
 }
 
-function deleteContents(options: ArmContext, azureId: string, groupId: string): void {
+function deleteContents(options: ArmContext, groupId: string): void {
   const { store, namespaces, provisioning, directory } = options
-  for (const type of ['topics', 'domains', 'systemTopics'] as const) {
-    for (const one of store.resources(type)) if (isBelow(groupId, one.id)) removeResource(options, one)
-  }
+  for (const one of store.tracked()) if (isBelow(groupId, one.id)) removeResource(options, one)
   for (const one of namespaces.namespaces.all()) if (isBelow(groupId, one.id)) deleteNamespace(options, one)
   // Those of the group itself, and of sources in it that the emulator does not know.
-  for (const one of store.subscriptions.all()) if (isBelow(groupId, one.id)) provisioning.remove(one, azureId)
+  for (const one of store.subscriptions.all()) if (isBelow(groupId, one.id)) provisioning.remove(one)
   for (const one of directory.roleAssignments()) if (isBelow(groupId, one.id)) directory.removeAssignment(one.id)
 }
 

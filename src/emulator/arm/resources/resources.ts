@@ -1,5 +1,6 @@
 // GET, PUT, PATCH, DELETE, lists and key actions of topics, domains, system topics and namespaces; cascading deletion, fixed location.
-import { isOfType, type Resource, type ResourceOf, regionName } from '../../model/resources/resource.ts'
+import { isOfType, type Resource, type ResourceOf } from '../../model/resources/resource.ts'
+import { isBelow, regionName, sameName } from '../../model/resources/resource-ids.ts'
 import { locationOf } from '../../model/resources/store.ts'
 import type { ArmAnswer, ArmCall } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
@@ -13,7 +14,6 @@ import {
   answerList,
   answerResource,
   authorizeCall,
-  isBelow,
   resourceAction,
   writeAnswer,
 } from './resource-answers.ts'
@@ -179,12 +179,9 @@ export function removeResource(
   { store, provisioning }: Pick<ArmContext, 'store' | 'provisioning'>,
   resource: Resource,
 ): void {
-  const children = store
-    .resources('domains/topics')
-    .filter(({ domainId }) => domainId.toLowerCase() === resource.id.toLowerCase())
-  const azureId = resource.id.split('/')[2] ?? ''
+  const children = store.resources('domains/topics').filter(({ domainId }) => sameName(domainId, resource.id))
   for (const one of [resource, ...children]) {
-    for (const subscription of store.subscriptions.of(one.id)) provisioning.remove(subscription, azureId)
+    for (const subscription of store.subscriptions.of(one.id)) provisioning.remove(subscription)
     store.deleteResource(one)
   }
 }

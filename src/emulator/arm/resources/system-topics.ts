@@ -1,6 +1,7 @@
 // System topics in ARM: name 3-128, one per source, source and topic type unchangeable.
 import { z } from 'zod'
 import type { SystemTopic } from '../../model/resources/resource.ts'
+import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseBody } from './resource-answers.ts'
@@ -59,5 +60,4 @@ function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<System
   return { ...(tags && { tags }), shown: { ...(identity && { identity }) } }
 }
 
-const isSame = (one: string, other: string) =>
-  one.replace(/\/$/, '').toLowerCase() === other.replace(/\/$/, '').toLowerCase()
+const isSame = (one: string, other: string) => sameName(asResourceId(one), asResourceId(other))

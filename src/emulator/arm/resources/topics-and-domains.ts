@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
 import { inputSchemas, randomKey } from '../../model/resources/model.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
-import { type Publishable, type PublishedResource, regionName } from '../../model/resources/resource.ts'
+import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'
+import { regionName, sameName } from '../../model/resources/resource-ids.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { newLabel } from '../../model/resources/store.ts'
 import type { ArmCall } from '../call/call.ts'
@@ -18,7 +19,7 @@ const record = z.record(z.string(), z.unknown())
 const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
 /** In any letter case: Azure CLI writes it in lower case. */
 const publicNetworkAccess = z.string().transform((given, context) => {
-  const known = networkAccesses.find((one) => one.toLowerCase() === given.toLowerCase())
+  const known = networkAccesses.find((one) => sameName(one, given))
   if (known === undefined) context.addIssue({ code: 'custom', message: 'unknown' })
   return known ?? z.NEVER
 })
@@ -200,5 +201,4 @@ function view(resource: Publishable, endpoint: string, call: ArmCall, state: Vie
 }
 
 const isNear = (resource: Publishable, subscriptionId: string, location: string) =>
-  resource.subscriptionId.toLowerCase() === subscriptionId.toLowerCase() &&
-  regionName(resource.location) === regionName(location)
+  sameName(resource.subscriptionId, subscriptionId) && regionName(resource.location) === regionName(location)

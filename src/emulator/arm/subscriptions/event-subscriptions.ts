@@ -1,5 +1,6 @@
 // ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
-import { destinationOf, type EventSubscription, eventSubscriptionId } from '../../model/resources/model.ts'
+import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
+import { eventSubscriptionId } from '../../model/resources/resource-ids.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
@@ -39,7 +40,7 @@ export function answerEventSubscription(
   }
   const type = eventSubscriptionType(target)
   const needed = resourceAction(type, method, action)
-  const resolved = authorizeAt(options, call, target, needed, method === 'GET' ? scope : id)
+  authorizeAt(options, call, target, needed, method === 'GET' ? scope : id)
   const existing = store.subscriptions.get(id)
   if (action !== undefined) {
     if (method !== 'POST') throw armErrors.methodNotAllowed(method, 'POST')
@@ -53,7 +54,7 @@ export function answerEventSubscription(
     write(found) {
       const subscription = wantedSubscription(options, call, target, found)
       const begun = { type: 'eventSubscriptions', existed: found !== undefined } as const
-      const operation = provisioning.write(subscription, resolved.azure.id)
+      const operation = provisioning.write(subscription)
       // The settings as requested, without the default schema.
       const asked = echoOf(subscription, call)
       const secrets = found ? 'hidden' : 'shown'
@@ -62,7 +63,7 @@ export function answerEventSubscription(
     },
     remove(found) {
       refuseWhileBusy(options, found)
-      const operation = provisioning.remove(found, resolved.azure.id)
+      const operation = provisioning.remove(found)
       return writeAnswer(call, {
         type: 'eventSubscriptions',
         existed: true,

@@ -1,11 +1,11 @@
 // Lists of event subscriptions by region, topic type, `$filter` (`contains`, `name eq`).
 import type { EventSubscription } from '../../model/resources/model.ts'
-import { regionName } from '../../model/resources/resource.ts'
+import { covers, regionName } from '../../model/resources/resource-ids.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { topicTypeOf } from '../resources/event-types.ts'
-import { answerList, isBelow } from '../resources/resource-answers.ts'
+import { answerList } from '../resources/resource-answers.ts'
 import { authorizeAt, eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
 
 type Target = TargetOf<'eventSubscriptions'>
@@ -35,7 +35,7 @@ function actionOf({ location, topicType }: Target, type: string): string {
  */
 function isListed(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
   const { scope } = subscription
-  if (scope.toLowerCase() !== target.scope.toLowerCase() && !isBelow(target.scope, scope)) return false
+  if (!covers(target.scope, scope)) return false
   if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
   return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
 }

@@ -36,7 +36,7 @@ export interface ProvisioningOptions extends KnownResources {
 
 /** Carries out changes of event subscriptions in the background. */
 export function createProvisioning(options: ProvisioningOptions) {
-  const { clock, store, faults, delivery, operations, records } = options
+  const { clock, store, directory, faults, delivery, operations, records } = options
   const expiries = new Map<string, CancelTimer>()
 
   const put = (subscription: EventSubscription) => {
@@ -103,8 +103,12 @@ export function createProvisioning(options: ProvisioningOptions) {
     expiries.set(subscription.id.toLowerCase(), cancel)
   }
 
-  const validate = (subscription: EventSubscription, azureSubscriptionId: string): Operation =>
-    operations.start(azureSubscriptionId, async (signal, park) => {
+  /** The id of the Azure subscription that an operation belongs to. */
+  const azureIdOf = ({ scope }: EventSubscription): string =>
+    directory.azureSubscription(parseArmScope(scope)?.subscriptionId ?? '')?.id ?? ''
+
+  const validate = (subscription: EventSubscription): Operation =>
+    operations.start(azureIdOf(subscription), async (signal, park) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
       if (fault) {
         move(subscription, 'Failed')
@@ -124,12 +128,12 @@ export function createProvisioning(options: ProvisioningOptions) {
      * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
      * missing that the service must not create.
      */
-    write(subscription: EventSubscription, azureSubscriptionId: string): Operation {
+    write(subscription: EventSubscription): Operation {
       createDomainTopic(store, subscription.scope)
       warn(subscription)
       put(subscription)
       watchExpiry(subscription)
-      return validate(subscription, azureSubscriptionId)
+      return validate(subscription)
     },
     /**
      * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
@@ -137,16 +141,15 @@ export function createProvisioning(options: ProvisioningOptions) {
      */
     resume(): void {
       for (const subscription of store.subscriptions.all()) {
-        const azureSubscriptionId = parseArmScope(subscription.scope)?.subscriptionId ?? ''
         watchExpiry(subscription)
         if (subscription.provisioningState === 'Deleting') forget(subscription)
-        if (unsettled.includes(subscription.provisioningState)) validate(subscription, azureSubscriptionId)
+        if (unsettled.includes(subscription.provisioningState)) validate(subscription)
       }
     },
-    remove(subscription: EventSubscription, azureSubscriptionId: string): Operation {
+    remove(subscription: EventSubscription): Operation {
       const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
       put(leaving)
-      return operations.start(azureSubscriptionId, async () => {
+      return operations.start(azureIdOf(leaving), async () => {
         // A PUT may have replaced it meanwhile.
         if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
         return { status: 'Succeeded' }

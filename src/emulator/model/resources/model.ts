@@ -1,5 +1,5 @@
 // Event subscriptions: their settings with the limits of each (25 filters, 512 characters, 10 delivery attributes), provisioning
-// states; input schemas; random keys, resource ids.
+// states; input schemas; random keys.
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
@@ -162,19 +162,9 @@ export interface EventSubscription {
   readonly createdAt: number
 }
 
-/** A resource id with its leading slash and without a trailing one, however it was written. */
-export function asResourceId(id: string): string {
-  return `/${id.replace(/^\/|\/$/g, '')}`
-}
-
 /** A new topic key in Event Grid's form: 32 random bytes, base64. */
 export function randomKey(): string {
   return randomBytes(32).toString('base64')
-}
-
-/** The resource id of an event subscription. @param scope the source's resource id */
-export function eventSubscriptionId(scope: string, name: string): string {
-  return `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
 }
 
 /** The destination, with or without a managed identity. */

@@ -14,8 +14,3 @@ export function createNamespaceStore(shelves: Shelves = noShelves) {
     subscriptions: createCollection(shelves<QueueSubscription>('queue event subscription'), ({ topicId }) => topicId),
   }
 }
-
-/** The namespace of a name, which is unique in the emulator. */
-export function namespaceNamed({ namespaces }: NamespaceStore, name: string): Namespace | undefined {
-  return namespaces.all().find((one) => one.name.toLowerCase() === name.toLowerCase())
-}

@@ -1,4 +1,4 @@
-// Types of topics, domains, domain topics, system topics; resource ids, region names.
+// Types of topics, domains, domain topics, system topics, resource groups.
 import type { InputSchemaMapping } from '../events/input-schema-mapping.ts'
 import type { InputSchema } from './model.ts'
 
@@ -67,6 +67,11 @@ export interface SystemTopic extends TrackedResource {
   readonly topicType: string
 }
 
+/** The types of the store's resources that lie in a resource group. */
+export const trackedTypes = ['topics', 'domains', 'systemTopics'] as const
+
+export type TrackedType = (typeof trackedTypes)[number]
+
 /** What events are published to. */
 export type Publishable = Topic | Domain
 
@@ -89,22 +94,12 @@ export function isPublishable(resource: Resource | undefined): resource is Publi
   return resource?.type === 'topics' || resource?.type === 'domains'
 }
 
-/** The resource that contains a domain topic, or an event subscription at its nested path. */
-export const parentId = (id: string): string => id.replace(/\/[^/]+\/[^/]+$/, '')
-
-/** The id of a resource in a resource group. */
-export function resourceId(
-  type: 'topics' | 'domains' | 'systemTopics' | 'namespaces',
-  { subscriptionId, resourceGroup, name }: Pick<TrackedResource, 'subscriptionId' | 'resourceGroup' | 'name'>,
-): string {
-  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.EventGrid/${type}/${name}`
+export interface ResourceGroup {
+  /** `/subscriptions/{id}/resourceGroups/{name}`. */
+  readonly id: string
+  readonly subscriptionId: string
+  readonly name: string
+  /** Absent until ARM names one: options declare groups without a region. */
+  readonly location?: string
+  readonly tags?: Readonly<Record<string, string>>
 }
-
-/** The resource of this name. Several regions may have one: the first counts. Without a name, the first resource of all. */
-export const named = <T extends { readonly name: string }>(
-  all: readonly T[],
-  name: string | undefined,
-): T | undefined => (name === undefined ? all[0] : all.find((one) => one.name.toLowerCase() === name.toLowerCase()))
-
-/** A region as host names and URLs have it: `West Europe` is `westeurope`. */
-export const regionName = (location: string): string => location.toLowerCase().replaceAll(' ', '')

@@ -5,13 +5,14 @@ import {
   isOfType,
   isPublishable,
   type Publishable,
-  parentId,
   type Resource,
+  type ResourceGroup,
   type ResourceOf,
-  regionName,
   type Topic,
+  type TrackedType,
+  trackedTypes,
 } from './resource.ts'
-import type { ResourceGroup } from './resource-group.ts'
+import { parentId, regionName } from './resource-ids.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -27,11 +28,14 @@ export function createStore(shelves: Shelves = noShelves) {
   const resources = createCollection(shelf, ({ type }) => type)
   const labels = new Map<string, string>()
   for (const { id, label } of resources.all().filter(isPublishable)) labels.set(label.toLowerCase(), id)
+  const ofType = <T extends Resource['type']>(type: T): readonly ResourceOf<T>[] =>
+    resources.of(type).filter((resource) => isOfType(resource, type))
   return {
     resource: resources.get,
     /** Those of a type: the leading ones, then the oldest first. */
-    resources: <T extends Resource['type']>(type: T): readonly ResourceOf<T>[] =>
-      resources.of(type).filter((resource) => isOfType(resource, type)),
+    resources: ofType,
+    /** Custom topics, domains and system topics. */
+    tracked: (): readonly ResourceOf<TrackedType>[] => trackedTypes.flatMap(ofType<TrackedType>),
     /** The custom topic or domain with a label. The first of a name has its name as label. */
     published(label: string): Publishable | undefined {
       const found = resources.get(labels.get(label.toLowerCase()) ?? '')
