@@ -85,72 +85,90 @@ interface LoadContext extends Pick<LoadOptions, 'appId' | 'excerptWidth'>, Pick<
 function loadFile(
   file: string,
   read: ComponentFile | Error,
-  { appId, excerptWidth, sourcesOf, isRunning }: LoadContext,
+  { excerptWidth, isRunning, ...options }: LoadContext,
   { faults, notes }: Diagnostics,
 ): readonly LoadedComponent[] | undefined {
   if (read instanceof Error) {
     faults.push(`${file} can't be read: ${read.message}`)
     return undefined
   }
-  const { components, issues } = resolveComponents(read, { sourcesOf, appId })
+  const { ours, typos, ...judged } = judgeFile(file, read, options)
+  notes.push(...judged.notes)
+  if (isRunning) faults.push(...typos)
+  else notes.push(...typos)
+  const issues = [...judged.issues, ...ours.flatMap((one) => [...one.issues, ...one.faults])]
+  if (issues.length > 0) {
+    const excerptOf = excerptWidth === undefined ? () => undefined : (at: FilePlace) => read.excerpt(at, excerptWidth)
+    faults.push(describeIssues(issues.toSorted(byPlace), excerptOf).join('\n'))
+  }
+  const loaded = ours.flatMap((one) => one.loaded ?? [])
+  const isBroken = issues.length > 0 || loaded.length < ours.length || (isRunning && typos.length > 0)
+  return isBroken ? undefined : loaded
+}
+
+/** A component of ours, judged. */
+export interface JudgedComponent extends ResolvedComponent {
+  /** The faults of its metadata; those of reading it are its `issues`. */
+  readonly faults: readonly MetadataIssue[]
+  /** Absent where its metadata has faults, or a secret could not be read. */
+  readonly loaded?: LoadedComponent
+}
+
+/** What a file holds: our components, and what is said of the rest. Without `appId` the components of all applications. */
+export function judgeFile(
+  file: string,
+  read: ComponentFile,
+  options: ResolveOptions & Pick<ParseMetadataOptions, 'provisioning'>,
+) {
+  const { appId } = options
+  const { components, issues } = resolveComponents(read, options)
   const typos: string[] = []
+  const notes: string[] = []
   for (const { text, isTypo } of read.leftOut) (isTypo ? typos : notes).push(text)
-  const taken = components.filter((one) => {
-    const { component, draft } = one
-    const { name, type } = component
-    if (!isForApp(draft, appId)) {
+  const taken = components.filter(({ component: { name, type }, draft }) => {
+    if (appId !== undefined && !isForApp(draft, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
       notes.push(`${file}: component ${name} is for ${draft.scopes.join(', ')}, ${notUs}: left out`)
       return false
     }
     if (isOurType(type) || isSecretStore(type)) return true
-    const typo = typoInType(one)
-    if (typo === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
-    else typos.push(typo)
+    // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
+    const meant = nearestName(type, componentTypes, { maxEdits: 3 })
+    if (meant === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
+    else {
+      const at = placeInWords(draft.places.type)
+      typos.push(`${at}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`)
+    }
     return false
   })
-  if (isRunning) faults.push(...typos)
-  else notes.push(...typos)
-  const judged = taken.filter(({ component }) => isOurType(component.type)).map((one) => judgeComponents(one))
-  // The faults of a component that is left out do not matter.
-  const others = new Set(components.filter((one) => !taken.includes(one)).flatMap((one) => one.issues))
-  const own = [...issues.filter((issue) => !others.has(issue)), ...judged.flatMap((one) => one.issues)]
-  if (own.length > 0) {
-    const excerptOf = excerptWidth === undefined ? () => undefined : (at: FilePlace) => read.excerpt(at, excerptWidth)
-    faults.push(describeIssues(own.toSorted(byPlace), excerptOf).join('\n'))
+  const ours = taken.filter(({ component }) => isOurType(component.type))
+  const stores = taken.filter((one) => !ours.includes(one))
+  const others = new Set(components.filter((one) => !stores.includes(one)).flatMap((one) => one.issues))
+  return {
+    ours: ours.map((one): JudgedComponent => ({ ...one, ...judgeComponent(one, options) })),
+    /** The faults of the file itself, and of its secret stores. */
+    issues: issues.filter((issue) => !others.has(issue)),
+    /** A text for each document whose kind or type is nearly one of ours. */
+    typos,
+    /** A text for everything else that is left out. */
+    notes,
   }
-  const loaded = judged.flatMap((one) => one.loaded ?? [])
-  const isBroken = own.length > 0 || loaded.length < judged.length || (isRunning && typos.length > 0)
-  return isBroken ? undefined : loaded
 }
 
-/** A text about a type that is nearly one of ours. */
-export function typoInType({ component: { name, type }, draft }: ResolvedComponent): string | undefined {
-  if (isOurType(type) || isSecretStore(type)) return undefined
-  // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
-  const meant = nearestName(type, componentTypes, { maxEdits: 3 })
-  if (meant === undefined) return undefined
-  return `${placeInWords(draft.places.type)}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`
-}
-
-/** A component with its metadata, or with its issues; with neither where a secret could not be read. */
-export function judgeComponents(
+function judgeComponent(
   { component, entries, draft }: ResolvedComponent,
-  options: Pick<ParseMetadataOptions, 'provisioning'> = {},
-): {
-  readonly loaded?: LoadedComponent
-  readonly issues: readonly MetadataIssue[]
-} {
+  { provisioning }: Pick<ParseMetadataOptions, 'provisioning'>,
+): Pick<JudgedComponent, 'faults' | 'loaded'> {
   const { name, type, version, properties } = component
-  const reading = readMetadata(entries, { ...options, componentName: name })
-  const issues = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
-  checkVersion('version', version, issues, draft.places.version)
-  if (issues.length > 0 || !reading.metadata) return { issues }
+  const reading = readMetadata(entries, { componentName: name, ...(provisioning && { provisioning }) })
+  const faults = reading.issues.map((issue) => ({ at: draft.places.metadata, ...issue }))
+  checkVersion('version', version, faults, draft.places.version)
+  if (faults.length > 0 || !reading.metadata) return { faults }
   const texts = Object.entries(properties).map(
     ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
   )
   const fingerprintOf = (values: unknown) => hash('sha256', JSON.stringify([type, version, values]))
   const ofInput = texts.filter(([key]) => findField(key)?.sides.includes('input') !== false)
   const fingerprints = { fingerprint: fingerprintOf(texts), inputFingerprint: fingerprintOf(ofInput) }
-  return { loaded: { component, metadata: reading.metadata, ...fingerprints }, issues }
+  return { loaded: { component, metadata: reading.metadata, ...fingerprints }, faults }
 }

@@ -1,13 +1,12 @@
 // Component files read for `check`: faults split into `files/yaml`, `metadata`, `secrets`, `names`.
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
-import { isOurType } from '../../metadata/component/component-definition.ts'
 import { readComponentFiles } from '../../metadata/component/component-file.ts'
-import { type ResolvedComponent, resolveComponents } from '../../metadata/component/parse-components.ts'
+import type { ResolvedComponent } from '../../metadata/component/parse-components.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
 import { findField } from '../../metadata/fields/find-field.ts'
 import type { FolderTexts } from '../../metadata/folder/component-folder.ts'
-import { judgeComponents, typoInType } from '../../metadata/folder/load-components.ts'
+import { type JudgedComponent, judgeFile } from '../../metadata/folder/load-components.ts'
 import { createSecretSources, type Diagnostics, type SecretOptions } from '../../metadata/folder/secret-stores.ts'
 import { configuredSides } from '../../metadata/typed/configured-sides.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
@@ -46,6 +45,7 @@ export interface LoadCheckedOptions extends Pick<SecretOptions, 'env' | 'fill' |
 /** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
 export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
   const files = readComponentFiles(texts)
+  const { excerptWidth, provisioning } = options
   const diagnostics: Diagnostics = { faults: [], notes: [] }
   const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
   const { faults: storeFaults } = diagnostics
@@ -58,21 +58,14 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
       found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
       continue
     }
-    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, options.excerptWidth))
-    const { components, issues } = resolveComponents(read, { sourcesOf })
-    const ours = components.filter(({ component: { type } }) => isOurType(type))
-    const notes = [
-      ...read.leftOut.filter(({ isTypo }) => isTypo).map(({ text }) => text),
-      ...components.flatMap((one) => typoInType(one) ?? []),
-    ]
-    const ofComponents = new Set(components.flatMap((one) => one.issues))
-    const ofFile = issues.filter((issue) => !ofComponents.has(issue))
-    const yaml = joined([isRead, ...(ofFile.length > 0 ? [] : notes.map((text) => warning(text)))])
-    if (ofFile.length > 0) found.push(alone(file, faulty(ofFile)))
-    else if (ours.length === 0 && notes.length > 0) found.push(alone(file, yaml))
+    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, excerptWidth))
+    const { ours, typos, issues } = judgeFile(file, read, { sourcesOf, ...(provisioning && { provisioning }) })
+    const yaml = joined([isRead, ...(issues.length > 0 ? [] : typos.map((text) => warning(text)))])
+    if (issues.length > 0) found.push(alone(file, faulty(issues)))
+    else if (ours.length === 0 && typos.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
-      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { ...options, storeFaults, broken })
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { storeFaults, broken })
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
@@ -92,7 +85,7 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
-interface ExamineOptions extends Pick<LoadCheckedOptions, 'provisioning'> {
+interface ExamineOptions {
   readonly storeFaults: readonly string[]
   /** The files that may hold a secret store, and can't be read. */
   readonly broken: readonly string[]
@@ -100,15 +93,14 @@ interface ExamineOptions extends Pick<LoadCheckedOptions, 'provisioning'> {
 
 /** The metadata of a component, and what is wrong with its fields and references. */
 function examine(
-  one: ResolvedComponent,
+  one: JudgedComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
-  { provisioning, storeFaults, broken }: ExamineOptions,
+  { storeFaults, broken }: ExamineOptions,
 ) {
   const unresolved = one.issues.filter((issue) => isReference(issue, one))
   const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
-  const { issues, loaded } = judgeComponents(one, provisioning && { provisioning })
-  const faults = [...own, ...issues]
-  const metadata = loaded?.metadata
+  const faults = [...own, ...one.faults]
+  const metadata = one.loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.
   const isUnknown =
     one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0

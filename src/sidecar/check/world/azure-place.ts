@@ -56,7 +56,7 @@ interface ArmOptions {
   readonly apiVersion?: string
 }
 
-/** Resource Manager, as the checks ask it. Each part is made at its first use, and throws where the process lacks what the credential needs. */
+/** Resource Manager, as the checks ask it. Each part is made at its first use, and throws where the credential lacks what it needs. */
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
   const { subscriptionId, endpoints, apiVersion } = options
   const credential = once(() =>
