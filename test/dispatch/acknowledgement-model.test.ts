@@ -12,6 +12,7 @@ import { decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
 import { createManualClock } from '../listener/manual-clock.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { tryWorlds } from '../support/random-worlds.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
 
 const handlerTimeoutMs = 25_000
@@ -191,34 +192,31 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     draining: fc.array(step, { maxLength: 8 }),
     handlersHang: fc.boolean(),
   })
-  await fc.assert(
-    fc.asyncProperty(script, async ({ maxConcurrency, steps, draining, handlersHang }) => {
-      const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
-      for (const next of steps) await take(next)
-      dispatcher.stop()
-      ledger.drain()
-      let idle = false
-      const done = dispatcher.idle().then(() => (idle = true))
-      for (const next of draining) await take(next)
-      await turn()
-      if (ledger.open().length > 0) expect(idle).toBe(false)
-      if (handlersHang) {
-        clock.advance(handlerTimeoutMs)
-        expect(clock.pending()).toBe(0)
-      }
-      for (const { run, settle } of held) if (!run.end) settle('resolved')
-      await turn()
-      ledger.end()
-      expect(ledger.faults).toEqual([])
-      await done
-      expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({
-        running: 0,
-        waiting: 0,
-        timers: 0,
-      })
-    }),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 600) },
-  )
+  await tryWorlds(script, { count: 600 }, async ({ maxConcurrency, steps, draining, handlersHang }) => {
+    const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
+    for (const next of steps) await take(next)
+    dispatcher.stop()
+    ledger.drain()
+    let idle = false
+    const done = dispatcher.idle().then(() => (idle = true))
+    for (const next of draining) await take(next)
+    await turn()
+    if (ledger.open().length > 0) expect(idle).toBe(false)
+    if (handlersHang) {
+      clock.advance(handlerTimeoutMs)
+      expect(clock.pending()).toBe(0)
+    }
+    for (const { run, settle } of held) if (!run.end) settle('resolved')
+    await turn()
+    ledger.end()
+    expect(ledger.faults).toEqual([])
+    await done
+    expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({
+      running: 0,
+      waiting: 0,
+      timers: 0,
+    })
+  })
 })
 
 it('remembers as many outcomes as it may, the latest', () => {

@@ -1,10 +1,8 @@
-/**
- * Random calls against a topic that refuses poison, throttles, fails, and loses answers. MODEL_RUNS sets how many worlds are tried:
- * `MODEL_RUNS=5000 npx vitest run test/publisher/publishing-model.test.ts --testTimeout 3600000`.
- */
+/** Random calls against a topic that refuses poison, throttles, fails, and loses answers. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { BindingError } from '../../src/core/errors.ts'
+import { tryWorlds } from '../support/random-worlds.ts'
 import { openPublisher } from './open-publisher.ts'
 import { type Answer, event, ids, problem, startTopic } from './scripted-topic.ts'
 
@@ -97,8 +95,8 @@ async function runWorld(
 }
 
 it('publishes each event of a call or tells of it, none after an abort, and none again that it knows to be taken', async () => {
-  const world = fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 12 }), script, runWorld)
-  await fc.assert(world, { numRuns: Number(process.env.MODEL_RUNS ?? 40) })
+  const calls = fc.array(call, { minLength: 1, maxLength: 12 })
+  await tryWorlds(fc.tuple(calls, script), { count: 40 }, (world) => runWorld(...world))
 })
 
 it('leaves an aborted call out of the next attempt, and publishes those that shared the request', async () => {

@@ -1,12 +1,10 @@
-/**
- * Random handlers, locks and troubles of a namespace: no event is acknowledged that was not handled, none is lost, and each wait ends.
- * MODEL_RUNS sets how many worlds are tried: `MODEL_RUNS=5000 npx vitest run test/receiver/pull-model.test.ts --testTimeout 3600000`.
- */
+/** Random handlers, locks and troubles of a namespace: no event is acknowledged that was not handled, none is lost, and each wait ends. */
 import fc from 'fast-check'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { Binding, type EventHandler, RejectEvent } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { order } from '../support/open-pull.ts'
+import { tryWorlds } from '../support/random-worlds.ts'
 import { startQueue, type Trouble } from './queue-namespace.ts'
 
 const handlerTimeoutMs = 40_000
@@ -134,7 +132,8 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
       await pass(500)
       await turns(3)
       // No time passes while requests are on their way: on a busy machine all of them would time out.
-      for (let turn = 0; turn < 300 && !namespace.isWaiting(); turn++) await turns(1)
+      while (!namespace.isQuiet()) await turns(1)
+      await turns(3)
     }
   }
 
@@ -175,32 +174,29 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
     steps: fc.array(step, { maxLength: 40, size: 'max' }),
     restarts: fc.boolean(),
   })
-  await fc.assert(
-    fc.asyncProperty(script, async ({ maxConcurrency, steps, restarts }) => {
-      done = createDone()
-      faults.length = 0
-      namespace.clear()
-      vi.clearAllTimers()
-      let opened = await open(maxConcurrency)
-      try {
-        for (const next of steps) await take(next, opened)
-        if (restarts) {
-          await close(opened)
-          opened = await open(maxConcurrency)
-        }
-        namespace.next.receive = []
-        namespace.next.settle = []
-        opened.behave('resolved')
-        for (const run of opened.open()) run.end('resolved')
-        // The longest delay of a release, and what Retry-After and a lost lock take.
-        await until(() => namespace.events().every(({ end }) => end !== undefined), 4_000_000, 'each event')
-      } finally {
-        // After a fault too: a world that is tried next must not meet this one.
+  await tryWorlds(script, { count: 60 }, async ({ maxConcurrency, steps, restarts }) => {
+    done = createDone()
+    faults.length = 0
+    namespace.clear()
+    vi.clearAllTimers()
+    let opened = await open(maxConcurrency)
+    try {
+      for (const next of steps) await take(next, opened)
+      if (restarts) {
         await close(opened)
+        opened = await open(maxConcurrency)
       }
-      expect(faults).toEqual([])
-      expect(vi.getTimerCount()).toBe(0)
-    }),
-    { numRuns: Number(process.env.MODEL_RUNS ?? 60) },
-  )
+      namespace.next.receive = []
+      namespace.next.settle = []
+      opened.behave('resolved')
+      for (const run of opened.open()) run.end('resolved')
+      // The longest delay of a release, and what Retry-After and a lost lock take.
+      await until(() => namespace.events().every(({ end }) => end !== undefined), 4_000_000, 'each event')
+    } finally {
+      // After a fault too: a world that is tried next must not meet this one.
+      await close(opened)
+    }
+    expect(faults).toEqual([])
+    expect(vi.getTimerCount()).toBe(0)
+  })
 })

@@ -1,5 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { ClientRequest, type ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { isRecord } from '../../src/support/text/is-record.ts'
 import { pullByKey, startNamespace } from './scripted-namespace.ts'
 
 /** What becomes of the next request of a kind. `lost`: it is done, and its answer never arrives. `hangs`: it is not, and has no answer. */
@@ -16,6 +19,7 @@ export interface Queued {
 }
 
 const lockMs = 60_000
+const requestId = 'x-ms-client-request-id'
 
 const troubles: Partial<Record<Trouble, { status: number; headers?: Record<string, string>; body?: string }>> = {
   busy: { status: 429, headers: { 'retry-after': '7' } },
@@ -30,18 +34,27 @@ const troubles: Partial<Record<Trouble, { status: number; headers?: Record<strin
  */
 export async function startQueue(now: () => number, onSettle: (operation: string, event: Queued) => void) {
   let events: Queued[] = []
-  let waiting: { readonly response: ServerResponse; readonly max: number; readonly until: number }[] = []
+  let waiting: {
+    readonly id: string
+    readonly response: ServerResponse
+    readonly max: number
+    readonly until: number
+  }[] = []
   const byToken = new Map<string, Queued>()
   const next: Record<'receive' | 'settle', Trouble[]> = { receive: [], settle: [] }
 
-  const underWay = new Set<ServerResponse>()
+  /** Ids of the requests that have no whole answer yet, as the client sees it. */
+  const asked = new Set<string>()
+  /** Those that never get one. */
+  const hung = new Set<string>()
 
   const { namespaceEndpoint, binding } = await startNamespace(async (request, response) => {
-    underWay.add(response)
-    response.once('close', () => underWay.delete(response))
+    const id = String(request.headers[requestId])
     const [, operation = ''] = /:(\w+)\?/.exec(request.url ?? '') ?? []
     const query = new URL(request.url ?? '', namespaceEndpoint).searchParams
-    const body = await readText(request)
+    const body = await readText(request).catch(() => undefined)
+    // The client gave up.
+    if (body === undefined) return
     const kind = operation === 'receive' ? 'receive' : 'settle'
     const trouble = next[kind].shift() ?? 'none'
     const refusal = troubles[trouble]
@@ -49,17 +62,16 @@ export async function startQueue(now: () => number, onSettle: (operation: string
     else if (trouble === 'cut') response.destroy()
     else if (kind === 'receive') {
       const until = now() + Number(query.get('maxWaitTime')) * 1000
-      const receive = { response, max: Number(query.get('maxEvents')), until }
+      const receive = { id, response, max: Number(query.get('maxEvents')), until }
       if (trouble === 'lost' || trouble === 'hangs') {
         lock(receive.max)
         if (trouble === 'lost') response.destroy()
-        else underWay.delete(response)
+        else hung.add(id)
       } else {
-        underWay.delete(response)
         waiting.push(receive)
         serve()
       }
-    } else if (trouble === 'hangs') underWay.delete(response)
+    } else if (trouble === 'hangs') hung.add(id)
     else {
       const tokens: string[] = JSON.parse(body).lockTokens
       const failed = settle(operation, tokens, Number(query.get('releaseDelayInSeconds')), trouble === 'token fails')
@@ -67,6 +79,16 @@ export async function startQueue(now: () => number, onSettle: (operation: string
       else response.end(JSON.stringify({ failedLockTokens: failed, succeededLockTokens: [] }))
     }
   })
+
+  const watch = (message: unknown) => {
+    const request = isRecord(message) ? message.request : undefined
+    if (!(request instanceof ClientRequest) || request.getHeader('host') !== new URL(namespaceEndpoint).host) return
+    const id = String(request.getHeader(requestId))
+    asked.add(id)
+    request.once('close', () => asked.delete(id))
+  }
+  subscribe('http.client.request.start', watch)
+  onTestFinished(() => void unsubscribe('http.client.request.start', watch))
 
   function lock(max: number): Queued[] {
     const locked = events.filter((event) => isFree(event)).slice(0, max)
@@ -122,8 +144,8 @@ export async function startQueue(now: () => number, onSettle: (operation: string
     next,
     events: () => events,
     serve,
-    /** A receive is open, and nothing else is under way. */
-    isWaiting: () => underWay.size === 0 && waiting.some(({ response }) => !response.destroyed),
+    /** No request is on its way, and no answer: only time can bring the next one. */
+    isQuiet: () => [...asked].every((id) => hung.has(id) || waiting.some((receive) => receive.id === id)),
     publish(text: string): void {
       events.push({ text, deliveryCount: 0, availableAt: 0, lock: undefined, end: undefined })
       serve()
