@@ -1,11 +1,10 @@
 // Of Microsoft Graph what `az role assignment create --assignee` asks: the service principal with an application id or an object id.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Client } from '../model/resources/client.ts'
 import { sameName } from '../model/resources/resource-ids.ts'
-import { readBodies } from '../server/read-bodies.ts'
-import { recordRequests } from '../server/recording.ts'
+import { FaceError, serveFace } from '../server/face.ts'
 import { bearerToken } from './bearer-token.ts'
 import type { EntraRouteOptions } from './routes.ts'
 
@@ -15,53 +14,37 @@ const maxBodyBytes = 65_536
 /** Adds the routes. `app` is a Fastify scope of their own. */
 export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
   const { directory, tokens, baseUrl } = options
-  recordRequests(app, 'entra', options, ({ code = 'UnknownError', message = 'The request failed.' }) => ({
-    error: { code, message },
-  }))
-  readBodies(app, maxBodyBytes, (body) => readJson(String(body)))
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: number, code: string, message: string) => {
-    request.outcome.code = code
-    request.outcome.message = message
-    return reply.code(status).send({ error: { code, message } })
-  }
-  app.addHook('preHandler', async (request, reply) => {
+  const unreadable = () => new FaceError(400, 'BadRequest', 'The request could not be read.')
+  serveFace(app, options, {
+    ...{ face: 'entra', bodyLimit: maxBodyBytes, read: (body) => readJson(String(body)), own: FaceError },
+    ...{ tooLarge: unreadable, unreadable, internal: unreadable },
+    injected: ({ status, code = 'UnknownError', message = 'The request failed.' }) =>
+      new FaceError(status, code, message),
+    bodyOf: ({ code, message }) => ({ error: { code, message } }),
+  })
+  app.addHook('preHandler', async (request) => {
     const bearer = bearerToken(request.headers.authorization) ?? ''
     const audience = [baseUrl(), 'https://graph.microsoft.com']
     if ('token' in (await tokens.verifyToken(bearer, { audience }))) return
-    return refuse(
-      request,
-      reply,
-      401,
-      'InvalidAuthenticationToken',
-      'The access token is empty, expired or not for Graph.',
-    )
+    throw new FaceError(401, 'InvalidAuthenticationToken', 'The access token is empty, expired or not for Graph.')
   })
-  app.setErrorHandler((_error, request, reply) =>
-    refuse(request, reply, 400, 'BadRequest', 'The request could not be read.'),
-  )
 
-  app.get<{ Querystring: { readonly $filter?: string } }>('/v1.0/servicePrincipals', (request, reply) => {
+  app.get<{ Querystring: { readonly $filter?: string } }>('/v1.0/servicePrincipals', async (request) => {
     const [, name] = /^servicePrincipalNames\/any\(c:c eq '([^']*)'\)$/.exec(request.query.$filter ?? '') ?? []
     const only = "The emulator finds service principals by $filter=servicePrincipalNames/any(c:c eq '...') only."
-    if (name === undefined) return refuse(request, reply, 400, 'Request_UnsupportedQuery', only)
+    if (name === undefined) throw new FaceError(400, 'Request_UnsupportedQuery', only)
     return { value: directory.clients.filter(({ clientId }) => sameName(clientId, name)).map(viewed) }
   })
-  app.post('/v1.0/directoryObjects/getByIds', (request, reply) => {
+  app.post('/v1.0/directoryObjects/getByIds', async (request) => {
     const { data } = idsBody.safeParse(request.body)
-    if (!data) return refuse(request, reply, 400, 'Request_BadRequest', 'ids must be a list of object ids.')
+    if (!data) throw new FaceError(400, 'Request_BadRequest', 'ids must be a list of object ids.')
     return {
       value: directory.clients.filter(({ objectId }) => data.ids.some((id) => sameName(id, objectId))).map(viewed),
     }
   })
-  app.all('/v1.0/*', (request, reply) =>
-    refuse(
-      request,
-      reply,
-      404,
-      'NotSupportedByEmulator',
-      'Of Microsoft Graph the emulator finds service principals only.',
-    ),
-  )
+  app.all('/v1.0/*', () => {
+    throw new FaceError(404, 'NotSupportedByEmulator', 'Of Microsoft Graph the emulator finds service principals only.')
+  })
 }
 
 const viewed = ({ clientId, objectId }: Client) => ({

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../model/time/clock.ts'
-import { readBodies } from '../server/read-bodies.ts'
+import { readBodies } from '../server/face.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'

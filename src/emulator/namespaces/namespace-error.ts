@@ -1,32 +1,19 @@
 // Error codes, statuses and body of a namespace's data plane: `timestamp_utc`, `tracking_id`, `broker-errorcode`.
-import type { FastifyReply } from 'fastify'
+import { FaceError } from '../server/face.ts'
 
 /** A refusal of a namespace's data plane. */
-export class NamespaceError extends Error {
-  readonly status: number
-  readonly code: string
-
-  constructor(status: number, code: string, message: string) {
-    super(message)
-    this.status = status
-    this.code = code
-  }
-}
+export class NamespaceError extends FaceError {}
 
 /** The error body (recorded tests of Azure's SDKs). @param now milliseconds since 1970 */
-export function namespaceErrorBody(code: string, message: string, trackingId: string, now: number) {
+export function namespaceErrorBody({ code, message }: NamespaceError, trackingId: string, now: number) {
   return { error: { code, message, timestamp_utc: new Date(now).toISOString(), tracking_id: trackingId } }
 }
 
-/** Sends it, with the headers that name the code: the one on record, and that of Azure's guidelines. */
-export function sendNamespaceError(reply: FastifyReply, error: NamespaceError, now: number): FastifyReply {
-  const { status, code, message } = error
-  Object.assign(reply.request.outcome, { code, message })
-  return reply
-    .code(status)
-    .headers({ 'broker-errorcode': code, 'x-ms-error-code': code })
-    .send(namespaceErrorBody(code, message, reply.request.id, now))
-}
+/** The headers that name the code: the one on record, and that of Azure's guidelines. */
+export const namespaceErrorHeaders = ({ code }: NamespaceError) => ({
+  'broker-errorcode': code,
+  'x-ms-error-code': code,
+})
 
 const failureOf = (status: number, code: string) => (message: string) => new NamespaceError(status, code, message)
 

@@ -1,6 +1,5 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { codeOf } from '../../support/process/error-code.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
@@ -9,19 +8,19 @@ import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import { named } from '../model/resources/resource-ids.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
-import { readBodies } from '../server/read-bodies.ts'
-import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import { serveFace } from '../server/face.ts'
+import type { RecordingOptions } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
   argumentInvalid,
   badRequest,
   NamespaceError,
   namespaceErrorBody,
+  namespaceErrorHeaders,
   namespaceInternalError,
   namespaceMethodNotAllowed,
   namespaceNotFound,
   namespaceThrottled,
-  sendNamespaceError,
 } from './namespace-error.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
@@ -51,11 +50,21 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
     if (topic !== undefined) request.outcome.publish = { topic }
   })
-  recordRequests(app, 'namespace', options, ({ status, code = statusName(status), message }, requestId) =>
-    namespaceErrorBody(code, message ?? `The request failed: ${code}.`, requestId, clock.now()),
-  )
-  readBodies(app, 2 * namespacePublishLimits.bodyBytes, (body) => body)
-  app.setErrorHandler((error, _request, reply) => sendNamespaceError(reply, toNamespaceError(error), clock.now()))
+  serveFace(app, options, {
+    ...{
+      face: 'namespace',
+      bodyLimit: 2 * namespacePublishLimits.bodyBytes,
+      read: (body) => body,
+      own: NamespaceError,
+    },
+    tooLarge: messageTooLarge,
+    unreadable: () => badRequest('The request cannot be read.'),
+    internal: () => namespaceInternalError('The request could not be processed; try again later.'),
+    injected: ({ status, code = statusName(status), message = `The request failed: ${code}.` }) =>
+      new NamespaceError(status, code, message),
+    bodyOf: (error, requestId) => namespaceErrorBody(error, requestId, clock.now()),
+    headersOf: namespaceErrorHeaders,
+  })
 
   app.all<{ Params: Params }>('/namespaces/:namespace/topics/:topic', async (request, reply) => {
     const [name, operation] = splitOperation(request.params.topic)
@@ -99,14 +108,6 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       return sendPlainJson(reply, settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
     },
   )
-}
-
-function toNamespaceError(error: unknown): NamespaceError {
-  if (error instanceof NamespaceError) return error
-  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return messageTooLarge()
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  if (status < 500) return badRequest('The request cannot be read.')
-  return namespaceInternalError('The request could not be processed; try again later.')
 }
 
 /** The topic that an authorized call is about. Throws a NamespaceError. */

@@ -7,7 +7,7 @@ import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { ownField } from '../model/events/json-object.ts'
-import { readBodies } from '../server/read-bodies.ts'
+import { readBodies } from '../server/face.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { publishRequest, redeliver, tryNow } from './page-actions.ts'
 import { createPageModel, type PageSources } from './page-model.ts'

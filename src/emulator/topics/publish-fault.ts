@@ -1,18 +1,15 @@
 // Error body, codes and texts of refused publishing: 401, 403, 413, 415, 429.
 import { advice, withAdvice } from '../model/advice.ts'
 import { dotNetTime } from '../model/events/event-grid-time.ts'
+import { FaceError } from '../server/face.ts'
 
 /** A refusal of a publish request, in the words of Event Grid's data plane, without the ` Report ...` tail. */
-export class PublishFault extends Error {
-  readonly status: number
-  readonly code: string
+export class PublishFault extends FaceError {
   /** The code of the entry in `details`. */
   readonly detailCode: string
 
   constructor(status: number, code: string, message: string, detailCode = code) {
-    super(message)
-    this.status = status
-    this.code = code
+    super(status, code, message)
     this.detailCode = detailCode
   }
 }

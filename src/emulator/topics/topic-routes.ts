@@ -1,6 +1,5 @@
 // Publish URL `/topics/:name/api/events`: api-version, 429 with `retry-after`, and validation URL answers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { codeOf } from '../../support/process/error-code.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
@@ -9,8 +8,8 @@ import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
 import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
-import { readBodies } from '../server/read-bodies.ts'
-import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import { serveFace } from '../server/face.ts'
+import type { RecordingOptions } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
@@ -65,10 +64,15 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
     if (topic !== undefined) request.outcome.publish = { topic }
   })
-  recordRequests(app, 'topic', options, ({ status, code = statusName(status), message }, requestId) =>
-    faultBody(new PublishFault(status, code, message ?? `The request failed: ${code}.`), requestId, clock.now()),
-  )
-  readBodies(app, publishLimits.requestBytes, (body) => body)
+  serveFace(app, options, {
+    ...{ face: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
+    tooLarge: () => tooLarge(publishLimits.requestBytes),
+    unreadable: () => invalidInput('The request could not be read.'),
+    internal: internalError,
+    injected: ({ status, code = statusName(status), message = `The request failed: ${code}.` }) =>
+      new PublishFault(status, code, message),
+    bodyOf: (fault, requestId) => faultBody(fault, requestId, clock.now()),
+  })
   app.addHook('onSend', async (request, reply, payload) => {
     reply.header('x-ms-request-id', request.id)
     if (typeof payload === 'string' && payload.startsWith('{"error"')) {
@@ -76,8 +80,10 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     }
     return payload
   })
-  app.setErrorHandler((error, request, reply) => refuse(request, reply, toFault(error)))
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, notFound(fullUrl(request))))
+  const refuseUnknown = (request: FastifyRequest): never => {
+    throw notFound(fullUrl(request))
+  }
+  app.setNotFoundHandler(refuseUnknown)
 
   app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
     const url = fullUrl(request)
@@ -108,9 +114,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   })
 
   // Resource Manager has all other paths, and would ask for a token.
-  for (const path of ['/topics/*', '/namespaces/*']) {
-    app.all(path, (request, reply) => refuse(request, reply, notFound(fullUrl(request))))
-  }
+  for (const path of ['/topics/*', '/namespaces/*']) app.all(path, refuseUnknown)
 
   app.route<{ Querystring: Record<string, string | undefined> }>({
     method: ['GET', 'POST'],
@@ -126,12 +130,6 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
         .send('"Webhook successfully validated as a subscription endpoint"')
     },
   })
-
-  function refuse(request: FastifyRequest, reply: FastifyReply, fault: PublishFault): FastifyReply {
-    request.outcome.code = fault.code
-    request.outcome.message = fault.message
-    return reply.code(fault.status).send(faultBody(fault, request.id, clock.now()))
-  }
 }
 
 const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eventId(event) })
@@ -139,13 +137,6 @@ const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eve
 function tooMany(reply: FastifyReply): PublishFault {
   reply.header('retry-after', '1')
   return throttled()
-}
-
-function toFault(error: unknown): PublishFault {
-  if (error instanceof PublishFault) return error
-  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(publishLimits.requestBytes)
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  return status < 500 ? invalidInput('The request could not be read.') : internalError()
 }
 
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */

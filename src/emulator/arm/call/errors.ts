@@ -1,6 +1,7 @@
 // Texts, codes and statuses of ARM's errors: `AuthorizationFailed`, `ResourceNotFound`, quota, `Conflict`.
 import { roleThatAllows } from '../../entra/roles.ts'
 import { advice, withAdvice } from '../../model/advice.ts'
+import { FaceError } from '../../server/face.ts'
 
 export interface ArmErrorDetail {
   readonly code: string
@@ -8,10 +9,8 @@ export interface ArmErrorDetail {
   readonly message: string
 }
 
-export class ArmError extends Error {
+export class ArmError extends FaceError {
   override readonly name = 'ArmError'
-  readonly status: number
-  readonly code: string
   readonly details: readonly ArmErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>>
 
@@ -21,9 +20,7 @@ export class ArmError extends Error {
     message: string,
     more: { readonly details?: readonly ArmErrorDetail[]; readonly headers?: Readonly<Record<string, string>> } = {},
   ) {
-    super(message)
-    this.status = status
-    this.code = code
+    super(status, code, message)
     this.details = more.details
     this.headers = more.headers ?? {}
   }

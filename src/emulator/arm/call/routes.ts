@@ -1,14 +1,13 @@
 // ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { codeOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { bearerToken } from '../../entra/bearer-token.ts'
 import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
 import { knownResources } from '../../entra/token-request.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
-import { readBodies } from '../../server/read-bodies.ts'
-import { type RecordingOptions, recordRequests } from '../../server/recording.ts'
+import { serveFace } from '../../server/face.ts'
+import type { RecordingOptions } from '../../server/recording.ts'
 import { answerContainer } from '../resources/containers.ts'
 import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from '../resources/namespaces.ts'
 import { answerProvider, answerProviders } from '../resources/provider.ts'
@@ -51,23 +50,20 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   const dispatch = createDispatch(options)
   const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
-  recordRequests(app, 'arm', options, ({ status, code, message = 'The request failed.' }) => ({
-    error: { code: code ?? usualArmCode(status), message },
-  }))
-  readBodies(app, maxBodyBytes, String)
-
-  app.setErrorHandler((error, request, reply) => {
-    const known = toArmError(error)
-    request.outcome.code = known.code
-    if (known.status === 401) {
+  serveFace(app, options, {
+    ...{ face: 'arm', bodyLimit: maxBodyBytes, read: String, own: ArmError },
+    ...{ tooLarge: armErrors.tooLarge, internal: armErrors.internal },
+    unreadable: () => armErrors.invalidContent('The request could not be read'),
+    injected: ({ status, code = usualArmCode(status), message = 'The request failed.' }) =>
+      new ArmError(status, code, message),
+    bodyOf: ({ body }) => body,
+    headersOf({ status, message, headers }) {
+      const cause = { 'x-ms-failure-cause': status === 401 || status === 404 ? 'gateway' : 'service' }
+      if (status !== 401) return { ...cause, ...headers }
       const tenant = directory.clients[0]?.tenantId ?? 'common'
-      reply.header(
-        'www-authenticate',
-        `Bearer authorization_uri="https://login.windows.net/${tenant}", error="invalid_token", error_description="${known.message}"`,
-      )
-    }
-    reply.header('x-ms-failure-cause', known.status === 401 || known.status === 404 ? 'gateway' : 'service')
-    return reply.code(known.status).headers(known.headers).send(known.body)
+      const challenge = `Bearer authorization_uri="https://login.windows.net/${tenant}", error="invalid_token"`
+      return { 'www-authenticate': `${challenge}, error_description="${message}"`, ...cause, ...headers }
+    },
   })
   app.addHook('onRequest', async (request, reply) => {
     const correlation = headerOf(request, 'x-ms-correlation-request-id') ?? randomUUID()
@@ -188,15 +184,6 @@ async function authenticate(
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
   throw armErrors.invalidToken()
-}
-
-function toArmError(error: unknown): ArmError {
-  if (error instanceof ArmError) return error
-  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return armErrors.tooLarge()
-  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
-  return typeof status === 'number' && status >= 400 && status < 500
-    ? armErrors.invalidContent('The request could not be read')
-    : armErrors.internal()
 }
 
 function parsed(content: string | undefined): unknown {

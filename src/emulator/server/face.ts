@@ -1,0 +1,72 @@
+// What the faces of Azure have in common: they record requests, read bodies of any media type, and refuse, each in a form of its own.
+import type { FastifyInstance } from 'fastify'
+import { codeOf } from '../../support/process/error-code.ts'
+import type { RequestRecord } from '../records/record-types.ts'
+import type { Fault } from './faults.ts'
+import { type RecordingOptions, recordRequests } from './recording.ts'
+
+/** A refusal of a request, thrown by what answers it. */
+export class FaceError extends Error {
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** How a face reads bodies and refuses requests. */
+export interface FaceForm<Own extends FaceError> {
+  readonly face: RequestRecord['face']
+  /** The longest body, in bytes. */
+  readonly bodyLimit: number
+  readonly read: (body: Buffer) => unknown
+  /** The class of the face's refusals. */
+  readonly own: new (
+    ...args: never[]
+  ) => Own
+  readonly tooLarge: () => Own
+  readonly unreadable: () => Own
+  readonly internal: () => Own
+  /** The refusal that an injected fault is. */
+  readonly injected: (fault: Fault & { status: number }) => Own
+  readonly bodyOf: (refusal: Own, requestId: string) => unknown
+  /** Headers of a refusal that is no injected fault. */
+  readonly headersOf?: (refusal: Own) => Readonly<Record<string, string>>
+}
+
+/** Prepares a Fastify scope for the routes of a face. Routes throw the face's refusals. */
+export function serveFace<Own extends FaceError>(
+  scope: FastifyInstance,
+  options: RecordingOptions,
+  form: FaceForm<Own>,
+): void {
+  recordRequests(scope, form.face, options, (fault, requestId) => form.bodyOf(form.injected(fault), requestId))
+  readBodies(scope, form.bodyLimit, form.read)
+  scope.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error, form)
+    const { status, code, message } = refusal
+    Object.assign(request.outcome, { code, message })
+    return reply
+      .code(status)
+      .headers(form.headersOf?.(refusal) ?? {})
+      .send(form.bodyOf(refusal, request.id))
+  })
+}
+
+function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): Own {
+  if (error instanceof form.own) return error
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return form.tooLarge()
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  return status < 500 ? form.unreadable() : form.internal()
+}
+
+/** Has a Fastify scope read bodies as `read` does. Longer ones are refused with Fastify's own error. */
+export function readBodies(scope: FastifyInstance, bodyLimit: number, read: (body: Buffer) => unknown): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
+    done(null, read(body)),
+  )
+}
