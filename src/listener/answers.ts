@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { type GateRefusal, isDelivery, namesOurs } from './admit/gate.ts'
+import { type GateRefusal, isDelivery, namesOurs } from './admit/judge-request.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
 import { fieldsOf, logEvents } from './log-events.ts'
 

@@ -1,8 +1,8 @@
 // Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/gate.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
+import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
 import type { Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'

@@ -7,8 +7,8 @@ import type { SubscriptionCheck } from '../../provision/upsert/read-subscription
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
+import { createSubscriptionRepair } from './repair-pace.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
-import { createSubscriptionRepair } from './subscription-repair.ts'
 import { createStateRecord, reasonOf } from './subscription-state.ts'
 
 export interface SubscriptionKeeperOptions {

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { openMetricsServer } from '../../../src/sidecar/shared/metrics-server.ts'
+import { openMetricsServer } from '../../../src/sidecar/shared/health-and-metrics-server.ts'
 import { freePort } from '../../support/free-port.ts'
 import { answering } from '../../support/servers.ts'
 import { openComponent } from '../pluggable/open-component.ts'

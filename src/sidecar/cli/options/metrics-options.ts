@@ -4,7 +4,7 @@ import {
   type MetricsServerOptions,
   type Observed,
   openMetricsServer,
-} from '../../shared/metrics-server.ts'
+} from '../../shared/health-and-metrics-server.ts'
 import { listening } from '../process/listening.ts'
 import { wrongOption } from '../usage-error.ts'
 import { type OptionTexts, readPort, text } from './parse-options.ts'
