@@ -79,7 +79,7 @@ export function judgeFailure(failure: ArmFailure): Verdict {
 }
 
 /** The token expired on its way, or by ARM's clock. A new one helps. */
-export function isExpiredToken({ status, code }: ArmFailure): boolean {
+function isExpiredToken({ status, code }: ArmFailure): boolean {
   return status === 401 && code?.toLowerCase() === 'expiredauthenticationtoken'
 }
 

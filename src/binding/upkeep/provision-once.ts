@@ -25,7 +25,7 @@ export interface PlannedSubscription {
   /** Its resource id. */
   readonly id: string
   /** `wait`: somebody changes it at the moment. `refuse`: it must not be written, see `because` and `fix`. */
-  readonly action: 'create' | 'keep' | 'patch' | 'replace' | 'wait' | 'refuse'
+  readonly action: Upsert['action']
   /** Why, as a clause; absent with `create` and `keep`. */
   readonly because?: string
   readonly fix?: string

@@ -46,7 +46,7 @@ const operands = {
 } satisfies Record<string, z.core.$ZodLooseShape>
 
 /** The operators as ARM spells them. */
-export const filterOperators: readonly string[] = Object.keys(operands)
+const filterOperators: readonly string[] = Object.keys(operands)
 
 const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
   Object.entries(operands).map(([operatorType, operand]) => [

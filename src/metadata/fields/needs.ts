@@ -39,7 +39,7 @@ const onTheInputSide = { why: 'on the input side' }
 const withoutProvisioning = { why: 'with provisioning none' }
 
 /** Required unless another credential takes its place, or nobody has to be asked. */
-export const ofCredential: Need = (by, reader) => {
+const ofCredential: Need = (by, reader) => {
   if (!isOfFields(by)) return undefined
   if (reader === 'output') {
     return by.topicAuthentication === 'entra' ? { why: 'with topicAuthentication entra' } : undefined

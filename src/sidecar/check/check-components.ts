@@ -23,7 +23,6 @@ export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'co
   readonly components: readonly CheckedComponent[]
   /** Reads the components again, for another round. */
   reload(): Promise<readonly CheckedComponent[]>
-  readonly selected: ReadonlySet<CheckId>
   /** How long to repeat failed checks, in ms. 0: not at all. */
   readonly waitMs: number
   readonly observer: CheckObserver | undefined
@@ -62,13 +61,13 @@ async function checkOne(
   options: CheckComponentsOptions & ComponentChecksOptions,
   before: readonly CheckOutcome[],
 ): Promise<ComponentReport> {
-  const { component, observer, waitMs, selected } = options
+  const { component, observer, waitMs, surroundings } = options
   const { name, file } = component
   const ended = new AbortController()
   const signal = AbortSignal.any([options.signal, ended.signal])
   const { checks, close } = componentChecks({ ...options, signal })
   const asked = checks
-    .filter(({ id }) => selected.has(id) || (!component.metadata && id.startsWith('files/')))
+    .filter(({ id }) => surroundings.selected.has(id) || (!component.metadata && id.startsWith('files/')))
     .map((check) => unlessWell(check, before))
   if (waitMs === 0 && asked.length > 0) observer?.component(name, file)
   try {

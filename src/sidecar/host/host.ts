@@ -14,7 +14,8 @@ export interface HostOptions extends Omit<OpenOptions, 'logger'> {
 
 export type Host = ReturnType<typeof createHost>
 
-export function createHost({ channel, loggerOf, metrics, endpoints: first, publishAnswer }: HostOptions) {
+export function createHost({ loggerOf, endpoints: first, ...shared }: HostOptions) {
+  const { channel, metrics } = shared
   let endpoints = first
   const running = new Map<string, RunningComponent>()
   let appUp = false
@@ -25,8 +26,7 @@ export function createHost({ channel, loggerOf, metrics, endpoints: first, publi
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component =
-      running.get(name) ?? createComponent(loaded, { channel, logger, metrics, endpoints, publishAnswer })
+    const component = running.get(name) ?? createComponent(loaded, { ...shared, logger, endpoints })
     await component.open(loaded)
     running.set(name, component)
     const { input: push, pull, output } = loaded.metadata

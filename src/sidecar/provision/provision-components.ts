@@ -13,9 +13,7 @@ export interface ProvisionedComponent {
 }
 
 /** What became of one component. Holds no secret. */
-export interface ProvisionOutcome {
-  readonly name: string
-  readonly file: string
+export interface ProvisionOutcome extends Pick<ProvisionedComponent, 'name' | 'file'> {
   /** What would be written; with `dryRun` alone. */
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
@@ -40,14 +38,13 @@ export async function provisionComponents(options: ProvisionComponentsOptions): 
   const outcomes: ProvisionOutcome[] = []
   for (const component of options.components) {
     options.onStart(component)
-    const outcome = { ...nameOf(component), ...(await provisionOne(component, options)) }
+    const { name, file } = component
+    const outcome = { name, file, ...(await provisionOne(component, options)) }
     options.onEnd(outcome)
     outcomes.push(outcome)
   }
   return outcomes
 }
-
-const nameOf = ({ name, file }: ProvisionedComponent) => ({ name, file })
 
 async function provisionOne(
   { metadata }: ProvisionedComponent,

@@ -6,9 +6,9 @@ import { convertEvent } from './convert-event.ts'
 import type { DeadLetter } from './dead-letter.ts'
 
 export interface TargetTopic {
-  /** `auto`: not known. */
+  /** The schema that it takes. `auto`: not known; its first answers show it. */
   readonly topicSchema: OutputMetadata['topicSchema']
-  /** The source of a CloudEvent that is made of an Event Grid event. */
+  /** The source of a CloudEvent that is made of an Event Grid event without a topic. */
   readonly defaultSource: string
 }
 

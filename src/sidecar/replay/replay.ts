@@ -1,19 +1,14 @@
 // Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed.
 import type { OutputSide } from '../../binding/sides/output-side.ts'
-import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
 import { type DeadLetterFile, readEntries } from './dead-letter-files.ts'
-import { createEitherPublisher, judgeUnpublished } from './either-publisher.ts'
+import { createEitherPublisher, judgeUnpublished, type TargetTopic } from './either-publisher.ts'
 import type { Ledger } from './ledger.ts'
 
-export interface ReplayOptions {
+export interface ReplayOptions extends TargetTopic {
   readonly files: readonly DeadLetterFile[]
   /** `undefined`: nothing is published, and the ledger stays as it is. */
   readonly output: Pick<OutputSide, 'publish'> | undefined
-  /** The schema that the topic takes. `auto`: not known; the first events show it. */
-  readonly topicSchema: OutputMetadata['topicSchema']
-  /** The source of a CloudEvent that is made of an Event Grid event without a topic. */
-  readonly defaultSource: string
   readonly ledger: Ledger
   isWanted(letter: DeadLetter): boolean
   /** Takes no more events; those under way are awaited. */

@@ -31,7 +31,7 @@ async function openProvision() {
     async provision(...args: readonly string[]) {
       const written: string[] = []
       const terminal = createTerminal({ write: (more) => written.push(more) })
-      const code = await command.run([...given, ...args], terminal, new Promise(() => {}))
+      const code = await command.run([...given, ...args], terminal, new AbortController().signal)
       return { code, text: written.join('') }
     },
   }

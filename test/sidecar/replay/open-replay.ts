@@ -35,7 +35,7 @@ export async function openReplay(options: EventGridEmulatorOptions = {}) {
     async replay(...args: readonly string[]) {
       const written: string[] = []
       const terminal = createTerminal({ write: (more) => written.push(more) })
-      const code = await command.run([...given, ...args], terminal, new Promise(() => {}))
+      const code = await command.run([...given, ...args], terminal, new AbortController().signal)
       return { code, text: written.join('') }
     },
     /** The events that the topic took, in order, also those that it took twice. */

@@ -30,7 +30,7 @@ NODE_EXTRA_CA_CERTS, as for run and serve.
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readCheckOptions(args)
-  const { emulator, offline, sidecar, json } = options
+  const { emulator, offline, sidecar, selected, json } = options
   const samples = options.events.flatMap(readSamples)
   const endpoints = await endpointsOf(offline ? undefined : emulator)
   const loadAll = componentReader(options)
@@ -49,13 +49,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       ...options,
       components: first,
       reload: async () => asked(await loadAll(), options.component),
-      surroundings: {
-        endpoints,
-        emulator: emulator && endpoints.resourceManager,
-        offline,
-        sidecar,
-        selected: options.selected,
-      },
+      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, sidecar, selected },
       samples,
       observer: view?.observer,
       signal: stopping.signal,

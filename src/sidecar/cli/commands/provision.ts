@@ -53,18 +53,16 @@ NODE_EXTRA_CA_CERTS, as for run and serve.
 export async function run(
   args: readonly string[],
   terminal: Terminal,
-  asked: Promise<unknown> = awaitEnd().asked,
+  signal: AbortSignal = awaitEnd().stopping,
 ): Promise<number> {
   const options = readOptions(args)
   const { emulator, dryRun, json, waitMs } = options
   if (options.showToken) return showToken(await usableComponents(options), options, terminal)
   const components = await usableComponents(options, { provisioning: 'manage' })
   const endpoints = await endpointsOf(emulator)
-  const stopping = new AbortController()
-  void asked.then(() => stopping.abort())
   try {
     const outcomes = await provisionComponents({
-      ...{ components, dryRun, waitMs, endpoints, signal: stopping.signal },
+      ...{ components, dryRun, waitMs, endpoints, signal },
       onStart({ name, file }) {
         if (json) return
         terminal.parts([

@@ -47,7 +47,7 @@ published, or the topic takes nothing; 2 wrong usage or configuration.
 export async function run(
   args: readonly string[],
   terminal: Terminal,
-  asked: Promise<unknown> = awaitEnd().asked,
+  signal: AbortSignal = awaitEnd().stopping,
 ): Promise<number> {
   const options = readOptions(args)
   const [component] = await usableComponents(options)
@@ -57,8 +57,6 @@ export async function run(
     throw new UsageError(`component ${JSON.stringify(options.component)} does not publish: it lacks ${fields}`)
   }
   const files = await filesOf(options)
-  const stopping = new AbortController()
-  void asked.then(() => stopping.abort())
   const side = options.dryRun ? undefined : await openOutput(output, options)
   let ledger: Ledger | undefined
   try {
@@ -67,7 +65,7 @@ export async function run(
       options,
     )
     const report = await replay({
-      ...{ files, output: side, ledger, signal: stopping.signal },
+      ...{ files, output: side, ledger, signal },
       ...targetOf(output),
       isWanted: ({ type, time }) =>
         (options.types.size === 0 || options.types.has(type)) &&

@@ -53,8 +53,8 @@ export async function run(
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
 
-  const { asked } = awaitEnd()
-  const serving = await cancellable(asked, (signal) => start(options, loggerOf, signal))
+  const { asked, stopping } = awaitEnd()
+  const serving = await unlessAborted(stopping, start(options, loggerOf, stopping))
   if (serving) {
     // A second signal ends the process at once.
     process.once('exit', serving.pluggable.removeSockets)
@@ -66,14 +66,12 @@ export async function run(
   return 0
 }
 
-/** Resolves with the result of `work`, or with `undefined` where the end of the process was asked for meanwhile. */
-async function cancellable<T>(asked: Promise<string>, work: (signal: AbortSignal) => Promise<T>) {
-  const cancel = new AbortController()
-  void asked.then(() => cancel.abort())
+/** Resolves with what has started, or with `undefined` where the end of the process was asked for meanwhile. */
+async function unlessAborted<T>(signal: AbortSignal, starting: Promise<T>) {
   try {
-    return await work(cancel.signal)
+    return await starting
   } catch (error) {
-    if (cancel.signal.aborted) return undefined
+    if (signal.aborted) return undefined
     throw error
   }
 }

@@ -4,26 +4,28 @@ import { endProcess } from './end-process.ts'
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 /**
- * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked`; a later signal ends the process at
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`; a later signal ends the process at
  * once, with that signal's exit code.
  */
 export function awaitEnd() {
   const { promise, resolve } = Promise.withResolvers<string>()
-  let isAsked = false
+  const ended = new AbortController()
+  const stopping: AbortSignal = ended.signal
   /** Asks for the end in place of a signal. */
   function ask(why: string): void {
-    isAsked = true
     resolve(why)
+    ended.abort()
   }
   for (const [signal, code] of Object.entries(exitCodes)) {
     process.on(signal, () => {
-      if (isAsked) endProcess(code)
+      if (stopping.aborted) endProcess(code)
       ask(signal)
     })
   }
   return {
     /** Resolves with the name of the first signal, or the word given to `ask`. */
     asked: promise,
+    stopping,
     ask,
   }
 }
