@@ -1,7 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { compactVerify, generateKeyPair, SignJWT } from 'jose'
 import { expect, it, onTestFinished } from 'vitest'
-import { createEntraCheck } from '../../src/listener/admit/entra-check.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventually } from '../support/eventually.ts'
 import { eventHeaders, open, request, statuses } from './target.ts'
@@ -143,40 +141,6 @@ it('unfinished validation bodies have a small room of their own, and leave that 
     200, 200, 200, 200, 200,
   ])
   expect(events).toHaveLength(5)
-})
-
-it('verified tokens are remembered up to a number, the oldest forgotten first', async () => {
-  const { publicKey, privateKey } = await generateKeyPair('RS256')
-  let asked = 0
-  const check = createEntraCheck({
-    expected: {
-      tenantId: 't',
-      clientId: 'c',
-      eventGridClientId: 'g',
-      subscriberEndpoint: 'https://x.example.com/',
-      issuerHostV1: 'sts.windows.net',
-      authorityHosts: [],
-    },
-    keys: {
-      async verify(token) {
-        asked++
-        await compactVerify(token, publicKey)
-        return 'valid'
-      },
-    },
-    now: () => 0,
-    maxCached: 2,
-  })
-  const claims = { iss: 'https://sts.windows.net/t/', tid: 't', aud: 'c', appid: 'g', exp: 1_000 }
-  const tokens = await Promise.all(
-    ['1', '2', '3'].map((jti) =>
-      new SignJWT({ ...claims, jti }).setProtectedHeader({ alg: 'RS256', kid: 'k' }).sign(privateKey),
-    ),
-  )
-  for (const token of tokens) expect(await check(`Bearer ${token}`)).toEqual({ kind: 'proven' })
-  expect(asked).toBe(3)
-  expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
-  expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
 })
 
 /** Asks, and tells whether the connection stays open after the answer. */

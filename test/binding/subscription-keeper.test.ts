@@ -184,19 +184,6 @@ describe('the watch', () => {
     expect(time.pending()).toBe(0)
   })
 
-  it('creates an event subscription again that is gone', async () => {
-    const { asked, found, log, keeper, bringUp, look, settle } = open()
-    await bringUp()
-    found.next = { kind: 'missing', certain: true }
-    await look()
-    expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted' })
-    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
-    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
-    await settle()
-    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
-    expect(log.text()).toContain('the event subscription is missing; creating it again')
-  })
-
   it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
     const { asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
@@ -235,8 +222,8 @@ describe('the watch', () => {
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
   })
 
-  it('believes that one is gone at the second look where the client may not read the list', async () => {
-    const { asked, found, keeper, bringUp, look } = open()
+  it('creates one again that is gone, which it believes at the second look where the client may not read the list', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
     await bringUp()
     found.next = { kind: 'missing', certain: false }
     await look()
@@ -247,7 +234,12 @@ describe('the watch', () => {
     await look()
     expect(asked).toHaveLength(1)
     await look()
-    expect(asked).toHaveLength(2)
+    expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted' })
+    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(log.text()).toContain('the event subscription is missing; creating it again')
   })
 })
 

@@ -100,13 +100,6 @@ describe('a delivery under secret', () => {
     expect(reported).toBe(2)
     expect(listener.status().foreign).toEqual({ count: 2, lastAt: 1_000 })
   })
-
-  it('refused again and again takes one line of the log', async () => {
-    const { deliver, log } = await openListener({ now: () => 1_000 })
-    for (let count = 0; count < 5; count++) await deliver('x', { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
-    expect(log.lines).toHaveLength(1)
-    expect(log.text()).not.toContain(ours.text)
-  })
 })
 
 describe('a delivery of an event subscription that a renamed component left behind', () => {

@@ -176,7 +176,7 @@ describe('createKeySet', () => {
 })
 
 describe('createEntraCheck', () => {
-  async function open() {
+  async function open(maxCached?: number) {
     const signer = await createSigner('one')
     const local = createLocalJWKSet({ keys: [signer.jwk] })
     let asked = 0
@@ -188,7 +188,12 @@ describe('createEntraCheck', () => {
       },
     }
     const clock = createManualClock(nowMs)
-    return { signer, clock, asked: () => asked, check: createEntraCheck({ expected, keys, now: clock.now }) }
+    return {
+      signer,
+      clock,
+      asked: () => asked,
+      check: createEntraCheck({ expected, keys, now: clock.now, ...(maxCached && { maxCached }) }),
+    }
   }
 
   it('takes a token once verified without a promise until it expires', async () => {
@@ -199,6 +204,14 @@ describe('createEntraCheck', () => {
     expect(asked()).toBe(1)
     clock.advance(86_400_000 + 300_000)
     expect(await check(authorization)).toMatchObject({ kind: 'failing' })
+  })
+
+  it('remembers verified tokens up to a number, and forgets the oldest first', async () => {
+    const { signer, check } = await open(2)
+    const tokens = await Promise.all(['1', '2', '3'].map((jti) => signer.sign({ ...claimsV1, jti })))
+    for (const token of tokens) expect(await check(`Bearer ${token}`)).toEqual({ kind: 'proven' })
+    expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
+    expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
   })
 
   it('asks for no key when the claims already fail', async () => {

@@ -402,13 +402,6 @@ describe('a secret that is missing', () => {
     expect(faults).toEqual([expect.stringContaining(`as text; ${advice}`)])
   })
 
-  it('is said to be of no store where its component names one that is not there', () => {
-    const text = component('alpha', { accessKey, more: 'auth: { secretStore: nostore }' })
-    expect(load({ 'a.yaml': text }).faults).toEqual([
-      expect.stringContaining(`there is no secret store "nostore"; ${advice}`),
-    ])
-  })
-
   it('is not taken from another store than its component names, nor from one of several where it names none', () => {
     const { path } = makeComponentFolder()
     const store = (name: string, value: string, fields: Readonly<Record<string, unknown>> = {}) => {

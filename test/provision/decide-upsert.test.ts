@@ -240,16 +240,6 @@ describe('writes', () => {
       ])
     expect(JSON.stringify({ ...upsert, properties: {} })).not.toMatch(/marked|key\d\./)
   })
-
-  it('with a warning of both hosts, but no query, where it moves the event subscription', () => {
-    const there = { destination: webHook({ endpointUrl: 'https://old.example.com/x?code=query-marked' }) }
-    const upsert = decideUpsert(standing(there), desire())
-    expect(upsert).toMatchObject({
-      action: 'patch',
-      warnings: [expect.stringMatching(/old\.example\.com.*app\.example\.com/)],
-    })
-    expect(JSON.stringify('warnings' in upsert && [upsert.warnings, upsert.changes])).not.toContain('query-marked')
-  })
 })
 
 it.each(['Creating', 'Updating', 'Deleting'])('waits while it is %s', (provisioningState) => {
@@ -365,11 +355,6 @@ it.each([
     name: 'a text for a number',
     answer: { properties: { retryPolicy: { maxDeliveryAttempts: '3' } } },
     fault: 'properties.retryPolicy.maxDeliveryAttempts',
-  },
-  {
-    name: 'a number for a URL',
-    answer: { properties: { destination: { properties: { endpointBaseUrl: 5 } } } },
-    fault: 'properties.destination.properties.endpointBaseUrl',
   },
   { name: 'a list for a record', answer: { properties: { filter: [] } }, fault: 'properties.filter' },
 ])('names what no event subscription has: $name', ({ answer, fault }) => {

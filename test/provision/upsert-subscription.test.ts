@@ -434,12 +434,14 @@ it('takes what the service spells out after a reset for the default', async () =
   expect(arm.writes()).toHaveLength(2)
 })
 
-it('warns with both hosts when it moves an event subscription', async () => {
+it('warns with both hosts, but no query, when it moves an event subscription', async () => {
   const { arm, upsert, log } = await start()
   await upsert()
   await upsert({ input: inputMetadata({ subscriberEndpoint: 'https://new.example.com/api/events' }) })
   expect(arm.writes()[1]).toMatchObject({ method: 'PATCH' })
-  expect(log.find((line) => line.startsWith('warn'))).toMatch(/app\.example\.com.*new\.example\.com/)
+  const warning = log.find((line) => line.startsWith('warn'))
+  expect(warning).toMatch(/app\.example\.com.*new\.example\.com/)
+  expect(warning).not.toContain('query-marked')
 })
 
 it('asks for a token of the environment, and shows it only to ARM', async () => {

@@ -11,16 +11,6 @@ const run = async (checks: readonly Check[]) => {
 
 const fine = (id: Check['id'], needs: Check['needs'] = []): Check => ({ id, needs, run: () => ok('fine') })
 
-it('skips what depends on a failure, and names the failure at the root', async () => {
-  const outcomes = await run([
-    { id: 'azure/credential', needs: [], run: () => failed('no') },
-    fine('azure/scope', ['azure/credential']),
-    fine('azure/subscription', ['azure/scope']),
-  ])
-  expect(outcomes['azure/scope']).toMatchObject({ status: 'skipped', detail: 'azure/credential failed' })
-  expect(outcomes['azure/subscription']).toMatchObject({ status: 'skipped', detail: 'azure/credential failed' })
-})
-
 it('skips a finding that is about what another check found to have failed, and keeps it where that check is well', async () => {
   const about = (id: Check['id']): Check => ({
     id,

@@ -186,6 +186,11 @@ describe('--dry-run', () => {
       fields: { includedEventTypes: 'order.placed' },
       line: /[+~] \S*includedEventTypes: .*order\.placed/,
     },
+    {
+      name: 'an address without its query',
+      fields: { subscriberEndpoint: 'https://new.example.com/api/events?code=secret' },
+      line: /~ \S*endpointUrl: .*https:\/\/new\.example\.com\/api\/events\?\(redacted\)"?$/m,
+    },
     { name: 'a period', fields: { eventTimeToLive: '60m' }, line: /\+ \S*eventTimeToLiveInMinutes: 60$/m },
   ])('shows $name that would change, exits 3, and leaves it', async ({ fields, line }) => {
     const world = await openProvision()
