@@ -13,13 +13,16 @@ export interface TokenRequest {
   readonly names: 'resource' | 'scope'
 }
 
+/** The audience of tokens for publishing and receiving. */
+export const dataPlaneAudience = 'https://eventgrid.azure.net'
+
 /** The audiences that services of the emulator accept. */
 export const knownResources: readonly string[] = [
   'https://management.azure.com',
   'https://management.core.windows.net',
   'https://management.usgovcloudapi.net',
   'https://management.chinacloudapi.cn',
-  'https://eventgrid.azure.net',
+  dataPlaneAudience,
   'https://eventgrid.azure.us',
   'https://eventgrid.azure.cn',
   'https://storage.azure.com',

@@ -4,6 +4,7 @@ import { isSameText } from '../../support/text/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import { dataPlaneAudience } from '../entra/token-request.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import type { Namespace, NamespaceTopic } from '../model/resources/namespace.ts'
 import { forbidden, namespaceUnauthorized } from './namespace-error.ts'
@@ -14,8 +15,6 @@ export interface NamespaceAccess {
 }
 
 export type DataAction = 'send' | 'receive'
-
-const audience = 'https://eventgrid.azure.net'
 
 /** Checks that a caller may do this. Keys and Entra tokens are accepted. Throws a NamespaceError. */
 export async function authorizeNamespaceCall(
@@ -31,7 +30,7 @@ export async function authorizeNamespaceCall(
     throw namespaceUnauthorized(withAdvice('The access key is not valid.', advice.key))
   }
   if (scheme.toLowerCase() !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
-  const verdict = await tokens.verifyToken(credential, { audience })
+  const verdict = await tokens.verifyToken(credential, { audience: dataPlaneAudience })
   if ('problem' in verdict) throw namespaceUnauthorized(`The access token is not valid. ${verdict.message}`.trim())
   const { clientId, objectId } = verdict.token
   request.outcome.clientId = clientId

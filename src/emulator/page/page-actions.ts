@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { dataPlaneAudience } from '../entra/token-request.ts'
 import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { ownField } from '../model/events/json-object.ts'
 import type { InputSchema } from '../model/resources/model.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { dataPlaneVersions } from '../namespaces/settle-lock-tokens.ts'
-import { publishAudience } from '../topics/authorize-publish.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import { endedStates } from './event-trail.ts'
 import type { PageSources } from './page-model.ts'
@@ -105,6 +105,6 @@ async function credential(
 ): Promise<Readonly<Record<string, string>>> {
   const [client] = directory.clients
   if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
-  const token = await tokens.issueClientToken({ ...client, audience: publishAudience, lifetimeSeconds: 60 })
+  const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
   return { authorization: `Bearer ${token}` }
 }

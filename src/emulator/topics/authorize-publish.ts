@@ -4,13 +4,12 @@ import { isSameText } from '../../support/text/same-text.ts'
 import type { Directory } from '../entra/directory.ts'
 import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import { dataPlaneAudience } from '../entra/token-request.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
-
-export const publishAudience = 'https://eventgrid.azure.net'
 
 const sendAction = 'Microsoft.EventGrid/events/send/action'
 
@@ -58,7 +57,7 @@ async function authorizeBearer(
   { id: scope }: Publishable,
   bearer: string,
 ): Promise<void> {
-  const verdict = await tokens.verifyToken(bearer, { audience: publishAudience })
+  const verdict = await tokens.verifyToken(bearer, { audience: dataPlaneAudience })
   if ('problem' in verdict) throw unauthorized(`Unable to read access token. ${verdict.message}`.trim())
   const { clientId, objectId: principalId } = verdict.token
   if (!directory.allows({ principalId, action: sendAction, scope, data: true })) {

@@ -2,6 +2,7 @@
 import { roleThatAllows } from '../../entra/roles.ts'
 import { advice, withAdvice } from '../../model/advice.ts'
 import { FaceError } from '../../server/face.ts'
+import { refusals } from '../../server/unreadable-request.ts'
 
 export interface ArmErrorDetail {
   readonly code: string
@@ -176,12 +177,7 @@ export const armErrors = {
     ),
   tooLarge: () =>
     new ArmError(413, 'RequestEntityTooLarge', 'The request content size exceeds the maximum size of 4 MB.'),
-  internal: () =>
-    new ArmError(
-      500,
-      'InternalServerError',
-      'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored.',
-    ),
+  internal: () => new ArmError(500, refusals.internal.code, refusals.internal.message),
 } as const
 
 const usualCodes: Readonly<Record<number, string>> = {

@@ -5,6 +5,7 @@ import { pause, systemClock, within } from '../../../support/time/clock.ts'
 import { dotNetTime } from '../../model/events/event-grid-time.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { WorkCounter } from '../../model/time/work-counter.ts'
+import { refusals } from '../../server/unreadable-request.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from '../call/call.ts'
 import { ArmError, type ArmErrorDetail, armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
@@ -29,8 +30,8 @@ export interface Operation {
 
 /** The message of an internal error, in Azure's words (reported failures of event subscriptions). */
 export const internalMessage = (now: number): string =>
-  'The operation failed due to an internal server error. The initial state of the impacted resources (if any) are restored. ' +
-  `Please try again in few minutes. If error still persists, report ${randomUUID()}:${dotNetTime(now)} (UTC) ` +
+  `${refusals.internal.message} Please try again in few minutes. ` +
+  `If error still persists, report ${randomUUID()}:${dotNetTime(now)} (UTC) ` +
   'to our forums for assistance or raise a support ticket.'
 
 const maxOperations = 10_000

@@ -5,9 +5,7 @@ import { dotNetTime, preciseTime } from '../../model/events/event-grid-time.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { statusName } from '../../model/events/status-name.ts'
 import type { WebhookResult } from '../send/channel.ts'
-
-/** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
-const eventGridOrigin = 'eventgrid.azure.net'
+import { eventGridOrigin } from '../send/delivery-request.ts'
 
 /** An endpoint must answer within this time, in milliseconds of the emulator's clock. */
 export const handshakeTimeoutMs = 30_000

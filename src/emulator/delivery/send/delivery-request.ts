@@ -11,6 +11,9 @@ import {
   type WebHookProperties,
 } from '../../model/resources/model.ts'
 
+/** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
+export const eventGridOrigin = 'eventgrid.azure.net'
+
 /** The maximum size of a delivery attribute's value, in bytes (Event Grid: delivery-properties). */
 const attributeLimitBytes = 4096
 
@@ -64,7 +67,7 @@ export function deliveryHeaders(delivery: {
     'aeg-metadata-version': '1',
     'aeg-event-type': 'Notification',
   }
-  if (cloudEvents) headers.origin = 'eventgrid.azure.net'
+  if (cloudEvents) headers.origin = eventGridOrigin
   for (const mapping of webhookOf(subscription)?.deliveryAttributeMappings ?? []) {
     const value = attributeValue(mapping, event)
     if (value !== undefined) headers[mapping.name] = value
