@@ -2,9 +2,7 @@
 // right is missing.
 import { readFailure } from '../../azure/read-failure.ts'
 import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
-import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
-import type { SteadyClock } from '../../support/time/clock.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
@@ -29,10 +27,6 @@ export interface ProvisionTarget {
 export interface ProvisionHow extends Persistence {
   /** Called after each read: whether the event subscription delivers to this endpoint already, with any credential. */
   readonly onLook?: ((delivering: boolean) => void) | undefined
-  readonly logger: Logger
-  readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
 }
 
 /** The reads of one attempt. They remember whom they asked, and which secrets they saw. */

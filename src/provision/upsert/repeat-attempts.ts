@@ -32,6 +32,10 @@ export interface Persistence {
   readonly patience: Patience
   /** Receives each failed attempt. */
   readonly onAttempt?: (failed: FailedAttempt) => void
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
 }
 
 export interface RepeatOptions<Outcome> extends Persistence {
@@ -39,9 +43,6 @@ export interface RepeatOptions<Outcome> extends Persistence {
   /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
   readonly attemptOnce: (deadline: number, attempt: number) => Promise<Outcome>
   readonly context: () => FailureContext
-  readonly logger: Logger
-  readonly clock: SteadyClock
-  readonly random: () => number
 }
 
 /**
