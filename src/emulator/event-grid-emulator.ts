@@ -11,7 +11,7 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingre
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import type { Client } from './model/resources/client.ts'
-import type { EventSubscription } from './model/resources/model.ts'
+import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { asResourceId, eventSubscriptionId } from './model/resources/resource-ids.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'

@@ -24,9 +24,9 @@ export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
   EventSubscriptionProperties,
-  InputSchema,
   ProvisioningState,
-} from './model/resources/model.ts'
+} from './model/resources/event-subscription.ts'
+export type { InputSchema } from './model/resources/input-schema.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
 export type {

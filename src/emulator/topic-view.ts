@@ -1,6 +1,8 @@
 // What `topic()`, `domain()`, `namespaceTopic()` return: endpoints, keys; "there is no topic" error.
+
 import { suggestName } from '../support/text/nearest-name.ts'
 import type { RunningEmulator } from './emulator-parts.ts'
+import type { AccessKeys } from './model/resources/access-keys.ts'
 import type { Namespace, NamespaceTopic } from './model/resources/namespace.ts'
 import type { Publishable } from './model/resources/resource.ts'
 import { named } from './model/resources/resource-ids.ts'
@@ -18,7 +20,7 @@ export interface TopicView {
   readonly ownEndpoint?: string
   /** The first key. */
   readonly key: string
-  readonly keys: readonly [string, string]
+  readonly keys: AccessKeys
 }
 
 /** A system topic. */

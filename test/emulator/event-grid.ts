@@ -13,7 +13,7 @@ import type {
   EventSubscription,
   EventSubscriptionProperties,
   WebHookProperties,
-} from '../../src/emulator/model/resources/model.ts'
+} from '../../src/emulator/model/resources/event-subscription.ts'
 import type { Topic } from '../../src/emulator/model/resources/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/resources/store.ts'
 import { ManualClock } from '../../src/emulator/model/time/clock.ts'

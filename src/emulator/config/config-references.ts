@@ -5,9 +5,9 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { ArmError } from '../arm/call/errors.ts'
 import { parseArmScope } from '../arm/call/path.ts'
-import { declaredProperties, settingNames } from '../arm/subscriptions/validation.ts'
+import { declaredProperties, settingNames } from '../arm/subscriptions/read-settings.ts'
 import { type JsonObject, ownField } from '../model/events/json-object.ts'
-import { inputSchemas } from '../model/resources/model.ts'
+import { inputSchemas } from '../model/resources/input-schema.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
 import { emulatorDefaults } from './options.ts'
 
@@ -106,12 +106,7 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
     for (const fault of ignoredFields(properties, parsed)) yield { ...fault, path: ['properties', ...fault.path] }
   } catch (error) {
     if (!(error instanceof ArmError)) throw error
-    const [, inside] = /property '([^']+)' is invalid/.exec(error.message) ?? []
-    const path = inside?.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part)) ?? []
-    yield {
-      path: inside === undefined ? [] : ['properties', ...path],
-      rule: `is refused by Event Grid: ${error.message}`,
-    }
+    yield { path: error.at ? ['properties', ...error.at] : [], rule: `is refused by Event Grid: ${error.message}` }
   }
 }
 

@@ -4,7 +4,7 @@ import { didYouMean } from '../../support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
 import { inputSchemaMappingBy } from '../model/events/input-schema-mapping.ts'
 import type { ReadonlyDeep } from '../model/readonly-deep.ts'
-import { inputSchemas } from '../model/resources/model.ts'
+import { inputSchemas } from '../model/resources/input-schema.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z

@@ -7,7 +7,7 @@ import {
 } from '../arm/resources/namespace-contents.ts'
 import { parseQueueSubscription } from '../arm/subscriptions/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
-import { randomKey } from '../model/resources/model.ts'
+import { randomKeys } from '../model/resources/access-keys.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
 import { named } from '../model/resources/resource-ids.ts'
 import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
@@ -35,7 +35,7 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
     ...existing,
     ...place,
     id: existing?.id ?? place.id,
-    keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
+    keys: options.keys ?? existing?.keys ?? randomKeys(),
   }
   namespaces.namespaces.put(namespace)
   const topics = (options.topics ?? []).map((topic) => putTopic(targets, namespace, topic))

@@ -4,7 +4,7 @@ import { topicTypeOf } from '../arm/resources/event-types.ts'
 import { removeResource } from '../arm/resources/resources.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
-import { randomKey } from '../model/resources/model.ts'
+import { randomKeys } from '../model/resources/access-keys.ts'
 import type { Publishable, TrackedType } from '../model/resources/resource.ts'
 import { named, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
@@ -36,7 +36,7 @@ export function putPublished(targets: ResourceTargets, type: Publishable['type']
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
     ...(options.inputSchemaMapping && { inputSchemaMapping: options.inputSchemaMapping }),
     ...(options.bothSchemas && { bothSchemas: true }),
-    keys: options.keys ?? existing?.keys ?? [randomKey(), randomKey()],
+    keys: options.keys ?? existing?.keys ?? randomKeys(),
     disableLocalAuth: options.disableLocalAuth ?? false,
   })
   return place.id

@@ -1,7 +1,7 @@
 // Writing dead-letters: 5-minute delay and retry, dropped after 4 hours, blob path.
 import { randomUUID } from 'node:crypto'
 import { type EventText, textOf } from '../model/events/event-text.ts'
-import type { DeadLetterDestination } from '../model/resources/model.ts'
+import type { DeadLetterDestination } from '../model/resources/event-subscription.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'

@@ -1,8 +1,8 @@
 // The assembly of handshakes, channels, queues and delivery; warning for destinations not delivered to; `idle`,
 // `quiet`, `settled`, shutdown.
-import { destinationOf, type EventSubscription } from '../model/resources/model.ts'
+import { destinationOf, type EventSubscription } from '../model/resources/event-subscription.ts'
 import type { DeliveryOptions, DeliverySettings } from './delivery-options.ts'
-import { createValidator } from './handshake/validation.ts'
+import { createValidator } from './handshake/run-handshake.ts'
 import { createPendingEvents } from './pending-events.ts'
 import { firstChannel } from './send/channel.ts'
 import { createDeliver } from './send/deliver.ts'

@@ -2,7 +2,7 @@
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredForm } from '../model/events/convert-schema.ts'
 import { compileFilter } from '../model/events/filters.ts'
-import { destinationOf, type EventSubscription } from '../model/resources/model.ts'
+import { destinationOf, type EventSubscription } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'

@@ -1,7 +1,8 @@
 // Events remembered for the page: the newest (300 of them), 10 attempts, 16 KiB body, their states.
 import { type AcceptedEvent, eventId, eventSource, eventSubject, eventType } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
-import type { EventSubscription, InputSchema } from '../model/resources/model.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
+import type { InputSchema } from '../model/resources/input-schema.ts'
 import type { EventWatcher, FateChange } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'

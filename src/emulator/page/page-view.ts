@@ -8,8 +8,9 @@ import {
   destinationOf,
   type EventSubscription,
   type SubscriptionFilter,
-} from '../model/resources/model.ts'
-import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+} from '../model/resources/event-subscription.ts'
+import type { NamespaceTopic } from '../model/resources/namespace.ts'
+import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
 import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
 import { sameName } from '../model/resources/resource-ids.ts'
 import type { HeldEvent, QueueFigures } from '../namespaces/pull-queue.ts'

@@ -1,6 +1,6 @@
 // Interface of an observer of events: accepted, changed (queued, given up, dead-lettered ...), tried, forgotten.
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import type { EventSubscription } from '../model/resources/model.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from './record-types.ts'
 
 /** What became of an event for an event subscription. `queued`: it may be sent, or a receiver may have it. */

@@ -4,7 +4,7 @@ import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-e
 import { isEventGridEvent } from '../model/events/convert-schema.ts'
 import { type EventText, withMembers } from '../model/events/event-text.ts'
 import type { JsonObject } from '../model/events/json-object.ts'
-import type { InputSchema } from '../model/resources/model.ts'
+import type { InputSchema } from '../model/resources/input-schema.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { mapCustomEvent } from './input-mapping.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'

@@ -5,7 +5,7 @@ import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-e
 import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
 import { nestsTooDeeply } from '../model/events/json-object.ts'
-import type { InputSchema } from '../model/resources/model.ts'
+import type { InputSchema } from '../model/resources/input-schema.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './check-published-event.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type DeadLetterStore, deadLetterPath } from '../../../src/emulator/dead-letters/write-dead-letters.ts'
-import type { EventSubscriptionProperties } from '../../../src/emulator/model/resources/model.ts'
+import type { EventSubscriptionProperties } from '../../../src/emulator/model/resources/event-subscription.ts'
 import { cloudEvent, type EventGridOptions, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const minute = 60_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { EventSubscription } from '../../../src/emulator/model/resources/model.ts'
+import type { EventSubscription } from '../../../src/emulator/model/resources/event-subscription.ts'
 import { type EventGrid, openEventGrid } from '../event-grid.ts'
 import { type SubscriberAnswer, startSubscriber } from '../subscriber.ts'
 

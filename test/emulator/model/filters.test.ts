@@ -3,7 +3,7 @@ import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-
 import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
 import { compileFilter } from '../../../src/emulator/model/events/filters.ts'
 import type { AdvancedFilter } from '../../../src/emulator/model/resources/advanced-filter.ts'
-import type { SubscriptionFilter } from '../../../src/emulator/model/resources/model.ts'
+import type { SubscriptionFilter } from '../../../src/emulator/model/resources/event-subscription.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',

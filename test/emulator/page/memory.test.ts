@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AcceptedEvent } from '../../../src/emulator/model/events/accepted-event.ts'
 import { eventOf } from '../../../src/emulator/model/events/event-text.ts'
-import type { EventSubscription } from '../../../src/emulator/model/resources/model.ts'
+import type { EventSubscription } from '../../../src/emulator/model/resources/event-subscription.ts'
 import { createEventTrail, fateLimit } from '../../../src/emulator/page/event-trail.ts'
 import { createFigures, percentile, secondsRemembered } from '../../../src/emulator/page/figures.ts'
 import { createPageStream, type PageStreamOptions } from '../../../src/emulator/page/page-stream.ts'

@@ -14,16 +14,23 @@ export class ArmError extends FaceError {
   override readonly name = 'ArmError'
   readonly details: readonly ArmErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>>
+  /** Where the body is wrong, as far as that is known; below `properties` for an event subscription. Not a part of the answer. */
+  readonly at: readonly (string | number)[] | undefined
 
   constructor(
     status: number,
     code: string,
     message: string,
-    more: { readonly details?: readonly ArmErrorDetail[]; readonly headers?: Readonly<Record<string, string>> } = {},
+    more: {
+      readonly details?: readonly ArmErrorDetail[]
+      readonly headers?: Readonly<Record<string, string>>
+      readonly at?: readonly (string | number)[]
+    } = {},
   ) {
     super(status, code, message)
     this.details = more.details
     this.headers = more.headers ?? {}
+    this.at = more.at
   }
 
   /** The answer's body. */
@@ -42,8 +49,8 @@ const conflict = failureOf(409)
 /** Azure's wording of common errors (Azure Resource Manager: common errors; Event Grid: troubleshoot-errors). */
 export const armErrors = {
   invalidRequest: (message: string) => badRequest('InvalidRequest', message),
-  invalidEventSubscription: (reason: string) =>
-    badRequest('InvalidRequest', `Invalid event subscription request: ${reason}`),
+  invalidEventSubscription: (reason: string, at?: readonly (string | number)[]) =>
+    new ArmError(400, 'InvalidRequest', `Invalid event subscription request: ${reason}`, at && { at }),
   invalidContent: (message: string) =>
     badRequest('InvalidRequestContent', `The request content was invalid and could not be deserialized: '${message}'.`),
   missingApiVersion: () =>

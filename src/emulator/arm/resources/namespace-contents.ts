@@ -1,7 +1,8 @@
 // How namespaces, their topics and Queue event subscriptions are stored and deleted, with their queues; `eventRetentionInDays` of 1.
-import { randomKey } from '../../model/resources/model.ts'
-import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
+import { randomKeys } from '../../model/resources/access-keys.ts'
+import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
 import type { NamespaceStore } from '../../model/resources/namespace-store.ts'
+import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
 import type { Clock } from '../../model/time/clock.ts'
 
 /** The namespaces, and the queues of their event subscriptions. */
@@ -21,7 +22,7 @@ export function storeNamespaceTopic(
   { id, name, namespaceId }: Pick<NamespaceTopic, 'id' | 'name' | 'namespaceId'>,
   eventRetentionInDays = 1,
 ): NamespaceTopic {
-  const { keys = [randomKey(), randomKey()] as const, ...existing } = namespaces.topics.get(id) ?? {}
+  const { keys = randomKeys(), ...existing } = namespaces.topics.get(id) ?? {}
   const topic = { id, name, namespaceId, ...existing, keys, eventRetentionInDays }
   namespaces.topics.put(topic)
   return topic

@@ -3,8 +3,9 @@
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { ownField } from '../../model/events/json-object.ts'
-import { randomKey } from '../../model/resources/model.ts'
-import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
+import { randomKeys } from '../../model/resources/access-keys.ts'
+import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
+import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
 import { named, parentId } from '../../model/resources/resource-ids.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
@@ -62,7 +63,7 @@ export const answerNamespaces = resourcesOf<Namespace>({
     const tags = body.tags ?? existing?.tags
     const namespace: Namespace = {
       ...{ id: existing?.id ?? id, name: existing?.name ?? name, subscriptionId, resourceGroup, location },
-      keys: existing?.keys ?? [randomKey(), randomKey()],
+      keys: existing?.keys ?? randomKeys(),
       ...(tags && { tags }),
       shown: {
         sku: sku ?? base?.sku,

@@ -1,6 +1,6 @@
 // ARM paging (`$top`, 100 per page, `nextLink`), `listKeys`, `regenerateKey`, `azure-asyncoperation`.
 import { z } from 'zod'
-import { randomKey } from '../../model/resources/model.ts'
+import { type AccessKeys, randomKey } from '../../model/resources/access-keys.ts'
 import { regionName } from '../../model/resources/resource-ids.ts'
 import { requireEventGridVersion } from '../call/api-versions.ts'
 import {
@@ -97,17 +97,20 @@ export function writeAnswer(call: ArmCall, { type, existed, operation, location,
   return { status, headers: { ...statusUrl, ...(status === 202 && result) }, body }
 }
 
-type Keys = readonly [string, string]
-
 /** Answers `listKeys`, and `regenerateKey` after `store` has stored the new keys. Throws an ArmError. */
-export function answerKeys(call: ArmCall, action: string, keys: Keys, store: (changed: Keys) => void): ArmAnswer {
-  const view = ([key1, key2]: Keys): ArmAnswer => ({ status: 200, body: { key1, key2 } })
+export function answerKeys(
+  call: ArmCall,
+  action: string,
+  keys: AccessKeys,
+  store: (changed: AccessKeys) => void,
+): ArmAnswer {
+  const view = ([key1, key2]: AccessKeys): ArmAnswer => ({ status: 200, body: { key1, key2 } })
   if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
   if (action.toLowerCase() === 'listkeys') return view(keys)
   if (action.toLowerCase() !== 'regeneratekey') throw armErrors.pathNotFound(call.method, call.url)
   const body = z.object({ keyName: z.enum(['key1', 'key2']) }).safeParse(jsonContent(call))
   if (!body.success) throw armErrors.invalidRequest('Invalid key name. It must be key1 or key2.')
-  const changed: Keys = body.data.keyName === 'key1' ? [randomKey(), keys[1]] : [keys[0], randomKey()]
+  const changed: AccessKeys = body.data.keyName === 'key1' ? [randomKey(), keys[1]] : [keys[0], randomKey()]
   store(changed)
   return view(changed)
 }

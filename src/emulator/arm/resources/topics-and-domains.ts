@@ -2,7 +2,8 @@
 // `publicNetworkAccess`.
 import { z } from 'zod'
 import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
-import { inputSchemas, randomKey } from '../../model/resources/model.ts'
+import { randomKeys } from '../../model/resources/access-keys.ts'
+import { inputSchemas } from '../../model/resources/input-schema.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
 import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'
 import { regionName, sameName } from '../../model/resources/resource-ids.ts'
@@ -121,7 +122,7 @@ function published(
     location: existing?.location ?? location,
     inputSchema: existing?.inputSchema ?? properties?.inputSchema ?? 'EventGridSchema',
     ...(properties?.inputSchemaMapping ? { inputSchemaMapping: properties.inputSchemaMapping } : {}),
-    keys: existing?.keys ?? [randomKey(), randomKey()],
+    keys: existing?.keys ?? randomKeys(),
     disableLocalAuth: false,
     ...settingsOf(body),
   }

@@ -1,5 +1,5 @@
 // ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
-import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
+import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { eventSubscriptionId } from '../../model/resources/resource-ids.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
@@ -8,7 +8,7 @@ import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
 import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource-answers.ts'
-import { parseEventSubscription } from './validation.ts'
+import { parseEventSubscription } from './read-settings.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
 const knownActions: readonly string[] = ['getfullurl', 'getdeliveryattributes']

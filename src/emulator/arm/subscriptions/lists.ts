@@ -1,5 +1,5 @@
 // Lists of event subscriptions by region, topic type, `$filter` (`contains`, `name eq`).
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import { covers, regionName } from '../../model/resources/resource-ids.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Directory } from '../../entra/directory.ts'
 import { dotNetTime } from '../../model/events/event-grid-time.ts'
-import { destinationOf, type EventSubscriptionProperties } from '../../model/resources/model.ts'
+import { destinationOf, type EventSubscriptionProperties } from '../../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../../model/resources/namespace-store.ts'
 import { resourceGroupId } from '../../model/resources/resource-ids.ts'
 import { parseArmScope } from '../call/path.ts'

@@ -1,6 +1,6 @@
 // Provisioning state of an event subscription: handshake result, `expirationTimeUtc`, resumption after restart.
 import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
-import type { EventSubscription, ProvisioningState } from '../../model/resources/model.ts'
+import type { EventSubscription, ProvisioningState } from '../../model/resources/event-subscription.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { CancelTimer, Clock } from '../../model/time/clock.ts'
 import type { Records } from '../../records/record-types.ts'

@@ -1,7 +1,10 @@
 // Reading and showing the settings of Queue event subscriptions in ARM.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
-import { type QueueSubscriptionProperties, queueSubscriptionSettings } from '../../model/resources/namespace.ts'
+import {
+  type QueueSubscriptionProperties,
+  queueSubscriptionSettings,
+} from '../../model/resources/queue-subscription.ts'
 import { armErrors } from '../call/errors.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
 

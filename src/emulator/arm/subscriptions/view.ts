@@ -5,7 +5,7 @@ import {
   destinationOf,
   type EventSubscription,
   type EventSubscriptionProperties,
-} from '../../model/resources/model.ts'
+} from '../../model/resources/event-subscription.ts'
 import { visibleIn } from '../call/field-versions.ts'
 
 export interface ViewOptions {

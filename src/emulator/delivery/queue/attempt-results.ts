@@ -1,12 +1,12 @@
 // What follows a delivery attempt: delivered, next try at, given up, late answer.
 import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import type { WebhookResult } from '../send/channel.ts'
 import { healthAfter, healthy } from './probation.ts'
-import type { Retries } from './retries.ts'
 import { decideRetry, outcomeOf } from './retry-schedule.ts'
+import type { Retries } from './waiting-retries.ts'
 
 type Result = Pick<WebhookResult, 'status' | 'failure'>
 

@@ -1,6 +1,6 @@
 // Which events share a request: `maxEventsPerBatch`, preferred bytes, same attempts, expired ones out.
 import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import { batchingOf, webhookOf } from '../send/delivery-request.ts'
 import type { Fifo } from './fifo.ts'

@@ -2,15 +2,15 @@
 import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
 import { canConvert } from '../../model/events/convert-schema.ts'
 import { compileFilter } from '../../model/events/filters.ts'
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { PendingEvent } from '../pending-event.ts'
 import type { Deliver } from '../send/deliver.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
 import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
 import { takeBatch } from './batch.ts'
 import { Fifo } from './fifo.ts'
-import { createRetries } from './retries.ts'
 import { outcomeOf } from './retry-schedule.ts'
+import { createRetries } from './waiting-retries.ts'
 
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   /** Sends one request with a batch of events, and reports its result to `attempt`. */

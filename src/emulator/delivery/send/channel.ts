@@ -1,5 +1,5 @@
 // Interface of a way to send events (webhook, storage queue); first fitting one.
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { PendingEvent } from '../pending-event.ts'
 
 /** The result of a request. Requests never throw. */

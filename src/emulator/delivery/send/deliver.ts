@@ -1,7 +1,7 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
 import { messageOf } from '../../../support/process/error-code.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
-import type { EventSubscription } from '../../model/resources/model.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'

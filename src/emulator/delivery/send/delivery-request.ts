@@ -9,7 +9,7 @@ import {
   destinationOf,
   type EventSubscription,
   type WebHookProperties,
-} from '../../model/resources/model.ts'
+} from '../../model/resources/event-subscription.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'

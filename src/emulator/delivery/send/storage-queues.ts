@@ -4,7 +4,7 @@ import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { requirePackage } from '../../../support/process/require-package.ts'
 import { deliveredText } from '../../model/events/convert-schema.ts'
-import { destinationOf, type EventSubscription } from '../../model/resources/model.ts'
+import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { Channels, WebhookResult } from './channel.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 

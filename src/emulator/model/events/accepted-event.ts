@@ -1,6 +1,6 @@
 // An event after its check: id, type, subject, data version in each schema.
 
-import type { InputSchema } from '../resources/model.ts'
+import type { InputSchema } from '../resources/input-schema.ts'
 import type { EventText } from './event-text.ts'
 
 /** An event that was published, checked and stamped. */

@@ -1,5 +1,6 @@
 // Which input schema may become which delivery schema; Event Grid event to CloudEvent.
-import type { DeliverySchema, InputSchema } from '../resources/model.ts'
+import type { DeliverySchema } from '../resources/event-subscription.ts'
+import type { InputSchema } from '../resources/input-schema.ts'
 import { type AcceptedEvent, mappedEvent } from './accepted-event.ts'
 import { type EventText, renamed, textOf, withMembers } from './event-text.ts'
 

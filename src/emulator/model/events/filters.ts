@@ -1,6 +1,6 @@
 // Whether an event matches a filter: subject, `includedEventTypes`, advanced operators, arrays, letter case.
 import type { AdvancedFilter, StringOperator } from '../resources/advanced-filter.ts'
-import type { SubscriptionFilter } from '../resources/model.ts'
+import type { SubscriptionFilter } from '../resources/event-subscription.ts'
 import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
 import type { EventText } from './event-text.ts'
 import { fieldAt } from './json-object.ts'

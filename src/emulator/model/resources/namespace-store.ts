@@ -1,6 +1,7 @@
 // Storage of namespaces, their topics and Queue event subscriptions, with cascading deletion.
 import { createCollection, noShelves, type Shelves } from './collection.ts'
-import type { Namespace, NamespaceTopic, QueueSubscription } from './namespace.ts'
+import type { Namespace, NamespaceTopic } from './namespace.ts'
+import type { QueueSubscription } from './queue-subscription.ts'
 
 export type NamespaceStore = ReturnType<typeof createNamespaceStore>
 

@@ -1,14 +1,11 @@
-// Namespaces, their topics, and Queue event subscriptions with their settings: lock 60-300 s, `maxDeliveryCount` 1-10, 25 filters.
-import { z } from 'zod'
-import type { ReadonlyDeep } from '../readonly-deep.ts'
-import { advancedFilterSchema } from './advanced-filter.ts'
-import { deadLetterDestination } from './model.ts'
+// Shape of a namespace and of its topics.
+import type { AccessKeys } from './access-keys.ts'
 import type { TrackedResource } from './resource.ts'
 
 /** An Event Grid namespace (ARM 2025-02-15). Its name is unique in the whole emulator, as its host name is in Azure. */
 export interface Namespace extends Omit<TrackedResource, 'shown'> {
   /** Both are good at any time; base64. */
-  readonly keys: readonly [string, string]
+  readonly keys: AccessKeys
   /** `sku`, `identity` and the properties that the emulator stores and shows without acting on them. */
   readonly shown: {
     readonly sku?: unknown
@@ -25,48 +22,7 @@ export interface NamespaceTopic {
   readonly id: string
   readonly name: string
   readonly namespaceId: string
-  readonly keys: readonly [string, string]
+  readonly keys: AccessKeys
   /** The maximum number of days that an event is stored: 1 to 7. */
   readonly eventRetentionInDays: number
-}
-
-const queue = z.object({
-  receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),
-  maxDeliveryCount: z.int().min(1).max(10).exactOptional(),
-  /** ISO 8601 duration. */
-  eventTimeToLive: z.iso.duration().exactOptional(),
-  deadLetterDestinationWithResourceIdentity: z
-    .object({
-      identity: z.unknown().exactOptional(),
-      deadLetterDestination,
-    })
-    .exactOptional(),
-})
-
-/** A Queue event subscription's settings, in ARM's shape, as requested. */
-export const queueSubscriptionSettings = z.object({
-  deliveryConfiguration: z.object({ deliveryMode: z.literal('Queue'), queue: queue.exactOptional() }),
-  eventDeliverySchema: z.literal('CloudEventSchemaV1_0').exactOptional(),
-  filtersConfiguration: z
-    .object({
-      includedEventTypes: z.array(z.string()).exactOptional(),
-      filters: z.array(advancedFilterSchema(z.string(), 1)).max(25).exactOptional(),
-    })
-    .exactOptional(),
-  /** ISO 8601. */
-  expirationTimeUtc: z.iso.datetime({ offset: true }).exactOptional(),
-})
-
-/** A Queue event subscription's settings, in ARM's shape, as requested. */
-export type QueueSubscriptionProperties = ReadonlyDeep<z.infer<typeof queueSubscriptionSettings>>
-
-/** A Queue event subscription. A value: a change makes a new one, found in the store under the same id. */
-export interface QueueSubscription {
-  /** `{topic id}/eventSubscriptions/{name}`. */
-  readonly id: string
-  readonly name: string
-  readonly topicId: string
-  readonly properties: QueueSubscriptionProperties
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
 }

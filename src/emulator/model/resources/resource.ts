@@ -1,6 +1,8 @@
 // Types of topics, domains, domain topics, system topics, resource groups.
+
 import type { InputSchemaMapping } from '../events/input-schema-mapping.ts'
-import type { InputSchema } from './model.ts'
+import type { AccessKeys } from './access-keys.ts'
+import type { InputSchema } from './input-schema.ts'
 
 /** What custom topics, domains, system topics and namespaces have in common. */
 export interface TrackedResource {
@@ -24,7 +26,7 @@ export interface PublishedResource extends TrackedResource {
   /** Takes CloudEvents and Event Grid events alike, as other emulators do; no topic of Azure does. */
   readonly bothSchemas?: boolean
   /** Both are valid; base64. Replaced as a pair. */
-  readonly keys: readonly [string, string]
+  readonly keys: AccessKeys
   /** True: keys and SAS tokens are refused, only Entra tokens are accepted. */
   readonly disableLocalAuth: boolean
   /** Whether addresses of the public network may publish. Absent: `Enabled`. */

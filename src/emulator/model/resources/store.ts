@@ -1,6 +1,6 @@
 // Storage of topics, domains, event subscriptions, resource groups; URL label where two regions share a name.
 import { createCollection, noShelves, type Shelf, type Shelves } from './collection.ts'
-import type { EventSubscription } from './model.ts'
+import type { EventSubscription } from './event-subscription.ts'
 import {
   isOfType,
   isPublishable,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ArmError } from '../../../src/emulator/arm/call/errors.ts'
-import { parseEventSubscription } from '../../../src/emulator/arm/subscriptions/validation.ts'
-import type { InputSchema } from '../../../src/emulator/model/resources/model.ts'
+import { parseEventSubscription } from '../../../src/emulator/arm/subscriptions/read-settings.ts'
+import type { InputSchema } from '../../../src/emulator/model/resources/input-schema.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const endpointUrl = 'https://example.com/api/events?code=1'

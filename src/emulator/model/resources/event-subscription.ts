@@ -1,14 +1,8 @@
 // Event subscriptions: their settings with the limits of each (25 filters, 512 characters, 10 delivery attributes), provisioning
-// states; input schemas; random keys.
-import { randomBytes } from 'node:crypto'
+// states.
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
-
-export const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
-
-/** The schema of the events that a topic accepts. */
-export type InputSchema = (typeof inputSchemas)[number]
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
@@ -160,11 +154,6 @@ export interface EventSubscription {
   readonly provisioningState: ProvisioningState
   /** Milliseconds since 1970. */
   readonly createdAt: number
-}
-
-/** A new topic key in Event Grid's form: 32 random bytes, base64. */
-export function randomKey(): string {
-  return randomBytes(32).toString('base64')
 }
 
 /** The destination, with or without a managed identity. */

@@ -8,8 +8,8 @@ import {
   destinationOf,
   type EventSubscriptionProperties,
   eventSubscriptionSettings,
-  type InputSchema,
-} from '../../model/resources/model.ts'
+} from '../../model/resources/event-subscription.ts'
+import type { InputSchema } from '../../model/resources/input-schema.ts'
 import { armErrors } from '../call/errors.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
 
@@ -101,9 +101,8 @@ function parseSettings(
   const parsed = eventSubscriptionSettings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  throw armErrors.invalidEventSubscription(
-    `property '${issue?.path.join('.') ?? ''}' is invalid. ${issue?.message ?? ''}.`,
-  )
+  const at = (issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part)))
+  throw armErrors.invalidEventSubscription(`property '${at.join('.')}' is invalid. ${issue?.message ?? ''}.`, at)
 }
 
 /** A PATCH whose webhook has no URL keeps the stored URL: `az eventgrid event-subscription update` sends none. */

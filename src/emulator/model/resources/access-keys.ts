@@ -1,0 +1,8 @@
+// Access keys of topics, domains and namespaces: two, 32 random bytes each, in base64.
+import { randomBytes } from 'node:crypto'
+
+export type AccessKeys = readonly [string, string]
+
+export const randomKey = (): string => randomBytes(32).toString('base64')
+
+export const randomKeys = (): AccessKeys => [randomKey(), randomKey()]
