@@ -10,9 +10,9 @@ import { createMetrics } from '../shared/metrics.ts'
 import type { ApiOptions } from './api/api-metadata.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
 import { createCallOutput } from './api/call-output.ts'
-import { createAnswerPublisher } from './api/publish-answer.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
+import { createAnswerPublisher } from './app/publish-answer.ts'
 import { createHost } from './host.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */

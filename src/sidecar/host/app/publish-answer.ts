@@ -5,8 +5,8 @@ import { messageOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { invokePayload } from '../../shared/invoke-payload.ts'
-import type { EventAnswer } from '../app/app-channel.ts'
-import type { CallOutput } from './call-output.ts'
+import type { CallOutput } from '../api/call-output.ts'
+import type { EventAnswer } from './app-channel.ts'
 
 const maxText = 300
 
