@@ -40,8 +40,8 @@ const quick = {
   // By default one core is left idle, which on a small machine is half of it.
   maxWorkers: '100%',
   // These end what hangs. They are no demand on the machine's speed.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
 }
 
 const notTests = [...Object.values(suites).flat(), ...ofPosix]

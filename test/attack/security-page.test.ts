@@ -34,7 +34,7 @@ const bounds = {
   'events of a body': count(constant('dispatch/read-delivery.ts', 'maxEvents')),
   'bodies that wait for a handler call': count(constant('dispatch/free-calls.ts', 'maxWaiting')),
   'bytes of these bodies': bytes(constant('dispatch/free-calls.ts', 'maxWaitingBytes')),
-  'longest time that they wait': seconds(constant('dispatch/dispatcher.ts', 'maxWaitMs')),
+  'longest time that they wait': seconds(constant('dispatch/free-calls.ts', 'maxWaitMs')),
   'all unfinished bodies of deliveries with a credential': bytes(
     constant('listener/listener.ts', 'roomForUnfinishedBytes'),
   ),
