@@ -60,8 +60,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     tooLarge: messageTooLarge,
     unreadable: () => badRequest('The request cannot be read.'),
     internal: () => namespaceInternalError('The request could not be processed; try again later.'),
-    injected: ({ status, code = statusName(status), message = `The request failed: ${code}.` }) =>
-      new NamespaceError(status, code, message),
+    injected({ status, code, message }) {
+      const name = code ?? statusName(status)
+      return new NamespaceError(status, name, message ?? `The request failed: ${name}.`)
+    },
     bodyOf: (error, requestId) => namespaceErrorBody(error, requestId, clock.now()),
     headersOf: namespaceErrorHeaders,
   })

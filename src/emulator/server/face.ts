@@ -1,4 +1,4 @@
-// What the faces of Azure have in common: they record requests, read bodies of any media type, and refuse, each in a form of its own.
+// How Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
 import type { FastifyInstance } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
 import type { RequestRecord } from '../records/record-types.ts'
@@ -37,6 +37,8 @@ export interface FaceForm<Own extends FaceError> {
   readonly headersOf?: (refusal: Own) => Readonly<Record<string, string>>
 }
 
+const recordedMessageLimit = 2_000
+
 /** Prepares a Fastify scope for the routes of a face. Routes throw the face's refusals. */
 export function serveFace<Own extends FaceError>(
   scope: FastifyInstance,
@@ -48,7 +50,8 @@ export function serveFace<Own extends FaceError>(
   scope.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error, form)
     const { status, code, message } = refusal
-    Object.assign(request.outcome, { code, message })
+    // A message may hold what the request brought, and many records are kept.
+    Object.assign(request.outcome, { code, message: message.slice(0, recordedMessageLimit) })
     return reply
       .code(status)
       .headers(form.headersOf?.(refusal) ?? {})

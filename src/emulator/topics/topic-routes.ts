@@ -69,8 +69,10 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     tooLarge: () => tooLarge(publishLimits.requestBytes),
     unreadable: () => invalidInput('The request could not be read.'),
     internal: internalError,
-    injected: ({ status, code = statusName(status), message = `The request failed: ${code}.` }) =>
-      new PublishFault(status, code, message),
+    injected({ status, code, message }) {
+      const name = code ?? statusName(status)
+      return new PublishFault(status, name, message ?? `The request failed: ${name}.`)
+    },
     bodyOf: (fault, requestId) => faultBody(fault, requestId, clock.now()),
   })
   app.addHook('onSend', async (request, reply, payload) => {

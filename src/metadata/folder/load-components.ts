@@ -114,7 +114,10 @@ export interface JudgedComponent extends ResolvedComponent {
   readonly loaded?: LoadedComponent
 }
 
-/** What a file holds: our components, and what is said of the rest. Without `appId` the components of all applications. */
+/**
+ * What a file holds: our components, and what is said of the rest. Without `appId` the components of all applications; a fault of a
+ * secret store is none then, because nobody knows which application uses it.
+ */
 export function judgeFile(
   file: string,
   read: ComponentFile,
@@ -142,7 +145,7 @@ export function judgeFile(
     return false
   })
   const ours = taken.filter(({ component }) => isOurType(component.type))
-  const stores = taken.filter((one) => !ours.includes(one))
+  const stores = appId === undefined ? [] : taken.filter((one) => !ours.includes(one))
   const others = new Set(components.filter((one) => !stores.includes(one)).flatMap((one) => one.issues))
   return {
     ours: ours.map((one): JudgedComponent => ({ ...one, ...judgeComponent(one, options) })),

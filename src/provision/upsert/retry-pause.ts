@@ -1,4 +1,4 @@
-// Pause before the next attempt at an event subscription: back-off up to 30 s; 30 to 60 s where only an operator helps.
+// Pause before the next attempt at an event subscription: back-off up to 30 s; 30 to 60 s where only an operator helps; `Retry-After`.
 import type { Verdict } from '../../azure/resource-manager-refusal.ts'
 import { backOff } from '../../support/time/back-off.ts'
 
@@ -17,7 +17,7 @@ export interface AttemptFailure {
   readonly retryAfterMs: number
 }
 
-/** No attempt starts with less time than this. */
+/** With less time left than this there is no further attempt. */
 export const minAttemptMs = 250
 
 /** Only an operator can correct it: waiting alone does not help. */
@@ -49,7 +49,7 @@ const maxRetryAfterMs = 3_600_000
 
 /**
  * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
- * an operator can help. It is never shorter than Azure asks for.
+ * an operator can help. It is never shorter than Azure asks for, up to an hour.
  */
 export function decideRetryDelay({
   verdict,

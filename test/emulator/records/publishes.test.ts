@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { cloudEvent } from '../event-grid.ts'
 
@@ -70,6 +71,15 @@ it('a publish refused by a namespace topic is recorded and counted too', async (
   expect((await post(namespace.url, { authorization: 'SharedAccessKey d3Jvbmc=' })).status).toBe(401)
   expect(emulator.records.requests.last).toMatchObject({ code: 'Unauthorized', publish: { topic: 'returns' } })
   expect(emulator.figures().refused).toBe(1)
+})
+
+it('a record keeps 2,000 characters of a message that repeats the request', async () => {
+  const emulator = await startEmulator({ clients: [{ roles: [{ role: 'Owner' }] }] })
+  const body = JSON.stringify({ location: 'westeurope', tags: { ['x'.repeat(100_000)]: 1 } })
+  expect((await sendArm(emulator, emulator.topic().id, { method: 'PUT', body })).status).toBe(400)
+  const { message } = emulator.records.requests.last ?? {}
+  expect(message).toMatch(/^Invalid topic request/)
+  expect(message).toHaveLength(2_000)
 })
 
 it('a record says which events no event subscription takes', async () => {

@@ -1,6 +1,4 @@
-import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckId } from '../../../src/sidecar/check/report/check-ids.ts'
 import { componentYaml } from '../../support/component-folder.ts'
@@ -45,16 +43,6 @@ const faults: readonly Fault[] = [
     breakIt: ({ folder }) => folder.write('secrets.json', '{}'),
     skipped: afterFiles,
     says: /secretKeyRef to "orders-clientSecret[\s\S]*secretstores\.local\.file/,
-  },
-  {
-    id: 'files/yaml',
-    how: 'a secret store that has a field twice, which run refuses as well',
-    field: 'multiValued',
-    breakIt: ({ folder }) =>
-      appendFileSync(join(folder.path, 'local-secrets.yaml'), '    - { name: multiValued, value: "true" }\n'.repeat(2)),
-    args: ['--only', 'files'],
-    skipped: [],
-    says: /local-secrets\.yaml:\d+:\d+: multiValued is given twice/,
   },
   {
     id: 'files/names',

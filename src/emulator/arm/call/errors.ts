@@ -14,7 +14,7 @@ export class ArmError extends FaceError {
   override readonly name = 'ArmError'
   readonly details: readonly ArmErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>>
-  /** Where the body is wrong, as far as that is known; below `properties` for an event subscription. Not a part of the answer. */
+  /** Where the settings of an event subscription are wrong, as far as that is known. Not a part of the answer. */
   readonly at: readonly (string | number)[] | undefined
 
   constructor(

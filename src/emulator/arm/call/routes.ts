@@ -54,8 +54,8 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     ...{ face: 'arm', bodyLimit: maxBodyBytes, read: String, own: ArmError },
     ...{ tooLarge: armErrors.tooLarge, internal: armErrors.internal },
     unreadable: () => armErrors.invalidContent('The request could not be read'),
-    injected: ({ status, code = usualArmCode(status), message = 'The request failed.' }) =>
-      new ArmError(status, code, message),
+    injected: ({ status, code, message }) =>
+      new ArmError(status, code ?? usualArmCode(status), message ?? 'The request failed.'),
     bodyOf: ({ body }) => body,
     headersOf({ status, message, headers }) {
       const cause = { 'x-ms-failure-cause': status === 401 || status === 404 ? 'gateway' : 'service' }

@@ -1,4 +1,4 @@
-// Access keys of topics, domains and namespaces: two, 32 random bytes each, in base64.
+// Access keys: a pair; new ones are 32 random bytes each, in base64.
 import { randomBytes } from 'node:crypto'
 
 export type AccessKeys = readonly [string, string]

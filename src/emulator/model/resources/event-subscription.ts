@@ -1,5 +1,4 @@
-// Event subscriptions: their settings with the limits of each (25 filters, 512 characters, 10 delivery attributes), provisioning
-// states.
+// Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters, 10 delivery attributes.
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'

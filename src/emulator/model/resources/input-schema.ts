@@ -1,5 +1,4 @@
 // The schemas of events that a topic accepts.
 export const inputSchemas = ['CloudEventSchemaV1_0', 'EventGridSchema', 'CustomEventSchema'] as const
 
-/** The schema of the events that a topic accepts. */
 export type InputSchema = (typeof inputSchemas)[number]

@@ -69,7 +69,7 @@ export interface SystemTopic extends TrackedResource {
   readonly topicType: string
 }
 
-/** The types of the store's resources that lie in a resource group. */
+/** The types of the store's resources that lie in a resource group directly. */
 export const trackedTypes = ['topics', 'domains', 'systemTopics'] as const
 
 export type TrackedType = (typeof trackedTypes)[number]

@@ -56,7 +56,10 @@ interface ArmOptions {
   readonly apiVersion?: string
 }
 
-/** Resource Manager, as the checks ask it. Each part is made at its first use, and throws where the credential lacks what it needs. */
+/**
+ * Resource Manager, as the checks ask it. Client and credential are made at their first use, which fails where the process lacks what the
+ * credential needs.
+ */
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
   const { subscriptionId, endpoints, apiVersion } = options
   const credential = once(() =>
@@ -70,7 +73,9 @@ export function reachArm({ credential: metadata, environment }: EitherInput, opt
   return {
     credential,
     readArm,
-    api: once(() => createSubscriptionApi({ ...connection(), ...(apiVersion && { apiVersion }) })),
+    api: once(() =>
+      createSubscriptionApi({ ...connection(), requestTimeoutMs: readLimitMs, ...(apiVersion && { apiVersion }) }),
+    ),
     url: () => resourceManagerOf(endpoints, environment),
     wantedToken: { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential },
   }

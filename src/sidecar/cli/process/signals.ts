@@ -4,8 +4,8 @@ import { endProcess } from './end-process.ts'
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 /**
- * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`; a later signal ends the process at
- * once, with that signal's exit code.
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A later signal ends the process
+ * at once, with that signal's exit code.
  */
 export function awaitEnd() {
   const { promise, resolve } = Promise.withResolvers<string>()
