@@ -32,11 +32,22 @@ function runTests(folder: string, pattern: string): Promise<Verdict> {
   const report = join(folder, 'report.json')
   rmSync(report, { force: true })
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', 'test/specification', '--reporter=json', `--outputFile=${report}`, '-t', pattern]
+  // A change may make a test hang, which is red too: the tests end it before the run is ended.
+  const limit = ['--testTimeout=60000', '--hookTimeout=60000']
+  const args = [
+    vitest,
+    'run',
+    'test/specification',
+    '--reporter=json',
+    `--outputFile=${report}`,
+    '-t',
+    pattern,
+    ...limit,
+  ]
   return new Promise((done, fail) => {
     // In CI the configuration has a report of its own, elsewhere.
     const env = { ...process.env, CI: '' }
-    execFile(process.execPath, args, { cwd: folder, env, timeout: 120_000 }, (_error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: folder, env, timeout: 180_000 }, (_error, stdout, stderr) => {
       try {
         const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(report, 'utf8'))
         // A change that keeps the file from loading fails no single test, but the file.
