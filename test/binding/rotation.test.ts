@@ -33,7 +33,8 @@ function createOperationClock() {
     setTimer(ms, callback) {
       if (ms !== operationDelayMs) return realClock.setTimer(ms, callback)
       held.add(callback)
-      look()
+      // Later: a clock never calls back while its timer is set.
+      setImmediate(look)
       return () => held.delete(callback)
     },
   }
