@@ -39,6 +39,19 @@ describe('a delivery with', () => {
     expect(target.log.text()).not.toContain(own(target))
   })
 
+  it('a token replayed after rotation is put off, for a replica may still send it, and never handled', async () => {
+    const fields = { deliveryToken: 'first marked token of thirty-two characters' }
+    const before = await openTarget(world(), { fields })
+    const old = tokenOf(fields.deliveryToken, before.scope)
+    expect((await before.post({ [tokenHeader]: old })).status).toBe(200)
+    await before.binding.close()
+    const target = await openTarget(world(), { fields: { deliveryToken: 'second marked token, as long as the first' } })
+    expect((await target.post({ [tokenHeader]: old, 'aeg-subscription-name': 'OTHERS' })).status).toBe(401)
+    expectNoEffect(target, [old])
+    expect((await target.post({ [tokenHeader]: old })).status).toBe(503)
+    expect(target.handled).toEqual([])
+  })
+
   it('a wrong token six hundred times takes one line of the log', async () => {
     const target = await openTarget(world())
     const wrong = wrongEnd(own(target))
