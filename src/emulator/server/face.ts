@@ -33,7 +33,7 @@ export interface FaceForm<Own extends FaceError> {
   /** The refusal that an injected fault is. */
   readonly injected: (fault: Fault & { status: number }) => Own
   readonly bodyOf: (refusal: Own, requestId: string) => unknown
-  /** Headers of a refusal that is no injected fault. */
+  /** Headers of a refusal. An injected fault gets none of them. */
   readonly headersOf?: (refusal: Own) => Readonly<Record<string, string>>
 }
 

@@ -115,8 +115,8 @@ export interface JudgedComponent extends ResolvedComponent {
 }
 
 /**
- * What a file holds: our components, and what is said of the rest. Without `appId` the components of all applications; a fault of a
- * secret store is none then, because nobody knows which application uses it.
+ * What a file holds: our components, and what is said of the rest. Without `appId` it takes the components of all applications, and
+ * leaves out the faults of secret stores: nobody knows which application uses them.
  */
 export function judgeFile(
   file: string,
