@@ -1,5 +1,7 @@
 // Healthy, degraded or unhealthy: the reasons' texts, and the readiness flag of each side.
-import type { PullCounts } from '../receiver/pull-counts.ts'
+import type { FailureStreak } from '../dispatch/failure-streak.ts'
+import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
+import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
@@ -26,12 +28,23 @@ export interface InputHealth extends SideHealth {
    */
   readonly strangers: Readonly<Record<string, number>>
   /**
+   * Deliveries that were not accepted for their credential, by what was wrong (`audience`, `keys_unavailable`, ...); those of strangers
+   * left out. Empty with `deliveryMode: pull`.
+   */
+  readonly unaccepted: Readonly<Record<string, number>>
+  /** What is known of the event subscription. Absent where pull delivery does not ask Azure Resource Manager. */
+  readonly eventSubscription?: {
+    readonly state: SubscriptionState['state']
+    /** How often it was found missing after it had been there. */
+    readonly timesDeleted: number
+  }
+  /**
    * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, and at the start
    * of a rotation while the event subscription delivers without our credential: for half a minute at most. Always true with
    * `deliveryMode: pull`.
    */
   readonly ready: boolean
-  /** With `deliveryMode: pull`, once receiving has begun. */
+  /** With `deliveryMode: pull`. */
   readonly pull?: PullCounts
 }
 
@@ -52,11 +65,16 @@ export interface InputFacts {
         readonly answered: Readonly<Record<string, number>>
         readonly strangers: Readonly<Record<string, number>>
         readonly foreign: { readonly lastAt: number } | undefined
-        readonly failing: { readonly count: number; readonly since: number; readonly lastAt: number } | undefined
+        readonly failing: FailureStreak | undefined
+        readonly unaccepted: Readonly<Record<string, number>>
+        readonly lastUnaccepted:
+          | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
+          | undefined
       }
     | undefined
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
+  readonly timesDeleted: number
   /** False while the event subscription delivers without our credential. */
   readonly mayBeRouted: boolean
 }
@@ -65,10 +83,16 @@ export interface InputFacts {
 const foreignDeliveryMs = 5 * 60_000
 
 /**
- * When failing deliveries degrade the health: so many in a row, in a minute or more, the last one lately. A single event that nobody can
- * handle is tried seven times in its first hour.
+ * How long a delivery that was not accepted for its credential degrades the health, unless one is accepted before. Redeliveries come
+ * ten or thirty minutes apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
  */
-const manyFailures = { count: 10, ms: 60_000, latelyMs: 5 * 60_000 }
+const unacceptedMs = 60 * 60_000
+
+/**
+ * So many failures in a row degrade the health, however fast or slow they come, until a success: an application that is down fails
+ * thousands in seconds, and then nothing comes for minutes. A single event that nobody can handle is tried seven times in its first hour.
+ */
+const manyFailures = 10
 
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
@@ -77,12 +101,12 @@ const noHandler =
 
 /** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function judgeInput(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, failing, answered = {}, strangers = {} } = facts.listener ?? {}
+  const { draining, foreign, failing, lastUnaccepted } = facts.listener ?? {}
+  const { answered = {}, strangers = {}, unaccepted = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   if (draining) reasons.push('the binding is closing')
   const down = reasons.length > 0
-  const isMissing = facts.subscription.state === 'missing'
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
@@ -93,19 +117,38 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  if (
-    failing &&
-    failing.count >= manyFailures.count &&
-    failing.lastAt - failing.since >= manyFailures.ms &&
-    now - failing.lastAt < manyFailures.latelyMs
-  ) {
+  // That of our own secret in a delivery of another event subscription is `foreign`.
+  if (lastUnaccepted && lastUnaccepted.fault.problem !== 'absent' && now - lastUnaccepted.lastAt < unacceptedMs) {
+    const { fault, status, lastAt } = lastUnaccepted
+    const then = status === 401 ? 'Event Grid does not send it again' : 'Event Grid sends it again'
     reasons.push(
-      `the application failed each of ${failing.count} deliveries since ${new Date(failing.since).toISOString()}: look at its log; ` +
-        'Event Grid sends the events again until their limits',
+      `a delivery of our event subscription was not accepted at ${timeOf(lastAt)}, and none since: ${faultInWords(fault)}; ` +
+        `it was answered ${status}: ${then}`,
     )
   }
-  const status = down || isMissing ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
-  return { status, reasons, answered, strangers, ready: !down && facts.mayBeRouted }
+  const problem = problemOfHandling(failing, 'deliveries')
+  if (problem) reasons.push(problem)
+  const status = down || getsNothing(facts.subscription) ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
+  return {
+    ...{ status, reasons, answered, strangers, unaccepted, ready: !down && facts.mayBeRouted },
+    eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
+  }
+}
+
+const timeOf = (ms: number) => new Date(ms).toISOString()
+
+/** Is the event subscription known to deliver nothing? */
+function getsNothing(subscription: SubscriptionState | undefined): boolean {
+  return subscription?.state === 'missing' || (subscription?.state === 'failed' && subscription.delivers === false)
+}
+
+function problemOfHandling(failing: FailureStreak | undefined, what: 'deliveries' | 'events'): string | undefined {
+  if (!failing || failing.count < manyFailures) return undefined
+  const { count, since, lastAt } = failing
+  return (
+    `the application failed each of ${count} ${what} since ${timeOf(since)}, the last at ${timeOf(lastAt)}: look at its log; ` +
+    'Event Grid sends the events again until their limits'
+  )
 }
 
 interface PullFacts {
@@ -113,29 +156,35 @@ interface PullFacts {
   readonly handlerAttached: boolean
   /** Absent where ARM is not asked. */
   readonly subscription: SubscriptionState | undefined
+  readonly timesDeleted: number
   /** Absent before the first receive. */
   readonly receiver: ReceiverStatus | undefined
 }
 
 /** Judges pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
-export function judgePull({ closed, handlerAttached, subscription, receiver }: PullFacts): InputHealth {
+export function judgePull({ closed, handlerAttached, subscription, timesDeleted, receiver }: PullFacts): InputHealth {
   const reasons: string[] = []
   if (closed || receiver?.draining) reasons.push('the binding is closing')
   const failure = receiver?.failure
   if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
-  const isMissing = subscription?.state === 'missing'
-  const isDown = isMissing || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))
+  const isDown =
+    getsNothing(subscription) || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))
   if (!handlerAttached) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
   const problem = subscription && problemOf(subscription)
   if (problem) reasons.push(problem)
+  const handling = problemOfHandling(receiver?.failing, 'events')
+  if (handling) reasons.push(handling)
   return {
     status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
     reasons,
     answered: {},
     strangers: {},
+    unaccepted: {},
     ready: true,
-    ...(receiver && { pull: receiver.counts }),
+    // Also before the first receive: a count that begins with its first event would hide that one from who watches increases.
+    pull: receiver?.counts ?? createPullCounts(),
+    ...(subscription && { eventSubscription: { state: subscription.state, timesDeleted } }),
   }
 }
 
@@ -144,7 +193,7 @@ function problemOf(subscription: SubscriptionState): string | undefined {
     case 'pending':
       return 'the event subscription is not provisioned yet'
     case 'failed':
-      return `the event subscription could not be provisioned: ${subscription.why}`
+      return `${subscription.delivers === false ? 'no event comes: ' : ''}the event subscription could not be provisioned: ${subscription.why}`
     case 'provisioned':
       return subscription.problem
     case 'missing':

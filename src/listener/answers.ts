@@ -3,8 +3,10 @@
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
+import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
+import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/judge-request.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
 import { fieldsOf, logEvents } from './log-events.ts'
@@ -31,8 +33,14 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
-  /** Deliveries in a row that the handler failed or did not answer in time; `since` and `lastAt` in epoch milliseconds. */
-  readonly failing: { readonly count: number; readonly since: number; readonly lastAt: number } | undefined
+  /** Deliveries in a row that the handler failed or did not answer in time. */
+  readonly failing: FailureStreak | undefined
+  /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
+  readonly unaccepted: Readonly<Record<string, number>>
+  /** The last of them; `undefined` once one is accepted. `lastAt` in epoch milliseconds. */
+  readonly lastUnaccepted:
+    | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
+    | undefined
 }
 
 /** Answers each request once, and counts deliveries. */
@@ -44,14 +52,16 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
+  const failing = createFailureStreak(now)
+  const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
-  let failing: AnswerFigures['failing']
+  let lastUnaccepted: AnswerFigures['lastUnaccepted']
 
-  function write({ answer: { status }, logEvent }: GateRefusal, { headers }: FastifyReply['request']): void {
+  function write({ answer: { status }, logEvent, fault }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
     const { level, message } = logEvents[logEvent]
-    const fields = fieldsOf(logEvent, { status, headers, scope })
-    log[level](message, fields, fields.eventSubscription)
+    const { fields, about } = fieldsOf(logEvent, { status, headers, scope, fault })
+    log[level](message, fields, about)
     if (logEvent !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     onForeignDelivery?.()
@@ -74,13 +84,18 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer, unproven = false, hasOurKeyId = false } = refusal
+    const { answer, unproven = false, hasOurKeyId = false, fault } = refusal
     write(refusal, request)
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
       const isStranger = unproven && !hasOurKeyId && !namesOurs(ours, request.headers)
+      if (!unproven) lastUnaccepted = undefined
+      else if (fault && !isStranger) {
+        count(unaccepted, fault.problem)
+        lastUnaccepted = { fault, status: answer.status, lastAt: now() }
+      }
       answerPost(reply, answer, { counts: isStranger ? strangers : deliveries, closes })
     } else sendAnswer(reply, answer, closes)
   }
@@ -89,8 +104,9 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     refuse,
     /** @param onKnown called when it is known whether the sender has got a 200 */
     answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
-      const { count: before, since } = failing ?? { count: 0, since: now() }
-      failing = answer.status < 500 ? undefined : { count: before + 1, since, lastAt: now() }
+      lastUnaccepted = undefined
+      if (answer.status < 500) failing.succeeded()
+      else failing.failed()
       answerPost(reply, answer, { counts: deliveries, closes: false, onKnown })
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
@@ -113,7 +129,9 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
-      failing,
+      failing: failing.current(),
+      unaccepted: Object.fromEntries(unaccepted),
+      lastUnaccepted,
     }),
   }
 }
@@ -129,6 +147,6 @@ interface Sending {
   readonly onKnown?: (isTaken: boolean) => void
 }
 
-function count(counts: Counts, status: number): void {
-  counts.set(status, (counts.get(status) ?? 0) + 1)
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { LogFields } from '../core/logger.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { oneLine, shellWord } from '../support/text/text.ts'
+import { type CredentialFault, faultFields } from './admit/credential-fault.ts'
 
 /** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
 export const logEvents = {
@@ -19,7 +20,9 @@ export const logEvents = {
     message:
       'refused events of another event subscription, which delivers here with no known credential: Event Grid does not send them again',
   },
-  unavailable: { level: 'warn', message: 'put off a delivery: the keys to check its token with cannot be fetched' },
+  unavailable: { level: 'warn', message: 'put off a delivery: the keys to check its token with are not there' },
+  /** Entra: our own write of the event subscription may not have reached Event Grid yet. */
+  unaccepted: { level: 'warn', message: 'put off a delivery: its Entra token is not accepted' },
   otherSubscription: { level: 'warn', message: 'refused a validation request for another event subscription' },
   otherOrigin: {
     level: 'warn',
@@ -50,23 +53,30 @@ interface Refused {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly scope: Scope
+  readonly fault?: CredentialFault | undefined
 }
 
-/** The fields of a line. */
+/** The lines that tell why a credential is not accepted. */
+const tellsFault: ReadonlySet<LogEvent> = new Set(['unauthorized', 'unavailable', 'unaccepted'])
+
+/** The fields of a line, and what it is about where each subject has a line of its own. */
 export function fieldsOf(
   logEvent: LogEvent,
-  { status, headers, scope }: Refused,
-): LogFields & { readonly eventSubscription?: string } {
+  { status, headers, scope, fault }: Refused,
+): { readonly fields: LogFields; readonly about?: string | undefined } {
+  if (fault && tellsFault.has(logEvent)) return { fields: { status, ...faultFields(fault) }, about: fault.problem }
+  const other = logEvent === 'otherSender' ? otherSender(String(headers['aeg-subscription-name']), scope) : undefined
   const { 'webhook-request-origin': origin, 'content-type': contentType, 'content-encoding': contentEncoding } = headers
-  return {
+  const fields = {
     status,
     ...(logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }),
     ...(status === 415 && {
       contentType: oneLine(contentType ?? '', 120),
       contentEncoding: oneLine(contentEncoding ?? '', 120),
     }),
-    ...(logEvent === 'otherSender' && otherSender(String(headers['aeg-subscription-name']), scope)),
+    ...other,
   }
+  return { fields, about: other?.eventSubscription }
 }
 
 /**

@@ -22,6 +22,8 @@ export interface HeldEventsOptions extends SettlerOptions {
   /** How long a lock lasts, in ms. */
   readonly lockMs: number
   readonly counts: OpenPullCounts
+  /** Called with what the dispatcher made of each event, before it is settled. */
+  readonly onOutcome: (outcome: HandlingOutcome) => void
   /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }
@@ -36,7 +38,7 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { lockMs, counts, log, clock, onRoom } = options
+  const { lockMs, counts, log, clock, onOutcome, onRoom } = options
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
   const settler = createSettler(options)
@@ -102,6 +104,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
         redelivered: deliveryCount > 1,
         settle(outcome, onKnown) {
           running.delete(held)
+          onOutcome(outcome)
           const settlement = decideSettlement(outcome, deliveryCount)
           settler.settle(lock, settlement, (result) => {
             release(settlement, result)

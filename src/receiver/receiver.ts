@@ -1,6 +1,9 @@
 // The pull loop: 30 s open request, 60 s default lock, drain at close.
+
+import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { pause, within } from '../support/time/clock.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
+import type { HandlingOutcome } from './decide-settlement.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'
 import { createPullCounts, type PullCounts } from './pull-counts.ts'
@@ -36,6 +39,8 @@ export interface ReceiverStatus {
   /** Whether a receive has ever succeeded. */
   readonly everReceived: boolean
   readonly draining: boolean
+  /** Events in a row that the application failed or did not handle in time. */
+  readonly failing: FailureStreak | undefined
   readonly counts: PullCounts
 }
 
@@ -63,13 +68,19 @@ export function createReceiver(options: ReceiverOptions) {
   const cutting = new AbortController()
   const counts = createPullCounts()
   const lockMs = options.lockDurationMs ?? minLockMs
-  const held = createHeldEvents({ ...options, lockMs, counts, onRoom: pumpSoon })
+  const failing = createFailureStreak(() => clock.now())
+  const held = createHeldEvents({ ...options, lockMs, counts, onOutcome: countOutcome, onRoom: pumpSoon })
   const failures = createReceiveFailures({ ...options, signal: closing.signal, onPauseEnd: pump })
   const open = new Set<{ readonly asked: number }>()
   let willPump = false
   let wasFull = false
   let maxEvents = firstMaxEvents
   let everReceived = false
+
+  function countOutcome(outcome: HandlingOutcome): void {
+    if (outcome === 'threw' || outcome === 'timedOut') failing.failed()
+    else if (outcome !== 'notTried') failing.succeeded()
+  }
 
   /** Events that end in the same turn make one receive. */
   function pumpSoon(): void {
@@ -148,6 +159,7 @@ export function createReceiver(options: ReceiverOptions) {
       failure: failures.current(),
       everReceived,
       draining: closing.signal.aborted,
+      failing: failing.current(),
       counts: structuredClone(counts),
     }),
     /** To be called when a handler was attached. */

@@ -50,11 +50,26 @@ async function openSide() {
 
 it('creates an event subscription again that somebody deleted', async () => {
   const { side, remove, exists, look } = await openSide()
-  expect(side.health().status).toBe('healthy')
+  expect(side.health()).toMatchObject({
+    status: 'healthy',
+    eventSubscription: { state: 'provisioned', timesDeleted: 0 },
+  })
   await remove()
   look()
   await expect.poll(exists, { timeout: 30_000 }).toBe(true)
-  await expect.poll(() => side.health().status, { timeout: 30_000 }).toBe('healthy')
+  const again = { status: 'healthy', eventSubscription: { state: 'provisioned', timesDeleted: 1 } }
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(again)
+})
+
+it('is unhealthy where one that somebody deleted cannot be created again', async () => {
+  const { emulator, side, remove, look } = await openSide()
+  await remove()
+  emulator.failNext({ route: 'arm', status: 403, times: 1_000, matches: ({ method }) => method === 'PUT' })
+  look()
+  await expect
+    .poll(() => side.health(), { timeout: 30_000 })
+    .toMatchObject({ status: 'unhealthy', reasons: [expect.stringMatching(/^no event comes: /)] })
+  expect(side.health().eventSubscription).toEqual({ state: 'failed', timesDeleted: 1 })
 })
 
 it('is degraded with the reason where somebody moved it, and writes nothing', async () => {

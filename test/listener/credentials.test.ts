@@ -210,7 +210,7 @@ describe('deriveDeliveryCredentials', () => {
 
 describe('refuseCredential', () => {
   const minutes = (count: number) => count * 60_000
-  const failing: Evidence = { kind: 'failing', reason: 'x' }
+  const failing: Evidence = { kind: 'failing', fault: { problem: 'audience' } }
 
   it.each([
     ['before our write succeeded', undefined, minutes(100), 503],
@@ -222,6 +222,8 @@ describe('refuseCredential', () => {
 
   it('answers 503 when keys are not available, however old our write is', () => {
     const context = { namesUs: false, writtenAt: 0, now: minutes(1_000) }
-    expect(refuseCredential({ kind: 'unavailable' }, context)).toMatchObject({ status: 503 })
+    expect(refuseCredential({ kind: 'unavailable', fault: { problem: 'keys_unavailable' } }, context)).toMatchObject({
+      status: 503,
+    })
   })
 })

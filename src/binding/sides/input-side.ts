@@ -56,6 +56,7 @@ export async function createInputSide(
     listener: report(),
     handlerAttached: handler() !== undefined,
     subscription: keeper?.state() ?? { state: 'unmanaged' },
+    timesDeleted: keeper?.timesDeleted() ?? 0,
     mayBeRouted: keeper?.isReady() ?? true,
   })
 

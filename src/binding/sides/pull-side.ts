@@ -74,6 +74,7 @@ export async function createPullSide(
         closed,
         handlerAttached: handler() !== undefined,
         subscription: keeper?.state(),
+        timesDeleted: keeper?.timesDeleted() ?? 0,
         receiver: receiver?.status(),
       }),
     async close() {

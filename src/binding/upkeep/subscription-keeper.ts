@@ -67,6 +67,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const control = await connect()
       const outcome = await (manages ? control.upsert(how) : control.check(how))
       wasPermitted = outcome.action !== 'notPermitted'
+      if (outcome.action === 'created') record.missed()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
       return outcome
@@ -107,6 +108,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
         logger.warn(
           `the event subscription is missing; ${manages ? 'creating it again' : 'waiting until somebody creates it'}`,
         )
+        record.missed()
         record.failed('it was deleted', !manages)
         return true
       }
@@ -124,6 +126,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
 
   return {
     state: record.current,
+    timesDeleted: record.timesDeleted,
     isReady: record.isReady,
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
       record.startWaiting()

@@ -14,7 +14,8 @@ export type SubscriptionState =
       /** What somebody changed since, or what differs from the metadata: a sentence without a secret. */
       readonly problem?: string
     }
-  | { readonly state: 'failed'; readonly why: string }
+  /** `delivers` is false where it was seen not to exist, or not to deliver: then no event comes. */
+  | { readonly state: 'failed'; readonly why: string; readonly delivers?: false }
   /** It does not exist, and this binding does not create it: no event comes. */
   | { readonly state: 'missing'; readonly why: string }
   /** Nobody is asked about it. */
@@ -29,6 +30,15 @@ export interface StateRecordOptions {
   readonly manages: boolean
 }
 
+/** Every state, as metrics and health name them. */
+export const subscriptionStates: readonly SubscriptionState['state'][] = [
+  'pending',
+  'provisioned',
+  'failed',
+  'missing',
+  'unmanaged',
+]
+
 /** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
 const maxWaitMs = 30_000
 
@@ -37,8 +47,18 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
   let state: SubscriptionState = { state: 'pending' }
   let isReady = !addsCredential
   let waitsUntil = Number.POSITIVE_INFINITY
+  /** Whether it delivered when it was last read; `undefined` before that. */
+  let delivers: boolean | undefined
+  let timesDeleted = 0
   return {
     current: () => state,
+    /** How often it was found missing after it had been there. */
+    timesDeleted: () => timesDeleted,
+    /** A read found it missing. */
+    missed(): void {
+      if (state.state === 'provisioned') timesDeleted++
+      delivers = false
+    },
     /**
      * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
      * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
@@ -51,17 +71,22 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     /** An upsert read the event subscription. */
     looked(delivering: boolean): void {
       isReady ||= !delivering
+      delivers = delivering
     },
     /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
     provisioned(wroteAt: number | undefined): void {
       isReady = true
+      delivers = true
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
     failed(why: string, isMissing = false): void {
-      state = { state: isMissing ? 'missing' : 'failed', why }
+      state = isMissing
+        ? { state: 'missing', why }
+        : { state: 'failed', why, ...(delivers === false && { delivers: false as const }) }
     },
     /** A read found the event subscription, with or without a problem (a clause). */
     found(clause: string | undefined): void {
+      delivers = true
       const before = state.state === 'provisioned' ? state : { since: clock.now(), problem: undefined }
       const [subject, then] = manages
         ? ['somebody changed the event subscription', 'it is left unchanged until the next start']

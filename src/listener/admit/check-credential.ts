@@ -58,10 +58,7 @@ async function createTokenCheck(
     },
     keys: createKeySet({
       ...{ url, ca: endpoints.ca, timeoutMs, closing, elapsed },
-      onFailure(error) {
-        const reason = error instanceof Error ? error.name : typeof error
-        log.warn('could not fetch the keys of Entra', { url, reason })
-      },
+      onFailure: (reason) => log.warn('could not fetch the keys of Entra', { url, reason }),
     }),
     now,
   })

@@ -1,6 +1,7 @@
 // Bearer token in `Authorization`: RS256 only, order of checks, cache of 1,000 verified tokens.
 import { hash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import type { CredentialFault } from './credential-fault.ts'
 import { decideToken, type ExpectedToken } from './entra-token.ts'
 import type { KeySet } from './key-set.ts'
 import type { Evidence } from './refuse-credential.ts'
@@ -29,17 +30,17 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
 
   async function verify(token: string, digest: string): Promise<Evidence> {
     const claims = readClaims(token)
-    if (claims === undefined) return failing('the token is not an RS256 token')
+    if (claims === undefined) return failing({ problem: 'format' })
     // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
     const decision = decideToken(claims, expected, now())
-    if (!decision.accepted) return failing(decision.reason)
+    if (!decision.accepted) return failing(decision.fault)
     switch (await keys.verify(token)) {
       case 'unavailable':
-        return { kind: 'unavailable' }
+        return { kind: 'unavailable', fault: unavailable(keys.failure()) }
       case 'unknownKey':
-        return failing('the signing key is not one of the tenant')
+        return failing({ problem: 'unknown_key' })
       case 'invalid':
-        return failing('the signature is wrong')
+        return failing({ problem: 'signature' })
       case 'valid':
         remember(digest, decision.expiresAt)
         return { kind: 'proven' }
@@ -56,8 +57,13 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   }
 }
 
-function failing(reason: string): Evidence {
-  return { kind: 'failing', reason }
+function failing(fault: CredentialFault): Evidence {
+  return { kind: 'failing', fault }
+}
+
+/** The set may be there without the key: it was fetched a moment ago, and is not fetched again for each unknown key. */
+function unavailable(detail: string | undefined): CredentialFault {
+  return detail === undefined ? { problem: 'unknown_key' } : { problem: 'keys_unavailable', detail }
 }
 
 function bearerToken(authorization: string | undefined): string | undefined {

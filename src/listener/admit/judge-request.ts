@@ -4,6 +4,7 @@ import { type Answer, problemAnswer } from '../http/answer.ts'
 import { declaredLength, refuseRepresentation } from '../http/representation.ts'
 import type { LogEvent } from '../log-events.ts'
 import type { CheckCredential } from './check-credential.ts'
+import type { CredentialFault } from './credential-fault.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import { type CredentialRefusal, type Evidence, refuseCredential } from './refuse-credential.ts'
 import { soleValue } from './sole-value.ts'
@@ -16,6 +17,8 @@ export interface GateRefusal {
   readonly unproven?: boolean
   /** It carries one of our key ids, with a wrong token. */
   readonly hasOurKeyId?: boolean
+  /** Why its credential is not accepted, where that is the reason for the answer. */
+  readonly fault?: CredentialFault
 }
 
 /** What the head decides: a final answer, or that the body is read, as what. */
@@ -104,6 +107,7 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
     return {
       ...answer(problem, logEventOf(refusal, evidence, namesNoOther)),
       hasOurKeyId: evidence.kind === 'mismatch',
+      fault: 'fault' in evidence ? evidence.fault : { problem: evidence.kind },
     }
   }
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
@@ -152,6 +156,7 @@ function answerProven(answered: Answer, logEvent: LogEvent): GateDecision {
 function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, namesNoOther: boolean): LogEvent {
   if (foreign) return 'foreign'
   if (evidence.kind === 'unavailable') return 'unavailable'
+  if (status === 503) return 'unaccepted'
   return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
 }
 

@@ -1,7 +1,10 @@
 // Fetching Entra's signing keys: cache 12 hours, cooldown 30 s, time-out 5 s.
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
+import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { trustPolicies } from '../../azure/trust.ts'
+import { codeOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
@@ -20,8 +23,8 @@ export interface KeySetOptions {
   readonly closing: AbortSignal
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
-  /** Called for each failed fetch. */
-  readonly onFailure: (error: unknown) => void
+  /** Called for each failed fetch, with the reason: it holds no secret. */
+  readonly onFailure: (reason: string) => void
 }
 
 /** Entra's set has a few kilobytes. */
@@ -37,6 +40,7 @@ export function createKeySet(options: KeySetOptions) {
   let connecting: ReturnType<typeof connect> | undefined
   let fetched = 0
   let failedAt = Number.NEGATIVE_INFINITY
+  let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
     // jose knows no cooldown after a failure.
@@ -45,14 +49,17 @@ export function createKeySet(options: KeySetOptions) {
       connecting ??= connect(options)
       const send = await connecting
       const { status, bodyAsText } = await send(AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
-      if (status !== 200) throw new Error(`the key set was answered with ${status}`)
+      if (status !== 200) throw new KeySetError(`it was answered with ${status}`)
       const text = bodyAsText ?? ''
-      if (!holdsKey(text)) throw new Error('the key set holds no usable key')
+      if (!holdsKey(text))
+        throw new KeySetError('the answer holds no usable key: something else than Entra may have answered')
       fetched++
+      failure = undefined
       return new Response(text)
     } catch (error) {
       failedAt = elapsed()
-      onFailure(error)
+      failure = whyNotFetched(error, { url, timeoutMs })
+      if (!closing.aborted) onFailure(failure)
       throw error
     }
   }
@@ -63,6 +70,8 @@ export function createKeySet(options: KeySetOptions) {
     [customFetch]: fetchKeys,
   })
   return {
+    /** Why the last fetch failed; `undefined` where it did not. */
+    failure: () => failure,
     /** Checks the RS256 signature of a token. */
     async verify(token: string): Promise<SignatureCheck> {
       const before = fetched
@@ -86,9 +95,27 @@ const faultsOfToken: ReadonlySet<string> = new Set([
   'ERR_JOSE_ALG_NOT_ALLOWED',
 ])
 
+/** An answer came, and it is not a set of keys. */
+class KeySetError extends Error {
+  override readonly name = 'KeySetError'
+}
+
+/** Why a fetch failed, and what to do: of a foreign error its code, since its message may hold anything. */
+function whyNotFetched(
+  error: unknown,
+  { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
+): string {
+  if (error instanceof KeySetError) return error.message
+  const name = error instanceof Error ? error.name : typeof error
+  if (name === 'TimeoutError' || name === 'AbortError') return `no answer came in ${timeoutMs / 1_000} s`
+  const code = codeOf(error)
+  const remedy = certificateRemedy(code, url) ?? silenceRemedy(code, url)
+  return `${code ?? name}${remedy === undefined ? '' : `: ${remedy}`}`
+}
+
 /** Is there a key that could sign? A set without one is an answer of something else than Entra. */
 function holdsKey(text: string): boolean {
-  const set: unknown = JSON.parse(text)
+  const set = readJson(text)
   const keys: readonly unknown[] = isRecord(set) && Array.isArray(set.keys) ? set.keys : []
   return keys.some((key) => isRecord(key) && typeof key.n === 'string')
 }

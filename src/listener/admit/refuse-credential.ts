@@ -1,4 +1,5 @@
 // 401 or 503 for missing or wrong credentials; 10 minutes grace after our write.
+import type { CredentialFault } from './credential-fault.ts'
 
 /** What the credential of a delivery proves. */
 export type Evidence =
@@ -8,10 +9,10 @@ export type Evidence =
   | { readonly kind: 'absent' }
   /** One of our key ids with a wrong token. */
   | { readonly kind: 'mismatch' }
-  /** An Entra token that is not accepted; `reason` is one of a fixed set of sentences. */
-  | { readonly kind: 'failing'; readonly reason: string }
-  /** An Entra token that cannot be judged, because the keys cannot be fetched. */
-  | { readonly kind: 'unavailable' }
+  /** An Entra token that is not accepted. */
+  | { readonly kind: 'failing'; readonly fault: CredentialFault }
+  /** An Entra token that cannot be judged, because its key is not there: the keys cannot be fetched, or were fetched a moment ago. */
+  | { readonly kind: 'unavailable'; readonly fault: CredentialFault }
 
 /** Further facts for the decision. */
 export interface CredentialContext {
