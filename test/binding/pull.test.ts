@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { ManualClock } from '../../src/emulator/index.ts'
 import { Binding, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
-import { createMetrics } from '../../src/sidecar/shared/metrics.ts'
+import { createMetrics, figuresOf } from '../../src/sidecar/shared/metrics.ts'
 import { sendArm } from '../support/azure-clients.ts'
 import { openPull, order, queue } from '../support/open-pull.ts'
 import { refusal } from '../support/refusal.ts'
@@ -434,12 +434,9 @@ it.each([
 it('counts for Prometheus what was received and settled', async () => {
   const { emulator, binding, publish, byKey } = await openPull()
   const metrics = createMetrics()
-  const none = { inFlight: 0, answered: {}, strangers: {}, output: undefined }
-  metrics.watch(() => {
-    const { input } = binding.health()
-    return [{ name: 'orders', ...none, pull: input?.pull, input: input?.status }]
-  })
+  metrics.watch(() => [figuresOf('orders', binding.health(), { inFlight: 0 })])
   await binding.init(byKey)
+  expect(await metrics.text()).toMatch(/pull_settled_total\{component="orders",kind="release"\} 0/)
   await publish(order('one'), order('two'))
   await emulator.settled()
   await expect.poll(() => metrics.text()).toContain('pull_settled_total{component="orders",kind="acknowledge"} 2')

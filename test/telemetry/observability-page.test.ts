@@ -23,7 +23,14 @@ async function metricsOfComponent() {
   counters.event('acknowledged', 1)
   counters.invoke('OK', 1)
   counters.init('input', 'OK')
-  const figures = { inFlight: 0, waiting: 0, readers: 1, answered: { 200: 1 }, strangers: { 401: 1 } }
+  const push = { answered: { 200: 1 }, strangers: { 401: 1 }, unaccepted: { audience: 1 } }
+  const figures = {
+    inFlight: 0,
+    waiting: 0,
+    readers: 1,
+    push,
+    subscription: { state: 'pending', timesDeleted: 0 },
+  } as const
   metrics.watch(() => [{ name: 'orders', ...figures, pull: createPullCounts(), input: 'healthy', output: 'healthy' }])
   metrics.watchInit(() => true)
   const labels = new Map<string, Set<string>>()
@@ -46,9 +53,12 @@ it.each([
   for (const [, name = '', selected = ''] of used) {
     const selectors = [...selected.matchAll(/(\w+)(?:=|!=|=~)/g)].map(([, label = '']) => label)
     // Prometheus adds the instance itself.
-    const strange = [...selectors, ...grouped].filter((label) => label !== 'instance' && !known.get(name)?.has(label))
+    const strange = selectors.filter((label) => !known.get(name)?.has(label))
     expect({ name, strange }).toEqual({ name, strange: [] })
   }
+  // Prometheus adds the instance itself.
+  const labels = new Set(['instance', ...used.flatMap(([, name = '']) => [...(known.get(name) ?? [])])])
+  expect(grouped.filter((label) => !labels.has(label))).toEqual([])
 })
 
 it('says for each alert what to do', () => {

@@ -6,7 +6,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { Loaded } from '../../metadata/folder/load-components.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/watch-state.ts'
-import { createMetrics } from '../shared/metrics.ts'
+import { createCodes, createMetrics } from '../shared/metrics.ts'
 import type { ApiOptions } from './api/api-metadata.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
 import { createCallOutput } from './api/call-output.ts'
@@ -39,7 +39,7 @@ export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
 export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const { app, health, http, grpc, components, loggerOf } = options
   const logger = loggerOf()
-  const metrics = createMetrics()
+  const metrics = createMetrics({ invoke: new Set(['OK', ...createCodes, 'UNEXPECTED']) })
   let watch: ReturnType<typeof watchApp> | undefined
   const openChannel =
     app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel

@@ -3,9 +3,10 @@ import { resolve } from 'node:path'
 import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
 import { createPeers, serverOptions } from '../shared/grpc-peers.ts'
-import { createMetrics, figuresOf } from '../shared/metrics.ts'
+import { createCodes, createMetrics, figuresOf } from '../shared/metrics.ts'
 import { loadContract } from './grpc/contract.ts'
 import { createInputService, createOutputService } from './grpc/services.ts'
+import { statusByCode } from './grpc/status.ts'
 import type { Instance } from './instance.ts'
 import { createInstances, type InstancesOptions } from './instances.ts'
 import type { LockOptions } from './sockets/folder-lock.ts'
@@ -26,6 +27,10 @@ const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
 
 const maxMessageBytes = 64 * 1024 * 1024
 
+/** What `Invoke` and `Init` are counted with. INTERNAL: an unexpected error. */
+const invokeStatuses = new Set<string>(['OK', ...createCodes.map((code) => statusByCode[code]), 'INTERNAL'])
+const initStatuses = new Set<string>(['OK', ...Object.values(statusByCode), 'INTERNAL'])
+
 /** Time for the last calls to end after the drain. */
 const lastAnswersMs = 1_000
 
@@ -40,7 +45,7 @@ export async function createPluggable(options: PluggableOptions) {
   const { socketMode: mode = 0o660, initWarningMs = 60_000 } = options
   const { loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
   const logger = loggerOf()
-  const metrics = createMetrics()
+  const metrics = createMetrics({ invoke: invokeStatuses, init: initStatuses })
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
   metrics.watch(() =>
     [...instances.all()].map((instance) => {

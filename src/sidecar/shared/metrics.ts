@@ -1,7 +1,11 @@
 // Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Health, healthStatuses } from '../../binding/health.ts'
+import { type Health, healthStatuses, type InputHealth } from '../../binding/health.ts'
+import { subscriptionStates } from '../../binding/upkeep/subscription-state.ts'
+import type { BindingErrorCode } from '../../core/errors.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
+
+const sides = ['input', 'output'] as const satisfies readonly Side[]
 
 const results = ['acknowledged', 'failed', 'abandoned'] as const
 
@@ -17,14 +21,44 @@ export type ComponentCounters = ReturnType<Metrics['component']>
 /** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
 
-export function createMetrics() {
+/** The codes that `create` fails with. */
+export const createCodes = [
+  'PAYLOAD_INVALID',
+  'PAYLOAD_TOO_LARGE',
+  'PUBLISH_REJECTED',
+  'PUBLISH_UNAVAILABLE',
+  'CREDENTIALS_REJECTED',
+  'PERMISSION_DENIED',
+  'OVERLOADED',
+  'ABORTED',
+  'CLOSED',
+  'OPERATION_UNSUPPORTED',
+  'SIDE_NOT_CONFIGURED',
+] as const satisfies readonly BindingErrorCode[]
+
+/** The statuses of answers to deliveries. */
+const deliveryStatuses = ['200', '400', '401', '403', '404', '413', '415', '500', '503']
+
+/** The statuses of answers to receives of pull delivery. */
+const receiveStatuses = ['200', '400', '401', '403', '404', '410', '429', '500', '502', '503', '504', 'none']
+
+/** What a label may be: such series begin at 0, or the first failure after a start would be no increase to who watches them. */
+export interface KnownCodes {
+  /** Of `invokes_total`. */
+  readonly invoke: ReadonlySet<string>
+  /** Of `inits_total`. @default none: nobody initialises the components */
+  readonly init?: ReadonlySet<string>
+}
+
+/** @param known the labels that are there from the start. @default none */
+export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
   const registry = new Registry()
   let components: () => Iterable<ComponentFigures> = () => []
   let areDefaultsOn = false
   addStates(registry, () => components())
 
   return {
-    ...createCounts(registry),
+    ...createCounts(registry, known, () => components()),
     /** Sets the source of the component states: called each time the metrics are read. */
     watch(source: () => Iterable<ComponentFigures>): void {
       components = source
@@ -50,24 +84,45 @@ export function createMetrics() {
   }
 }
 
-function createCounts(registry: Registry) {
+function createCounts(registry: Registry, known: KnownCodes, components: () => Iterable<ComponentFigures>) {
   const registers = [registry]
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers })
+  const named = (name: string, help: string, labelNames: string[]) => ({
+    ...{ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers },
+  })
+  const counter = (...of: Parameters<typeof named>) => new Counter(named(...of))
   const histogram = (name: string, help: string) =>
     new Histogram({ name: `eventgrid_binding_${name}`, help, labelNames: ['component'], buckets, registers })
-  const events = counter('events_total', 'Events sent to the application, by result', ['result'])
+  const events = new Counter({
+    ...named('events_total', 'Events sent to the application, by result', ['result']),
+    collect() {
+      for (const { name: component, input } of components()) {
+        if (input !== undefined) for (const result of results) this.inc({ component, result }, 0)
+      }
+    },
+  })
   const eventSeconds = histogram('event_seconds', 'Time from the delivery of an event to its acknowledgement')
-  const invokes = counter('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', ['code'])
+  const invokes = new Counter({
+    ...named('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', ['code']),
+    collect() {
+      for (const { name: component, output } of components()) {
+        if (output !== undefined) for (const code of known.invoke) this.inc({ component, code }, 0)
+      }
+    },
+  })
   const invokeSeconds = histogram('invoke_seconds', 'Time that calls of the output took')
   const inits = counter('inits_total', 'Calls of Init, by gRPC status', ['side', 'code'])
+  const starts = new Gauge(
+    named('start_time_seconds', 'When the counts of the component began, in seconds since 1970', []),
+  )
   /** The codes that a component was counted with. */
   const codesOf = new Map<string, Set<string>>()
 
   return {
     component(component: string) {
-      const codes = codesOf.get(component) ?? new Set()
+      const codes = codesOf.get(component) ?? new Set([...known.invoke, ...(known.init ?? [])])
       codesOf.set(component, codes)
+      starts.set({ component }, Date.now() / 1000)
+      for (const code of known.init ?? []) for (const side of sides) inits.inc({ component, side, code }, 0)
       return {
         event(result: EventResult, durationMs: number): void {
           events.inc({ component, result })
@@ -89,9 +144,10 @@ function createCounts(registry: Registry) {
       for (const result of results) events.remove({ component, result })
       for (const code of codesOf.get(component) ?? []) {
         invokes.remove({ component, code })
-        for (const side of ['input', 'output']) inits.remove({ component, side, code })
+        for (const side of sides) inits.remove({ component, side, code })
       }
       codesOf.delete(component)
+      starts.remove({ component })
       eventSeconds.remove({ component })
       invokeSeconds.remove({ component })
     },
@@ -121,15 +177,23 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
   const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
   const others =
     'POST requests without a credential of ours that do not name our event subscription, by the status of the answer'
-  counter('deliveries_total', requests, ['status'], ({ answered }) => eachOf('status', answered))
-  counter('strangers_total', others, ['status'], ({ strangers }) => eachOf('status', strangers))
+  counter('deliveries_total', requests, ['status'], ({ push }) => eachOf('status', push?.answered, deliveryStatuses))
+  counter('strangers_total', others, ['status'], ({ push }) => eachOf('status', push?.strangers, deliveryStatuses))
+  const unaccepted = 'Deliveries that were not accepted for their credential, by what was wrong with it'
+  counter('unaccepted_total', unaccepted, ['reason'], ({ push }) => eachOf('reason', push?.unaccepted))
+  const state = '1 for the current state of the event subscription, 0 for the others'
+  gauge('event_subscription', state, ['state'], ({ subscription }) =>
+    oneOf('state', subscription?.state, subscriptionStates),
+  )
+  const deleted = 'Times that the event subscription was found missing after it had been there'
+  counter('event_subscription_deleted_total', deleted, [], ({ subscription }) => single(subscription?.timesDeleted))
   gauge('events_in_flight', 'Events sent and not acknowledged', [], ({ inFlight }) => single(inFlight))
   gauge('events_waiting', 'Events that wait until the stream has room', [], ({ waiting }) => single(waiting))
   gauge('reads', 'Open Read streams', [], ({ readers }) => single(readers))
   const status = '1 for the current status of a side, 0 for the others'
   gauge('health', status, ['side', 'status'], ({ input, output }) =>
     Object.entries({ input, output }).flatMap(([side, is]) =>
-      is === undefined ? [] : healthStatuses.map((status): Sample => [{ side, status }, status === is ? 1 : 0]),
+      oneOf('status', is, healthStatuses).map(([labels, value]): Sample => [{ side, ...labels }, value]),
     ),
   )
   counter('pull_received_total', 'Events received, each time that they are', [], ({ pull }) => single(pull?.received))
@@ -137,25 +201,40 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
   counter('pull_failed_settlements_total', 'Settlements that failed', [], ({ pull }) => single(pull?.failedSettlements))
   counter('pull_lock_renewals_total', 'Locks that were renewed', [], ({ pull }) => single(pull?.lockRenewals))
   const receives = 'Receive requests, by the status of the answer'
-  counter('pull_receives_total', receives, ['status'], ({ pull }) => eachOf('status', pull?.receives))
+  counter('pull_receives_total', receives, ['status'], ({ pull }) => eachOf('status', pull?.receives, receiveStatuses))
 }
 
 const single = (value: number | undefined): readonly Sample[] => (value === undefined ? [] : [[{}, value]])
 
-const eachOf = (label: string, counts: Readonly<Record<string, number>> = {}): readonly Sample[] =>
-  Object.entries(counts).map(([value, count]) => [{ [label]: value }, count])
+/** A sample for each count, and 0 for what is known and was not counted; none where there are no counts. */
+function eachOf(
+  label: string,
+  counts: Readonly<Record<string, number>> | undefined,
+  known: readonly string[] = [],
+): readonly Sample[] {
+  if (!counts) return []
+  const all = { ...Object.fromEntries(known.map((value) => [value, 0])), ...counts }
+  return Object.entries(all).map(([value, count]) => [{ [label]: value }, count])
+}
+
+/** 1 for what is the case, 0 for the others; none where nothing is known. */
+const oneOf = (label: string, is: string | undefined, all: readonly string[]): readonly Sample[] =>
+  is === undefined ? [] : all.map((value) => [{ [label]: value }, value === is ? 1 : 0])
 
 /** What its door counts of a component. */
 interface Counted {
   readonly inFlight: number
   /** Absent for `run`, which has no streams. */
   readonly waiting?: number
-  /** Open `Read` streams; absent for `run`. */
+  /** Open `Read` streams; absent for `run`. Not shown of a component that only publishes. */
   readonly readers?: number
 }
 
 /** What is observed of a component, by its health and what its door counts. A side that is not initialised has no status. */
-export function figuresOf(name: string, { input, output }: Health, counted: Counted) {
-  const { answered = {}, strangers = {}, pull, status } = input ?? {}
-  return { name, ...counted, answered, strangers, pull, input: status, output: output?.status }
+export function figuresOf(name: string, { input, output }: Health, { inFlight, waiting, readers }: Counted) {
+  const reads = input === undefined ? undefined : readers
+  const { pull, eventSubscription: subscription, status } = input ?? {}
+  // Pull delivery has counts of its own.
+  const push: Pick<InputHealth, 'answered' | 'strangers' | 'unaccepted'> | undefined = pull ? undefined : input
+  return { name, inFlight, waiting, readers: reads, push, pull, subscription, input: status, output: output?.status }
 }
