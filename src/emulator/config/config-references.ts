@@ -40,7 +40,8 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
   yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
   const clientKey = ({ tenantId, clientId }: JsonObject) =>
     `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
-  yield* twice('clients', clients, clientKey, 'clientId')
+  const oneEntry = 'is given twice; give all secrets of one client in one entry: clientSecret: [new, old]'
+  yield* twice('clients', clients, clientKey, 'clientId', oneEntry)
   const subscriptionKey = ({ topic, scope, name }: JsonObject) => `${text(topic) ?? text(scope) ?? ''} ${text(name)}`
   yield* twice('eventSubscriptions', eventSubscriptions, subscriptionKey, 'name')
 
@@ -133,12 +134,13 @@ function* twice(
   list: Entries,
   keyOf: (entry: JsonObject) => string | undefined,
   field: string,
+  rule = 'is given twice',
 ): Generator<ReferenceFault> {
   const seen = new Set<string>()
   for (const [index, entry] of list) {
     const key = keyOf(entry)?.toLowerCase()
     if (key === undefined) continue
-    if (seen.has(key)) yield { path: [kind, index, field], rule: 'is given twice' }
+    if (seen.has(key)) yield { path: [kind, index, field], rule }
     seen.add(key)
   }
 }

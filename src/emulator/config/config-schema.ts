@@ -37,7 +37,10 @@ const grant = z.preprocess(
 const client = z.strictObject({
   tenantId: field('Its tenant. Default: tenantId of the file.', text),
   clientId: field('Its application id. Default: 22222222-2222-4222-8222-222222222222.', text),
-  clientSecret: field('Its secret. Default: random.', text),
+  clientSecret: field(
+    'Its secret, or a list of secrets that are valid at once, as during a rotation; the emulator shows the first. Default: random.',
+    z.union([text, list(text).min(1, 'must name one at least').max(20, 'must name 20 at most')]),
+  ),
   objectId: field('The object id of its service principal. Default: derived from the client id.', text),
   roles: field(
     'What it may do; in a file a role may be its name alone. Default: EventGrid EventSubscription Contributor, EventGrid Data ' +

@@ -128,11 +128,13 @@ function resolveClient(
 ): Client {
   const clientId = client.clientId ?? emulatorDefaults.clientId
   const tenantId = client.tenantId ?? defaultTenant
+  const { clientSecret: given = [] } = client
+  const [first, ...otherSecrets] = typeof given === 'string' ? [given] : given
   return {
     tenantId,
     clientId,
-    clientSecret:
-      client.clientSecret ?? persistedOr(persisted, 'client secret', `${tenantId} ${clientId}`, randomSecret),
+    clientSecret: first ?? persistedOr(persisted, 'client secret', `${tenantId} ${clientId}`, randomSecret),
+    otherSecrets,
     objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
     roles: client.roles.map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
   }

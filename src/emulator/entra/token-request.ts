@@ -51,7 +51,8 @@ export function decideTokenRequest(
   const client = directory.client(tenant, clientId)
   if (!client) return { failure: entraFailures.unknownClient(clientId, tenant) }
   if (!clientSecret) return { failure: entraFailures.missingSecret() }
-  if (clientSecret !== client.clientSecret) return { failure: entraFailures.wrongSecret(client.clientId) }
+  if (![client.clientSecret, ...client.otherSecrets].includes(clientSecret))
+    return { failure: entraFailures.wrongSecret(client.clientId) }
   if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted))
     return { failure: entraFailures.wrongScope(wanted) }
   const audience = wanted.replace(/\/\.default$/, '')

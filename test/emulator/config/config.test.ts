@@ -83,7 +83,11 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
     /^1:36: .*; did you mean CloudEventSchemaV1_0\?$/,
   ],
   ['a topic twice', 'topics:\n  - name: orders\n  - name: Orders', '3:11: topics[1].name is given twice'],
-  ['a client twice', 'clients:\n  - clientId: a\n  - clientId: a', '3:15: clients[1].clientId is given twice'],
+  [
+    'a client twice',
+    'clients:\n  - clientId: a\n  - clientId: a',
+    '3:15: clients[1].clientId is given twice; give all secrets of one client in one entry: clientSecret: [new, old]',
+  ],
   ['a subscription twice', 'subscriptions:\n  - id: a\n  - id: A', '3:9: subscriptions[1].id is given twice'],
   [
     'an event subscription twice',

@@ -12,7 +12,10 @@ export interface RoleGrant {
 export interface Client {
   readonly tenantId: string
   readonly clientId: string
+  /** The first of its secrets. */
   readonly clientSecret: string
+  /** Its other secrets, valid at the same time. */
+  readonly otherSecrets: readonly string[]
   /** The object id of its service principal. */
   readonly objectId: string
   readonly roles: readonly Required<RoleGrant>[]
