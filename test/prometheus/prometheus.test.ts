@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { credentialFrom } from '../listener/open-listener.ts'
 import { openHostWorld } from '../sidecar/host/open-host.ts'
 import { connectHost } from '../sidecar/pluggable/grpc-host.ts'
+import { managementOf } from '../support/azure-clients.ts'
 import { startCommand } from '../support/command.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
@@ -21,7 +22,7 @@ import { startPrometheus } from './prometheus-server.ts'
 const program = await obtainPrometheus()
 
 const docs = (file: string) => readFileSync(new URL(`../../docs/observability/${file}`, import.meta.url), 'utf8')
-const inSeconds = (text: string) => text.replace(/\b(\d+)m\b/g, '$1s')
+const inSeconds = (text: string) => text.replace(/\b(\d+)m\b/g, '$1s').replaceAll('< 600', '< 10')
 
 const alerts = z
   .object({ groups: z.array(z.object({ rules: z.array(z.object({ alert: z.string() })) })) })
@@ -147,6 +148,16 @@ test.skipIf(program === undefined)(
     app.answerWith(() => 500)
     // An event subscription can't be provisioned.
     write('parcels.yaml', { name: 'parcels', fields: { clientSecret: 'wrong' } })
+    // Another does not exist, and nothing may create it.
+    const { clientSecret } = emulator
+    const { endpoint: topicEndpoint, key: accessKey } = emulator.topic('parcels')
+    write('letters.yaml', {
+      ...{ name: 'letters', topic: 'parcels', handshakePort: String(await freePort()) },
+      fields: { provisioning: 'check', clientSecret, topicEndpoint, accessKey },
+    })
+    // A third is deleted by somebody: a delivery with another credential has it read again.
+    await managementOf(emulator).eventSubscriptions.beginDeleteAndWait(emulator.topic('orders').id.slice(1), 'orders')
+    repeat(() => post('/api/events', { 'aeg-subscription-name': 'ORDERS' }).catch(() => {}))
     // The namespace takes no acknowledgement any more.
     emulator.failNext({
       route: 'namespace',
@@ -164,7 +175,9 @@ test.skipIf(program === undefined)(
       'EventGridSettlementsFail pulled',
       'EventGridNoReader sidecar',
       'EventGridNotInitialised',
-      'EventGridInputNotHealthy parcels',
+      'EventGridInputNotHealthy letters',
+      'EventGridSubscriptionNotProvisioned parcels',
+      'EventGridSubscriptionDeleted orders',
       'EventGridPublishFails orders',
     ]
     expect(faults.map((fault) => fault.split(' ')[0])).toEqual(alerts)

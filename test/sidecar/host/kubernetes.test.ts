@@ -19,6 +19,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { parseComponents } from '../../../src/index.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { publisherDefaults } from '../../../src/publisher/limits.ts'
 import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -141,11 +142,11 @@ describe('the manifests', () => {
   })
 })
 
-describe('the component', () => {
-  const given = { clientSecret: 'a secret', accessKey: 'a key' }
-  const [component] = parseComponents(textOf('component.yaml'), { secrets: { 'event-grid': given } })
-  const { input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
+const given = { clientSecret: 'a secret', accessKey: 'a key' }
+const [component] = parseComponents(textOf('component.yaml'), { secrets: { 'event-grid': given } })
+const { input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
 
+describe('the component', () => {
   it('is valid, with both sides', () => {
     expect(output).toBeDefined()
     expect(warnings).toEqual([])
@@ -257,6 +258,40 @@ describe('the pods', () => {
       expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true, fsGroup: 65532 })
     },
   )
+})
+
+describe('without-dapr.yaml', () => {
+  it('has the probes of the deployment', () => {
+    const path = ['spec', 'template', 'spec', 'initContainers', 0] as const
+    for (const kind of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(at('without-dapr.yaml', ...path, kind), kind).toEqual(at('deployment.yaml', ...path, kind))
+  })
+
+  it.each([
+    { file: 'deployment.yaml', daprd: Number(template.metadata.annotations['dapr.io/graceful-shutdown-seconds']) },
+    { file: 'without-dapr.yaml', daprd: undefined },
+  ])('and $file give a pod the time that its parts may take to end', ({ file, daprd }) => {
+    const spec = ['spec', 'template', 'spec'] as const
+    const preStop = Number(at(file, ...spec, 'containers', 0, 'lifecycle', 'preStop', 'sleep', 'seconds'))
+    const handling = (input?.handlerTimeoutMs ?? 0) / 1_000
+    const sum = preStop + handling + (daprd ?? handling) + publisherDefaults.closeTimeoutMs / 1_000
+    expect(at(file, ...spec, 'terminationGracePeriodSeconds')).toBeGreaterThanOrEqual(sum)
+    expect(readFileSync(resolve(root, 'docs/operations.md'), 'utf8')).toMatch(
+      new RegExp(`^\\| sum \\|.* ${sum} s \\|`, 'm'),
+    )
+  })
+})
+
+describe('the recipe of a rotation', () => {
+  it('names every Secret that a manifest mounts, and that of the component', () => {
+    const manifests = [...files.map(textOf), readFileSync(resolve(root, 'examples/check/init-container.yaml'), 'utf8')]
+    const mounted = manifests.flatMap((text) => [...text.matchAll(/secretName: (\S+)/g)].map(([, name = '']) => name))
+    const secrets = new Set([...mounted, String(at('secret.yaml', 'metadata', 'name'))])
+    expect(secrets.size).toBeGreaterThan(2)
+    const page = readFileSync(resolve(root, 'docs/kubernetes.md'), 'utf8')
+    const [, recipe = ''] = /^## Rotate a secret\n([\s\S]*?)\n## /m.exec(page) ?? []
+    for (const name of secrets) expect(recipe).toContain(`\`${name}\``)
+  })
 })
 
 describe('the Dockerfile', () => {
