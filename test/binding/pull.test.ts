@@ -431,6 +431,23 @@ it.each([
   },
 )
 
+it('is degraded once ten events in a row have failed, until one is handled', async () => {
+  let isDown = true
+  const onEvent = () => {
+    if (isDown) throw new Error('the application is down')
+  }
+  const { binding, publish, byKey } = await openPull({ binding: { onEvent } })
+  await binding.init(byKey)
+  await publish(...Array.from({ length: 9 }, (_, index) => order(`nine-${index}`)))
+  await expect.poll(() => binding.health().input?.pull?.settled.release).toBeGreaterThan(8)
+  await publish(order('tenth'))
+  const reasons = [expect.stringMatching(/^the application failed each of \d+ events since .+: look at its log/)]
+  await expect.poll(() => binding.health()).toMatchObject({ status: 'degraded', input: { reasons } })
+  isDown = false
+  await publish(order('handled'))
+  await expect.poll(() => binding.health().status).toBe('healthy')
+})
+
 it('counts for Prometheus what was received and settled', async () => {
   const { emulator, binding, publish, byKey } = await openPull()
   const metrics = createMetrics()
