@@ -1,10 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { CredentialFault } from '../../src/listener/admit/credential-fault.ts'
 import { createEntraCheck } from '../../src/listener/admit/entra-check.ts'
 import { decideToken, type ExpectedToken } from '../../src/listener/admit/entra-token.ts'
 import { createKeySet, type KeySet } from '../../src/listener/admit/key-set.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { createSigner, openKeySetServer } from './key-set-server.ts'
 import { createManualClock } from './manual-clock.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
@@ -60,17 +62,68 @@ describe('decideToken', () => {
     expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: true, expiresAt: claims.exp * 1_000 })
   })
 
-  it.each([
-    { name: 'no claims', claims: 'x' },
-    { name: 'no tenant', claims: { ...claimsV1, tid: undefined } },
-    { name: 'no application', claims: { ...claimsV1, appid: undefined } },
-    { name: 'the endpoint with its query as audience', claims: { ...claimsV1, aud: expected.subscriberEndpoint } },
-    { name: 'no audience', claims: { ...claimsV1, aud: undefined } },
-    { name: 'an expiry beyond the skew', claims: { ...claimsV1, exp: now - 300 } },
-    { name: 'an expiry that is a text', claims: { ...claimsV1, exp: '9999999999' } },
-    { name: 'a beginning beyond the skew', claims: { ...claimsV1, nbf: now + 301 } },
-  ])('accepts no $name', ({ claims }) => {
-    expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: false, fault: expect.anything() })
+  const endpoint = 'https://orders.example.com/api/events'
+  it.each<{ name: string; claims: unknown; fault: Partial<CredentialFault> }>([
+    { name: 'no claims', claims: 'x', fault: { problem: 'format' } },
+    {
+      name: 'another issuer',
+      claims: { ...claimsV2, iss: 'https://login.partner.example.com/x/v2.0' },
+      fault: { problem: 'issuer', claim: 'iss', came: 'https://login.partner.example.com/x/v2.0' },
+    },
+    { name: 'no tenant', claims: { ...claimsV1, tid: undefined }, fault: { problem: 'tenant', expected: tenantId } },
+    {
+      name: 'no application',
+      claims: { ...claimsV1, appid: undefined },
+      fault: { problem: 'caller', claim: 'appid', expected: eventGridClientId },
+    },
+    {
+      name: 'another application in a v2 token',
+      claims: { ...claimsV2, azp: 'somebody' },
+      fault: { problem: 'caller', claim: 'azp', came: 'somebody' },
+    },
+    {
+      name: 'the endpoint with its query as audience',
+      claims: { ...claimsV1, aud: expected.subscriberEndpoint },
+      fault: {
+        ...{ problem: 'audience', claim: 'aud', came: `${endpoint}?(redacted)` },
+        expected: `${clientId} or api://${clientId} or ${endpoint}`,
+      },
+    },
+    {
+      name: 'several audiences that are not ours',
+      claims: { ...claimsV1, aud: ['a', 7, { b: 1 }, 'c'] },
+      fault: { problem: 'audience', came: 'a, a number, a object' },
+    },
+    {
+      name: 'an endless audience on several lines',
+      claims: { ...claimsV1, aud: [`a\r\nb${'x'.repeat(990)}`, 'y'.repeat(1_000_000)] },
+      fault: { problem: 'audience', came: `a b${'x'.repeat(197)}…` },
+    },
+    {
+      name: 'an audience without an end',
+      claims: { ...claimsV1, aud: 'y'.repeat(1_000_000) },
+      fault: { problem: 'audience', came: 'a text of 1000000 characters' },
+    },
+    {
+      name: 'a token in the place of an audience',
+      claims: { ...claimsV1, aud: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl' },
+      fault: { problem: 'audience', came: 'Bearer (redacted)' },
+    },
+    { name: 'no audience', claims: { ...claimsV1, aud: undefined }, fault: { problem: 'audience', claim: 'aud' } },
+    {
+      name: 'an expiry beyond the skew',
+      claims: { ...claimsV1, exp: now - 300 },
+      fault: { problem: 'expired', claim: 'exp', came: new Date(nowMs - 300_000).toISOString() },
+    },
+    { name: 'an expiry that is a text', claims: { ...claimsV1, exp: '9999999999' }, fault: { came: '9999999999' } },
+    { name: 'an expiry beyond all time', claims: { ...claimsV1, exp: -9e99 }, fault: { came: 'a number' } },
+    {
+      name: 'a beginning beyond the skew',
+      claims: { ...claimsV1, nbf: now + 301 },
+      fault: { problem: 'not_yet_valid' },
+    },
+  ])('accepts no $name, and says what is wrong', ({ claims, fault }) => {
+    expect(decideToken(claims, expected, nowMs)).toMatchObject({ accepted: false, fault })
   })
 })
 
@@ -153,14 +206,51 @@ describe('createKeySet', () => {
       onFailure: (reason) => failures.push(reason),
     })
     expect(await untrusting.verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toHaveLength(1)
+    expect(failures).toEqual([expect.stringMatching(/^[A-Z_]+: its certificate is not trusted/)])
   })
 
   it('follows no redirect', async () => {
     const [one] = await signers
-    const { verify, state } = await open([one.jwk], { path: '/moved' })
+    const { verify, state, failures } = await open([one.jwk], { path: '/moved' })
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     expect(state.requests).toEqual(['/moved'])
+    expect(failures).toEqual(['it was answered with 302'])
+  })
+
+  it.each<[name: string, answer: { status?: number; body?: string }, reason: string]>([
+    ['an error', { status: 503 }, 'it was answered with 503'],
+    [
+      'the page of a proxy',
+      { body: '<html>sign in</html>' },
+      'the answer holds no usable key: something else than Entra may',
+    ],
+    ['an empty set', { body: '{"keys":[]}' }, 'the answer holds no usable key'],
+  ])('says why there are no keys: %s', async (_name, answer, reason) => {
+    const [one] = await signers
+    const { verify, state, failures, failure, advance } = await open([one.jwk])
+    const { status, body } = state
+    Object.assign(state, answer)
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([expect.stringContaining(reason)])
+    // While it waits before it asks again, the reason is still the first.
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failure()).toContain(reason)
+    Object.assign(state, { status, body })
+    advance(30_000)
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+    expect(failure()).toBeUndefined()
+  })
+
+  it('says why there are no keys: nobody listens', async () => {
+    const [one] = await signers
+    const failures: string[] = []
+    const { verify } = createKeySet({
+      ...{ url: `https://127.0.0.1:${await freePort()}/keys`, ca: undefined, elapsed: () => 0 },
+      closing: new AbortController().signal,
+      onFailure: (reason) => failures.push(reason),
+    })
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([expect.stringMatching(/^ECONNREFUSED: nothing listens at 127\.0\.0\.1:/)])
   })
 
   it.each([
@@ -168,9 +258,10 @@ describe('createKeySet', () => {
     { name: 'the answer has no end', status: 200, path: '/endless' },
   ])('gives up when $name in time', async ({ status, path }) => {
     const [one] = await signers
-    const { verify, state } = await open([one.jwk], { path, timeoutMs: 200 })
+    const { verify, state, failures } = await open([one.jwk], { path, timeoutMs: 200 })
     state.status = status
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual(['no answer came in 0.2 s'])
     await eventually(() => expect(state.cutOff).toBe(state.requests.length))
   })
 })
@@ -281,6 +372,29 @@ describe('a delivery under entra', () => {
     expect((await deliver(forged)).status).toBe(503)
     clock.advance(600_000)
     expect((await deliver(forged)).status).toBe(401)
+  })
+
+  it('that is not accepted is told in log and counts by its reason, of our event subscription alone, until one is', async () => {
+    const { deliver, clock, signer, log, listener } = await open()
+    const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
+    clock.advance(600_000)
+    expect((await deliver(wrong, 'INVOICES')).status).toBe(401)
+    expect(listener.status().lastUnaccepted).toBeUndefined()
+    for (let time = 0; time < 3; time++) expect((await deliver(wrong)).status).toBe(401)
+    expect((await deliver('Bearer not.a.token')).status).toBe(401)
+    expect(listener.status().unaccepted).toMatchObject({ audience: 3, format: 1, keys_unavailable: 0 })
+    expect(listener.status().lastUnaccepted).toMatchObject({ fault: { problem: 'format' }, status: 401 })
+    const lines = log.lines.filter(
+      ({ message }) => message === 'refused a delivery: its credential is missing or wrong',
+    )
+    // One line for each reason, however many deliveries.
+    expect(lines.map(({ fields }) => [fields?.claim, fields?.came, fields?.remedy])).toEqual([
+      ['aud', 'api://other', expect.stringContaining('correct clientId')],
+      [undefined, undefined, undefined],
+    ])
+    expect(log.text()).not.toContain(wrong.slice(7))
+    expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
+    await eventually(() => expect(listener.status().lastUnaccepted).toBeUndefined())
   })
 
   it('leaves no fetch of keys behind when the listener closes', async () => {

@@ -72,7 +72,12 @@ const maxShown = 200
 function shownClaim(value: unknown): string | undefined {
   if (value === undefined) return undefined
   const texts: readonly unknown[] = Array.isArray(value) ? value.slice(0, 3) : [value]
-  return cut(scrub(texts.map((one) => (typeof one === 'string' ? one : `a ${typeof one}`)).join(', ')), maxShown)
+  return cut(scrub(texts.map(readable).join(', ')), maxShown)
+}
+
+function readable(one: unknown): string {
+  if (typeof one !== 'string') return `a ${typeof one}`
+  return one.length > 1_000 ? `a text of ${one.length} characters` : one
 }
 
 const timeOf = (ms: number) => new Date(ms).toISOString()
