@@ -38,10 +38,14 @@ it('a client takes both of its secrets until the old one is deleted, and no even
   await publish(oldPod)
   emulator.reconfigure(withSecrets('new-secret', 'old-secret'))
   const newPod = await startPod('new-secret')
-  for (const pod of [oldPod, newPod, oldPod, newPod]) await publish(pod)
+  // One that starts with the old secret in the midst of it, as on another node, signs in as well.
+  const latePod = await startPod('old-secret')
+  for (const pod of [oldPod, newPod, latePod, newPod]) await publish(pod)
   await emulator.settled()
-  pods.splice(0, 1)
-  await oldPod.close()
+  for (const pod of [oldPod, latePod]) {
+    pods.splice(pods.indexOf(pod), 1)
+    await pod.close()
+  }
   emulator.reconfigure(withSecrets('new-secret'))
   await publish(newPod)
   await emulator.settled()
