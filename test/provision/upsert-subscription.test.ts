@@ -458,7 +458,7 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
   await upsert()
   expect([...new Set(asked.flat())]).toEqual(['https://management.azure.com/.default'])
   expect(arm.asked.every(({ headers }) => headers.authorization === 'Bearer token-marked')).toBe(true)
-  expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
+  expect(arm.asked.every(({ query }) => query === 'api-version=2025-02-15')).toBe(true)
 })
 
 it('shows the token to no other host that ARM redirects to', async () => {
