@@ -11,7 +11,7 @@ import type { ProvisionHow } from '../../src/provision/upsert/provision-target.t
 import type { FailedAttempt } from '../../src/provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../src/provision/upsert/upsert-subscriptions.ts'
 import { seededRandom } from '../faults/seeded-random.ts'
-import { startFakeArm } from './support/fake-arm.ts'
+import { type Properties, startFakeArm } from './support/fake-arm.ts'
 import { inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
 
@@ -54,12 +54,13 @@ type Changes = Partial<ProvisionHow> & { readonly input?: InputMetadata }
 async function start(
   options: Changes & {
     once?: (asked: Asked) => Answer | undefined
+    hide?: (properties: Properties) => Json
     requestTimeoutMs?: number
     credential?: RenewableCredential
   } = {},
 ) {
-  const { once, requestTimeoutMs, credential = oneToken, ...changes } = options
-  const arm = await startFakeArm(once ? { once } : {})
+  const { once, hide, requestTimeoutMs, credential = oneToken, ...changes } = options
+  const arm = await startFakeArm({ ...(once && { once }), ...(hide && { hide }) })
   const time = virtualTime()
   const log: string[] = []
   const note = (level: string) => (message: string, fields?: object) => {
@@ -293,6 +294,50 @@ it('takes an answer of the wrong type for a passing failure, and names what is w
   await upsert()
   expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
   expect(failed[0]?.error.what).toMatch(/cannot be read: .*properties\.destination\.properties\.endpointBaseUrl/)
+})
+
+const named = [{ name: 'X-Theirs', type: 'Static' }]
+const revealed = (value: Json): Answer => ({ status: 200, body: { value } })
+
+it.each<{ name: string; hide?: (properties: Properties) => Json; reveals: Answer }>([
+  { name: 'Hidden, and null for the list of values', reveals: revealed(null) },
+  { name: 'Hidden, and no list of values', reveals: { status: 200, body: {} } },
+  { name: 'Hidden, and an attribute without properties', reveals: revealed(named) },
+  { name: 'Hidden, and null for its value', reveals: revealed([{ ...named[0], properties: { value: null } }]) },
+  { name: 'Hidden twice', reveals: revealed([{ ...named[0], properties: { value: 'Hidden', isSecret: true } }]) },
+  { name: 'no value', hide: ({ isSecret }) => ({ isSecret }), reveals: revealed(null) },
+  { name: 'null for its value', hide: ({ isSecret }) => ({ isSecret, value: null }), reveals: revealed(null) },
+  { name: 'an empty value', hide: ({ isSecret }) => ({ isSecret, value: '' }), reveals: revealed(null) },
+  { name: 'null for its properties', hide: () => null, reveals: revealed(named) },
+])(
+  "leaves an event subscription alone whose secret attribute of the operator's has $name",
+  async ({ hide, reveals }) => {
+    const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+    const { arm, upsert } = await start({
+      once: ({ path }) => (path.endsWith('/getDeliveryAttributes') ? reveals : undefined),
+      ...(hide && { hide }),
+    })
+    const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
+    for (const provisioningState of ['Succeeded', 'Failed']) {
+      arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+      Object.assign(arm.state.properties ?? {}, { provisioningState })
+      const { code, what } = await failure(upsert())
+      expect(code).toBe('SUBSCRIPTION_REJECTED')
+      expect(what).toContain('the value of its delivery attribute x-theirs cannot be read')
+    }
+    expect(arm.writes()).toEqual([])
+  },
+)
+
+it("writes an operator's attribute as its own call tells it, where ARM shows nothing of it", async () => {
+  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+  const { arm, upsert } = await start({ hide: () => null })
+  const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
+  arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+  await upsert()
+  expect(arm.state.properties).toMatchObject({
+    destination: { properties: { deliveryAttributeMappings: expect.arrayContaining([theirs]) } },
+  })
 })
 
 it("an operator's settings survive any sequence of answers", async () => {
