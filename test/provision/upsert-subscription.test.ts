@@ -285,6 +285,36 @@ it('believes that it is missing at the second look, where the list may not be re
   expect(time.waits).toContain(2_000)
 })
 
+it.each<[name: string, once: () => (asked: Asked) => Answer | undefined]>([
+  ['by an answer', () => first('PUT', refused(400, 'MessagingGatewayBadRequest'))],
+  [
+    'by its operation',
+    () => {
+      const error = { code: 'MessagingGatewayBadRequest', message: 'no' }
+      const answers: Answer[] = [{ status: 200, body: { status: 'Failed', error } }]
+      return ({ path }) => (path.startsWith('/operationsStatus') ? answers.shift() : undefined)
+    },
+  ],
+])('tries again after a MessagingGatewayBadRequest of Resource Manager, %s', async (_name, once) => {
+  const { upsert, failed } = await start({ once: once() })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed.map(({ error }) => error)).toMatchObject([
+    { code: 'TIMEOUT', details: { azureCode: 'MessagingGatewayBadRequest' } },
+  ])
+})
+
+it('reads what a refusal names from the answer of Resource Manager, and ends', async () => {
+  const account = '/subscriptions/s1/resourceGroups/rg2/providers/Microsoft.Storage/storageAccounts/a'
+  const message =
+    `The client 'c7' has permission to perform action 'x' on scope 'y'; however, it does not have permission to perform ` +
+    `action(s) 'Microsoft.Storage/storageAccounts/write' on the linked scope(s) '${account}' (respectively).`
+  const { upsert } = await start({ once: first('PUT', refused(403, 'LinkedAuthorizationFailed', message)) })
+  expect(await failure(upsert())).toMatchObject({
+    code: 'PERMISSION_DENIED',
+    fix: expect.stringContaining(`--role "Storage Account Contributor" --scope ${account}`),
+  })
+})
+
 it('takes an answer of the wrong type for a passing failure, and names what is wrong', async () => {
   const odd = {
     status: 200,
