@@ -213,6 +213,25 @@ it('does not wait for a hand: an operation by provisioningState that awaits one 
   expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
 })
 
+it('reads the event subscription itself after some polls, where its operation never says that a hand is awaited', async () => {
+  const url = 'https://app.example.com/api/events'
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } }
+  const awaiting = { properties: { provisioningState: 'AwaitingManualAction', destination } }
+  const { arm, upsert, failed } = await start({
+    input: inputMetadata({ subscriptionTimeoutMs: 60_000 }),
+    // What stands once it was written.
+    once: ({ method, path }) =>
+      method === 'GET' && path.endsWith('/events1') && arm.writes().length > 0
+        ? { status: 200, body: awaiting }
+        : undefined,
+  })
+  arm.operations.push(...Array.from({ length: 50 }, () => ({ status: 'InProgress' })))
+  expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
+  expect(failed[0]?.error.what).toContain('waits for manual validation')
+  const asked = arm.asked.map(({ method, path }) => (path.startsWith('/operationsStatus') ? 'poll' : method))
+  expect(asked.slice(asked.indexOf('PUT'), asked.indexOf('PUT') + 5)).toEqual(['PUT', 'poll', 'poll', 'poll', 'GET'])
+})
+
 it('gives up a request that is never answered, and tries again', async () => {
   const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 400 })
   expect(await upsert()).toMatchObject({ action: 'created' })
@@ -274,6 +293,48 @@ it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
   await upsert()
   expect(arm.writes().map(({ method }) => method)).toEqual(['PATCH'])
   expect(arm.state.properties?.labels).toEqual(['theirs'])
+})
+
+const topicScope: InputMetadata['scope'] = {
+  ...{ kind: 'resource', id: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t' },
+  ...{
+    subscriptionId: 's1',
+    resourceGroup: 'rg1',
+    provider: 'Microsoft.EventGrid',
+    path: [{ type: 'topics', name: 't' }],
+  },
+}
+const idBelow = (source: string) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/events1`
+
+it.each<{ name: string; scope?: InputMetadata['scope']; item: Json; action: 'created' | 'patched' }>([
+  {
+    name: 'of a resource group, with the same name at one of its topics',
+    item: { id: idBelow(topicScope.id), name: 'events1' },
+    action: 'created',
+  },
+  {
+    name: 'of a resource group, with its id in other letter case',
+    item: { id: idBelow('/subscriptions/s1/resourceGroups/rg1').toUpperCase(), name: 'x' },
+    action: 'patched',
+  },
+  {
+    name: 'of a topic, with its name in other letter case',
+    scope: topicScope,
+    item: { id: 'x', name: 'EVENTS1' },
+    action: 'patched',
+  },
+  {
+    name: 'of a topic, with another name',
+    scope: topicScope,
+    item: { id: idBelow(topicScope.id), name: 'e' },
+    action: 'created',
+  },
+])('goes by the list $name, where it is said not to exist: $action', async ({ scope, item, action }) => {
+  const page: Answer = { status: 200, body: { value: [item] } }
+  const { arm, upsert } = await start({ once: first('GET', gone, page) })
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } }
+  arm.write({ properties: { destination } })
+  expect(await upsert({ input: inputMetadata(scope ? { scope } : {}) })).toMatchObject({ action })
 })
 
 it('believes that it is missing at the second look, where the list may not be read', async () => {
