@@ -4,6 +4,7 @@ import { isBindingError } from '../core/errors.ts'
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
 import { NoTokenError } from './entra-refusal.ts'
+import { type Denial, readDenial } from './missing-role.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** How a call to ARM failed. */
@@ -40,6 +41,8 @@ export interface ArmFailure {
   readonly message: string
   /** Targets of the details, for instance the provider that is not registered. */
   readonly targets?: readonly string[]
+  /** What a refusal names: a right, and where it is missing. */
+  readonly denied?: Denial
   /** What to do about it, where the credential says so. */
   readonly fix?: string | undefined
   readonly retryAfterMs?: number | undefined
@@ -85,6 +88,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
         said.message ??
         (response && word === undefined ? 'its body is not an error of Azure Resource Manager' : message),
       targets: said.targets ?? [],
+      ...(said.denied && { denied: said.denied }),
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: response?.headers.get('x-ms-request-id'),
     }
@@ -126,7 +130,9 @@ const wrappers: ReadonlySet<string> = new Set([
 ])
 
 /** What the body of an error says: no entry where it says nothing. */
-function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets'>> {
+function readErrorBody(
+  text: string | null | undefined,
+): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets' | 'denied'>> {
   if (!text || text.length > maxBody) return { targets: [] }
   let error = field(readJson(text), 'error')
   for (let depth = 0; depth < 5; depth++) {
@@ -137,7 +143,7 @@ function readErrorBody(text: string | null | undefined): Partial<Pick<ArmFailure
   const code = nonEmpty(field(error, 'code'))
   const message = nonEmpty(field(error, 'message'))
   const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
-  return { ...(code && { code }), ...(message && { message }), targets }
+  return { ...(code && { code }), ...(message && { message, denied: readDenial(message) }), targets }
 }
 
 /** ARM's codes are words. A gateway repeats the status. */

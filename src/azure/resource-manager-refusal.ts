@@ -5,7 +5,7 @@ import { showUrl } from '../metadata/fields/redact.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'
 import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
-import { roleRemedy } from './missing-role.ts'
+import { type Right, rightsRemedy, roleRemedy } from './missing-role.ts'
 import type { ArmFailure, ArmFailureKind } from './read-failure.ts'
 
 /** The kind of a failure. It decides about another attempt and about the remedy. */
@@ -27,6 +27,12 @@ const scopeCodes: ReadonlySet<string> = new Set([
 const passingKinds: ReadonlySet<ArmFailureKind> = new Set([
   ...(['network', 'answerUnread', 'missing', 'token', 'canceled', 'lost', 'deadline'] as const),
 ])
+
+/** Codes that look final and are not: the same request succeeds a little later (hashicorp/terraform-provider-azurerm#26256). */
+const passingCodes: ReadonlySet<string> = new Set(['messaginggatewaybadrequest'])
+
+/** A 403 of somebody's rule, which no role changes. */
+const disallowed = /^requestdisallowed|^disallowed|disabled/
 
 /** Codes of a 409 that does not pass. */
 const lastingConflicts: ReadonlySet<string> = new Set([
@@ -62,7 +68,8 @@ export function judgeFailure(failure: ArmFailure): Verdict {
     return 'handshake'
   }
   if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'provider'
-  if (code === 'authorizationfailed' || code === 'linkedauthorizationfailed') return 'permission'
+  if (passingCodes.has(code)) return 'passing'
+  if (/authorizationfailed$/.test(code)) return 'permission'
   if (scopeCodes.has(code)) return 'scope'
   if (kind === 'operation') {
     const passes = passingOperations.some((pattern) => pattern.test(code) || pattern.test(message))
@@ -70,9 +77,10 @@ export function judgeFailure(failure: ArmFailure): Verdict {
   }
   if (isExpiredToken(failure)) return 'passing'
   if (status === 401) return 'credentials'
-  if (status === 403) return code === 'requestdisallowedbypolicy' ? 'rejected' : 'permission'
   // Without a code it is not ARM that says so, but a gateway or a proxy.
-  if (status === 404) return code === '' ? 'passing' : 'scope'
+  if ((status === 403 || status === 404) && code === '') return 'passing'
+  if (status === 403) return disallowed.test(code) ? 'rejected' : 'permission'
+  if (status === 404) return 'scope'
   if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'rejected' : 'passing'
   if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'passing'
   return 'rejected'
@@ -149,17 +157,8 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
         what: `Azure Resource Manager rejected the token ${said}`,
         fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
       }
-    case 'permission': {
-      const client = context.clientId ?? clientNamedBy(failure.message)
-      const role = roleRemedy(roleOf(context), client, shellWord(scopeId))
-      const verb = context.isReadOnly ? 'read' : 'create'
-      const denied = context.isHostRead ? 'read the host name of' : `${verb} event subscriptions at`
-      return {
-        code: 'PERMISSION_DENIED',
-        what: `the client may not ${denied} ${scopeId} ${said}`,
-        fix: context.isHostRead ? `set namespaceEndpoint, or ${role}` : role,
-      }
-    }
+    case 'permission':
+      return { code: 'PERMISSION_DENIED', ...explainPermission(failure, context, said) }
     case 'provider':
       return {
         code: 'PROVIDER_NOT_REGISTERED',
@@ -182,11 +181,53 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
       return {
         code: 'SUBSCRIPTION_REJECTED',
         what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
-        fix: 'change the setting that Azure names',
+        fix: /^managed identity/i.test(failure.code ?? '') ? identityRemedy : 'change what Azure names',
       }
     case 'passing':
       return { code: 'TIMEOUT', ...explainPassing(failure, context, said) }
   }
+}
+
+const identityRemedy =
+  'assign the managed identity that the event subscription uses a role at its destination: Storage Blob Data Contributor ' +
+  'for a container of dead letters, EventGrid Data Sender for a namespace topic'
+
+function explainPermission(
+  { denied }: ArmFailure,
+  context: FailureContext,
+  said: string,
+): Pick<BindingErrorParts, 'what' | 'fix'> {
+  const { scopeId, secrets, isHostRead } = context
+  const client = context.clientId ?? denied?.client
+  if (denied?.foreignSubscription !== undefined) {
+    const what = `a linked resource is in subscription ${denied.foreignSubscription}, which the tenant of the client may not use ${said}`
+    return { what, fix: 'name a resource of the same tenant, or use a client of the tenant of that resource' }
+  }
+  if (denied?.deniedBy !== undefined) {
+    const name = scrub(denied.deniedBy, secrets)
+    const what = `the deny assignment ${name} forbids it to the client ${said}`
+    return { what, fix: 'have the client excluded from the deny assignment; no role helps' }
+  }
+  const elsewhere = (denied?.rights ?? [])
+    .filter((right) => !isOwn(right, context))
+    .map(({ action, scope }) => ({ action: scrub(action, secrets), scope: scrub(scope, secrets) }))
+  if (elsewhere.length > 0) {
+    const named = elsewhere.map(({ action, scope }) => `perform ${action} at ${scope}`).join(' and ')
+    return { what: `the client may not ${named} ${said}`, fix: rightsRemedy(elsewhere, client) }
+  }
+  const role = roleRemedy(roleOf(context), client, shellWord(scopeId))
+  const verb = context.isReadOnly ? 'read' : 'create'
+  const what = isHostRead ? 'read the host name of' : `${verb} event subscriptions at`
+  return {
+    what: `the client may not ${what} ${scopeId} ${said}`,
+    fix: isHostRead ? `set namespaceEndpoint, or ${role}` : role,
+  }
+}
+
+/** Is it a right on event subscriptions at the resource that we asked about, or that of reading a namespace which we asked about? */
+function isOwn({ action, scope }: Right, { scopeId, isHostRead }: FailureContext): boolean {
+  const isHere = `${scope}/`.toLowerCase().startsWith(`${scopeId.replace(/(?<!\/)\/+$/, '')}/`.toLowerCase())
+  return isHere && (isHostRead || /\/eventsubscriptions\//i.test(action))
 }
 
 const noAnswer =
@@ -249,6 +290,9 @@ function explainPassing(
       fix: checkNetwork,
     }
   }
+  if (failure.kind === 'answer' && failure.code === undefined) {
+    return { what: `Azure Resource Manager answered ${failure.status} ${said}`, fix: checkNetwork }
+  }
   if (failure.kind !== 'network') return { what: `Azure Resource Manager answered ${failure.status} ${said}` }
   return {
     what: `no answer from ${resourceManager} ${said}`,
@@ -262,9 +306,4 @@ const checkNetwork = 'check the network, a proxy (HTTPS_PROXY) and the endpoint'
 function quote({ code, message }: ArmFailure, { secrets }: FailureContext): string {
   const said = [code, message].filter((part) => part !== undefined && part !== '').join(': ')
   return `(${scrub(said, secrets)})`
-}
-
-/** ARM's refusal names the client: "The client 'id' with object id 'id' does not have authorization ...". */
-function clientNamedBy(message: string): string | undefined {
-  return /The client '(?<id>[\w-]{1,64})'/.exec(message)?.groups?.id
 }

@@ -17,6 +17,7 @@ import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../azure/trust.ts'
+import { namespaceApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
@@ -28,9 +29,6 @@ import { oneLine } from '../support/text/text.ts'
 import { systemClock, withLimit } from '../support/time/clock.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
 import type { Settlement } from './decide-settlement.ts'
-
-/** The version of the data plane that has renewLock and delays of a release. */
-const apiVersion = '2024-06-01'
 
 /** An event that was received and is locked. */
 export interface LockedEvent {
@@ -153,7 +151,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
 
   async function send(operation: string, { query, body }: NamespaceRequest, signal: AbortSignal) {
     const request = createPipelineRequest({
-      url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': apiVersion })}`,
+      url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': namespaceApiVersion })}`,
       method: 'POST',
       headers: createHttpHeaders({ accept: 'application/json', authorization: await authorization(signal) }),
       abortSignal: signal,

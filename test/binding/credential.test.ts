@@ -1,11 +1,15 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import type { TokenCredential } from '@azure/core-auth'
+import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline'
 import { ClientSecretCredential } from '@azure/identity'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
+import { createRefusedTokenPolicy } from '../../src/azure/refused-token.ts'
+import { createTokenKeeper } from '../../src/azure/token-keeper.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
 import type { CredentialMetadata } from '../../src/metadata/typed/metadata.ts'
@@ -129,7 +133,7 @@ it.each<[name: string, answer: Answer, says: string]>([
   ['no answer', 'never', ''],
   ["somebody else's 200", { status: 200, text: '<html>sign in to the hotel</html>' }, 'it answered 200'],
 ])('leaves %s to be tried again, after one request', async (_name, answer, says) => {
-  const { entra, refused } = await openSecret(() => answer, { tokenTimeoutMs: answer === 'never' ? 100 : 10_000 })
+  const { entra, refused } = await openSecret(() => answer, { tokenTimeoutMs: answer === 'never' ? 1_500 : 10_000 })
   const error = await refused()
   expect(error).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining(says), fix: undefined })
   expect(inspect(error, { depth: Infinity, showHidden: true })).not.toContain('secret-marked')
@@ -175,6 +179,59 @@ it('ends the wait for a token when the signal aborts', async () => {
   })
   const asking = credential.getToken(scope, { abortSignal: ending.signal })
   expect(await failure(asking)).toMatchObject({ name: 'AbortError' })
+})
+
+it('ends the request for a token that nobody waits for any more', async () => {
+  // The request's own time limit never comes.
+  vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const asked = Promise.withResolvers<void>()
+  const { entra, credential } = await openSecret(() => {
+    asked.resolve()
+    return 'never'
+  })
+  const caller = new AbortController()
+  const refused = failure(credential.getToken(scope, { abortSignal: caller.signal }))
+  await asked.promise
+  caller.abort()
+  await refused
+  await entra.disconnected()
+})
+
+it('lets nobody join a request for a token that was given up and has not ended yet', async () => {
+  const requests: (AbortSignal | undefined)[] = []
+  const host = createTokenKeeper((_scopes, { abortSignal }) => {
+    if (abortSignal instanceof AbortSignal) requests.push(abortSignal)
+    if (requests.length > 1) return Promise.resolve({ token: 'second', expiresOnTimestamp: Date.now() + 3_600_000 })
+    return new Promise(() => {})
+  })
+  const caller = new AbortController()
+  const first = failure(host.getToken(scope, { abortSignal: caller.signal }))
+  const other = failure(host.getToken(scope, { abortSignal: caller.signal }))
+  caller.abort()
+  await Promise.race([first, other])
+  expect(await host.getToken(scope)).toMatchObject({ token: 'second' })
+  expect(requests).toHaveLength(2)
+})
+
+it('reads the rest of a refusal before the request goes again, or its connection would stay taken', async () => {
+  const policy = createRefusedTokenPolicy(
+    { getToken: async () => ({ token: 'new', expiresOnTimestamp: 0 }), renew: () => true },
+    scope,
+  )
+  const request = createPipelineRequest({ url: 'https://topic.example.com' })
+  request.headers.set('authorization', 'Bearer old')
+  const unread = Readable.from([Buffer.from('refused')])
+  const sent: (string | undefined)[] = []
+  const answer = await policy.sendRequest(request, async (one) => {
+    sent.push(one.headers.get('authorization'))
+    if (sent.length > 1) {
+      expect(unread.readableEnded).toBe(true)
+      return { request: one, headers: createHttpHeaders(), status: 200 }
+    }
+    return { request: one, headers: createHttpHeaders(), status: 401, readableStreamBody: unread }
+  })
+  expect([answer.status, sent]).toEqual([200, ['Bearer old', 'Bearer new']])
 })
 
 it('asks anew for a token where the request before was given up', async () => {

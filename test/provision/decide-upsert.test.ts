@@ -265,7 +265,6 @@ describe('another destination', () => {
   it.each<{ name: string; there: SubscriptionProperties; says: string }>([
     { name: 'an event hub', there: { destination: hub }, says: 'EventHub' },
     { name: 'an event hub by a managed identity', there: wrapped(hub), says: 'EventHub by a managed identity' },
-    { name: 'a web hook by a managed identity', there: wrapped(webHook()), says: 'WebHook by a managed identity' },
     { name: 'none that is told', there: { destination: undefined }, says: 'another destination' },
   ])('is refused, or replaced where replaceDestination says so: $name', ({ there, says }) => {
     const refused = { action: 'refuse', because: expect.stringContaining(says) }
@@ -274,6 +273,19 @@ describe('another destination', () => {
     const properties = { destination: { properties: { deliveryAttributeMappings: [ours] } }, labels: ['x'] }
     expect(replaced).toMatchObject({ action: 'replace', properties, warnings: [expect.stringContaining(says)] })
     expect(replaced).not.toHaveProperty('properties.deliveryWithResourceIdentity')
+  })
+
+  it('is none where it is a web hook by a managed identity, which stays', () => {
+    const there = standing(wrapped(webHook({ deliveryAttributeMappings: [] })))
+    expect(decideUpsert(there, desire())).toMatchObject({
+      action: 'patch',
+      properties: {
+        deliveryWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' },
+          destination: { properties: { deliveryAttributeMappings: [ours] } },
+        },
+      },
+    })
   })
 })
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { readDenial } from '../../src/azure/missing-role.ts'
 import { type ArmFailure, readFailure } from '../../src/azure/read-failure.ts'
 import { explainFailure, type FailureContext, judgeFailure } from '../../src/azure/resource-manager-refusal.ts'
 
@@ -21,6 +22,7 @@ const failed = (changes: Partial<ArmFailure>): ArmFailure => ({
   fix: undefined,
   retryAfterMs: undefined,
   requestId: undefined,
+  denied: readDenial(changes.message ?? ''),
   ...changes,
 })
 const explain = (changes: Partial<ArmFailure>, over: Partial<FailureContext> = {}) =>
@@ -48,6 +50,125 @@ it.each<[name: string, over: Partial<FailureContext>, expected: string]>([
   expect(code).toBe('PERMISSION_DENIED')
   expect(fix?.split('\n')[1]).toMatch(/^az role assignment create /)
   expect(fix).toContain(expected)
+})
+
+const our =
+  "The client 'c7' with object id '9' has permission to perform action 'Microsoft.EventGrid/eventSubscriptions/write' on scope '/subscriptions/s1/resourceGroups/rg1'"
+const rg = '/subscriptions/s1/resourceGroups/rg1'
+const account = `${rg}/providers/Microsoft.Storage/storageAccounts/dead`
+const user = `${rg}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i`
+const topic = `${rg}/providers/Microsoft.EventGrid/namespaces/n/topics/t`
+const storageWrite = 'Microsoft.Storage/storageAccounts/write'
+const assign = 'Microsoft.ManagedIdentity/userAssignedIdentities/assign/action'
+const linked = (actions: string, scopes: string, end = ' or the linked scope(s) are invalid.') =>
+  `${our}; however, it does not have permission to perform action(s) '${actions}' on the linked scope(s) '${scopes}'${end}`
+const line = (role: string, scope: string) =>
+  `az role assignment create --assignee c1 --role "${role}" --scope ${scope}`
+
+it.each<{ name: string; code: string; message: string; what: string; fix: readonly string[]; says?: string }>([
+  {
+    name: 'the storage account of dead letters',
+    ...{ code: 'LinkedAuthorizationFailed', message: linked(storageWrite, account) },
+    what: `perform ${storageWrite} at ${account}`,
+    fix: [line('Storage Account Contributor', account)],
+  },
+  {
+    name: 'a user assigned identity, in the older form of the sentence',
+    code: 'LinkedAuthorizationFailed',
+    message: linked(assign, user, '.').replace('action(s)', 'action').replace("scope(s) '", "scope(s)'"),
+    what: `perform ${assign} at ${user}`,
+    fix: [line('Managed Identity Operator', user)],
+  },
+  {
+    name: 'two linked resources, each with its action',
+    code: 'LinkedAuthorizationFailed',
+    message: linked(
+      `${assign},${storageWrite}`,
+      `${user},${account}`,
+      ' (respectively) or the linked scope(s) are invalid.',
+    ),
+    what: `perform ${assign} at ${user} and perform ${storageWrite} at ${account}`,
+    fix: [line('Managed Identity Operator', user), line('Storage Account Contributor', account)],
+  },
+  {
+    name: 'two linked resources with one action',
+    ...{ code: 'LinkedAuthorizationFailed', message: linked(assign, `${user}, ${user}2`) },
+    what: `perform ${assign} at ${user}2`,
+    fix: [line('Managed Identity Operator', user), line('Managed Identity Operator', `${user}2`)],
+  },
+  {
+    name: 'the namespace topic that events are forwarded to',
+    ...{ code: 'LinkedAuthorizationFailed', message: linked('Microsoft.EventGrid/namespaces/topics/write', topic) },
+    what: topic,
+    fix: [line('EventGrid Contributor', topic)],
+  },
+  {
+    name: 'event subscriptions of another resource',
+    ...{ code: 'LinkedAuthorizationFailed', message: linked('Microsoft.EventGrid/EventSubscriptions/Write', `${rg}2`) },
+    what: `${rg}2`,
+    fix: [line('EventGrid EventSubscription Contributor', `${rg}2`)],
+  },
+  {
+    name: 'an action that no role is known for, in a 403 of another code',
+    code: 'AuthorizationFailed',
+    message: `The client 'c7' does not have authorization to perform action 'Microsoft.Web/sites/join/action' over scope '${rg}/x(1)' or the scope is invalid.`,
+    what: `perform Microsoft.Web/sites/join/action at ${rg}/x(1)`,
+    fix: [line('<a role that has Microsoft.Web/sites/join/action>', `'${rg}/x(1)'`)],
+  },
+  {
+    name: 'our own event subscription',
+    code: 'AuthorizationFailed',
+    message: `The client 'c7' does not have authorization to perform action 'Microsoft.EventGrid/eventSubscriptions/write' over scope '${rg.toUpperCase()}/providers/Microsoft.EventGrid/eventSubscriptions/e' or the scope is invalid.`,
+    what: `the client may not create event subscriptions at ${rg} `,
+    fix: [line('EventGrid EventSubscription Contributor', rg)],
+  },
+  {
+    name: 'nothing that we can read',
+    ...{ code: 'LinkedAuthorizationFailed', message: 'no' },
+    what: `the client may not create event subscriptions at ${rg} `,
+    fix: [line('EventGrid EventSubscription Contributor', rg)],
+  },
+  {
+    name: 'a deny assignment',
+    code: 'DenyAssignmentAuthorizationFailed',
+    message: `${our}; however, the access is denied because of the deny assignment with name 'Managed app' and Id '5' at scope '${rg}'.`,
+    what: 'the deny assignment Managed app forbids it',
+    fix: ['have the client excluded'],
+  },
+  {
+    name: 'a linked resource of another tenant',
+    code: 'LinkedAuthorizationFailed',
+    message: `${our}, however the current tenant 't1' is not authorized to access linked subscription 's2'.`,
+    what: 'in subscription s2',
+    fix: ['of the same tenant'],
+  },
+])('gives the remedy for what a 403 names: $name', ({ code, message, what, fix }) => {
+  const explained = explain({ status: 403, code, message })
+  expect(explained).toMatchObject({ code: 'PERMISSION_DENIED', what: expect.stringContaining(what) })
+  const [first = '', ...more] = fix
+  expect(explained.fix).toContain(first)
+  for (const one of more) expect(explained.fix).toContain(one)
+  expect(explained.fix?.match(/^az /gm)?.length ?? 0).toBe(fix.filter((one) => one.startsWith('az ')).length)
+})
+
+it.each([
+  {
+    name: 'a rule of Azure',
+    failure: { status: 403, code: 'RequestDisallowedByAzure' },
+    expected: { code: 'SUBSCRIPTION_REJECTED', fix: 'change what Azure names' },
+  },
+  {
+    name: 'a page of a proxy',
+    failure: { status: 403 },
+    expected: { code: 'TIMEOUT', fix: expect.stringContaining('a proxy') },
+  },
+  {
+    name: 'a managed identity without a role',
+    failure: { kind: 'operation', code: 'Managed Identity Authorization Error' } as const,
+    expected: { code: 'SUBSCRIPTION_REJECTED', fix: expect.stringContaining('Storage Blob Data Contributor') },
+  },
+])('names no role of the client where $name refuses', ({ failure, expected }) => {
+  expect(explain(failure)).toMatchObject(expected)
 })
 
 const answered = (method: string, code: string) => `Http ${method} request failed with response code ${code}.`
@@ -107,6 +228,12 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['passing', operation('Internal error', 'The operation failed due to an internal server error.')],
   ['passing', operation('Publisher Provider Error', 'status code: Conflict')],
   ['passing', operation(undefined, 'failed without saying why')],
+  ['passing', { status: 400, code: 'MessagingGatewayBadRequest' }],
+  ['passing', operation('MessagingGatewayBadRequest')],
+  ['passing', { status: 403 }],
+  ['permission', { status: 403, code: 'Forbidden' }],
+  ['permission', { status: 403, code: 'DenyAssignmentAuthorizationFailed' }],
+  ['rejected', { status: 403, code: 'AccountIsDisabled' }],
   ['rejected', operation('Managed Identity Authorization Error', 'no role')],
   ['rejected', { status: 409, code: 'ScopeLocked' }],
   ['rejected', { status: 409, message: 'Quota limit reached' }],

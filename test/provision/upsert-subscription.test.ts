@@ -11,7 +11,7 @@ import type { ProvisionHow } from '../../src/provision/upsert/provision-target.t
 import type { FailedAttempt } from '../../src/provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../src/provision/upsert/upsert-subscriptions.ts'
 import { seededRandom } from '../faults/seeded-random.ts'
-import { startFakeArm } from './support/fake-arm.ts'
+import { type Properties, startFakeArm } from './support/fake-arm.ts'
 import { inputMetadata, marked } from './support/input.ts'
 import { type Answer, type Asked, type Json, startScripted } from './support/scripted-arm.ts'
 
@@ -54,12 +54,13 @@ type Changes = Partial<ProvisionHow> & { readonly input?: InputMetadata }
 async function start(
   options: Changes & {
     once?: (asked: Asked) => Answer | undefined
+    hide?: (properties: Properties) => Json
     requestTimeoutMs?: number
     credential?: RenewableCredential
   } = {},
 ) {
-  const { once, requestTimeoutMs, credential = oneToken, ...changes } = options
-  const arm = await startFakeArm(once ? { once } : {})
+  const { once, hide, requestTimeoutMs, credential = oneToken, ...changes } = options
+  const arm = await startFakeArm({ ...(once && { once }), ...(hide && { hide }) })
   const time = virtualTime()
   const log: string[] = []
   const note = (level: string) => (message: string, fields?: object) => {
@@ -212,6 +213,25 @@ it('does not wait for a hand: an operation by provisioningState that awaits one 
   expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
 })
 
+it('reads the event subscription itself after some polls, where its operation never says that a hand is awaited', async () => {
+  const url = 'https://app.example.com/api/events'
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } }
+  const awaiting = { properties: { provisioningState: 'AwaitingManualAction', destination } }
+  const { arm, upsert, failed } = await start({
+    input: inputMetadata({ subscriptionTimeoutMs: 60_000 }),
+    // What stands once it was written.
+    once: ({ method, path }) =>
+      method === 'GET' && path.endsWith('/events1') && arm.writes().length > 0
+        ? { status: 200, body: awaiting }
+        : undefined,
+  })
+  arm.operations.push(...Array.from({ length: 50 }, () => ({ status: 'InProgress' })))
+  expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
+  expect(failed[0]?.error.what).toContain('waits for manual validation')
+  const asked = arm.asked.map(({ method, path }) => (path.startsWith('/operationsStatus') ? 'poll' : method))
+  expect(asked.slice(asked.indexOf('PUT'), asked.indexOf('PUT') + 5)).toEqual(['PUT', 'poll', 'poll', 'poll', 'GET'])
+})
+
 it('gives up a request that is never answered, and tries again', async () => {
   const { upsert, failed } = await start({ once: first('GET', 'never'), requestTimeoutMs: 400 })
   expect(await upsert()).toMatchObject({ action: 'created' })
@@ -275,6 +295,48 @@ it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
   expect(arm.state.properties?.labels).toEqual(['theirs'])
 })
 
+const topicScope: InputMetadata['scope'] = {
+  ...{ kind: 'resource', id: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t' },
+  ...{
+    subscriptionId: 's1',
+    resourceGroup: 'rg1',
+    provider: 'Microsoft.EventGrid',
+    path: [{ type: 'topics', name: 't' }],
+  },
+}
+const idBelow = (source: string) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/events1`
+
+it.each<{ name: string; scope?: InputMetadata['scope']; item: Json; action: 'created' | 'patched' }>([
+  {
+    name: 'of a resource group, with the same name at one of its topics',
+    item: { id: idBelow(topicScope.id), name: 'events1' },
+    action: 'created',
+  },
+  {
+    name: 'of a resource group, with its id in other letter case',
+    item: { id: idBelow('/subscriptions/s1/resourceGroups/rg1').toUpperCase(), name: 'x' },
+    action: 'patched',
+  },
+  {
+    name: 'of a topic, with its name in other letter case',
+    scope: topicScope,
+    item: { id: 'x', name: 'EVENTS1' },
+    action: 'patched',
+  },
+  {
+    name: 'of a topic, with another name',
+    scope: topicScope,
+    item: { id: idBelow(topicScope.id), name: 'e' },
+    action: 'created',
+  },
+])('goes by the list $name, where it is said not to exist: $action', async ({ scope, item, action }) => {
+  const page: Answer = { status: 200, body: { value: [item] } }
+  const { arm, upsert } = await start({ once: first('GET', gone, page) })
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } }
+  arm.write({ properties: { destination } })
+  expect(await upsert({ input: inputMetadata(scope ? { scope } : {}) })).toMatchObject({ action })
+})
+
 it('believes that it is missing at the second look, where the list may not be read', async () => {
   const { arm, upsert, time } = await start({
     once: (asked) => (listed(asked) ? refused(403, 'AuthorizationFailed') : undefined),
@@ -282,6 +344,36 @@ it('believes that it is missing at the second look, where the list may not be re
   await upsert()
   expect(arm.writes().map(({ method }) => method)).toEqual(['PUT'])
   expect(time.waits).toContain(2_000)
+})
+
+it.each<[name: string, once: () => (asked: Asked) => Answer | undefined]>([
+  ['by an answer', () => first('PUT', refused(400, 'MessagingGatewayBadRequest'))],
+  [
+    'by its operation',
+    () => {
+      const error = { code: 'MessagingGatewayBadRequest', message: 'no' }
+      const answers: Answer[] = [{ status: 200, body: { status: 'Failed', error } }]
+      return ({ path }) => (path.startsWith('/operationsStatus') ? answers.shift() : undefined)
+    },
+  ],
+])('tries again after a MessagingGatewayBadRequest of Resource Manager, %s', async (_name, once) => {
+  const { upsert, failed } = await start({ once: once() })
+  expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed.map(({ error }) => error)).toMatchObject([
+    { code: 'TIMEOUT', details: { azureCode: 'MessagingGatewayBadRequest' } },
+  ])
+})
+
+it('reads what a refusal names from the answer of Resource Manager, and ends', async () => {
+  const account = '/subscriptions/s1/resourceGroups/rg2/providers/Microsoft.Storage/storageAccounts/a'
+  const message =
+    `The client 'c7' has permission to perform action 'x' on scope 'y'; however, it does not have permission to perform ` +
+    `action(s) 'Microsoft.Storage/storageAccounts/write' on the linked scope(s) '${account}' (respectively).`
+  const { upsert } = await start({ once: first('PUT', refused(403, 'LinkedAuthorizationFailed', message)) })
+  expect(await failure(upsert())).toMatchObject({
+    code: 'PERMISSION_DENIED',
+    fix: expect.stringContaining(`--role "Storage Account Contributor" --scope ${account}`),
+  })
 })
 
 it('takes an answer of the wrong type for a passing failure, and names what is wrong', async () => {
@@ -293,6 +385,50 @@ it('takes an answer of the wrong type for a passing failure, and names what is w
   await upsert()
   expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
   expect(failed[0]?.error.what).toMatch(/cannot be read: .*properties\.destination\.properties\.endpointBaseUrl/)
+})
+
+const named = [{ name: 'X-Theirs', type: 'Static' }]
+const revealed = (value: Json): Answer => ({ status: 200, body: { value } })
+
+it.each<{ name: string; hide?: (properties: Properties) => Json; reveals: Answer }>([
+  { name: 'Hidden, and null for the list of values', reveals: revealed(null) },
+  { name: 'Hidden, and no list of values', reveals: { status: 200, body: {} } },
+  { name: 'Hidden, and an attribute without properties', reveals: revealed(named) },
+  { name: 'Hidden, and null for its value', reveals: revealed([{ ...named[0], properties: { value: null } }]) },
+  { name: 'Hidden twice', reveals: revealed([{ ...named[0], properties: { value: 'Hidden', isSecret: true } }]) },
+  { name: 'no value', hide: ({ isSecret }) => ({ isSecret }), reveals: revealed(null) },
+  { name: 'null for its value', hide: ({ isSecret }) => ({ isSecret, value: null }), reveals: revealed(null) },
+  { name: 'an empty value', hide: ({ isSecret }) => ({ isSecret, value: '' }), reveals: revealed(null) },
+  { name: 'null for its properties', hide: () => null, reveals: revealed(named) },
+])(
+  "leaves an event subscription alone whose secret attribute of the operator's has $name",
+  async ({ hide, reveals }) => {
+    const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+    const { arm, upsert } = await start({
+      once: ({ path }) => (path.endsWith('/getDeliveryAttributes') ? reveals : undefined),
+      ...(hide && { hide }),
+    })
+    const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
+    for (const provisioningState of ['Succeeded', 'Failed']) {
+      arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+      Object.assign(arm.state.properties ?? {}, { provisioningState })
+      const { code, what } = await failure(upsert())
+      expect(code).toBe('SUBSCRIPTION_REJECTED')
+      expect(what).toContain('the value of its delivery attribute x-theirs cannot be read')
+    }
+    expect(arm.writes()).toEqual([])
+  },
+)
+
+it("writes an operator's attribute as its own call tells it, where ARM shows nothing of it", async () => {
+  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+  const { arm, upsert } = await start({ hide: () => null })
+  const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
+  arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+  await upsert()
+  expect(arm.state.properties).toMatchObject({
+    destination: { properties: { deliveryAttributeMappings: expect.arrayContaining([theirs]) } },
+  })
 })
 
 it("an operator's settings survive any sequence of answers", async () => {
@@ -458,7 +594,7 @@ it('asks for a token of the environment, and shows it only to ARM', async () => 
   await upsert()
   expect([...new Set(asked.flat())]).toEqual(['https://management.azure.com/.default'])
   expect(arm.asked.every(({ headers }) => headers.authorization === 'Bearer token-marked')).toBe(true)
-  expect(arm.asked.every(({ query }) => query === 'api-version=2022-06-15')).toBe(true)
+  expect(arm.asked.every(({ query }) => query === 'api-version=2025-02-15')).toBe(true)
 })
 
 it('shows the token to no other host that ARM redirects to', async () => {

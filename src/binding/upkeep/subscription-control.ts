@@ -13,7 +13,7 @@ import {
 } from '../../core/telemetry/opentelemetry.ts'
 import { checked } from '../../metadata/fields/checked.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
-import { createSubscriptionApi, namespaceApiVersion } from '../../provision/arm/subscription-api.ts'
+import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
 import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
 import type { SubscriptionProperties } from '../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
@@ -71,8 +71,7 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const { environment, namespaceTopic } = pull
   const credential = createCredential(checked('credential', pull.credential), { ...options, environment })
   const { subscriptionId, namespaceId } = namespaceTopic
-  const apiVersion = namespaceApiVersion
-  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, apiVersion })
+  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock })
   const { resourceManager } = api
   let namespaceEndpoint: string | undefined
   const take = (hostname: string) => {

@@ -24,7 +24,7 @@ export interface ArmClientOptions {
   readonly subscriptionId: string
   readonly credential: RenewableCredential
   readonly endpoints: Endpoints
-  /** @default that of the SDK */
+  /** Written into each request. @default that of the request, which for the SDK's own operations is an old one */
   readonly apiVersion?: string
 }
 

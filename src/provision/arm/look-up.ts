@@ -2,13 +2,16 @@
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
+import { isTold } from '../decide/delivery-attribute.ts'
 import {
   type DeliveryAttribute,
+  destinationOf,
   isChanging,
   readAttributes,
   readSubscriptionProperties,
   type SubscriptionProperties,
   webHookOf,
+  withDestination,
 } from '../decide/subscription-properties.ts'
 import type { CallOptions, SubscriptionCalls } from './subscription-calls.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
@@ -126,34 +129,38 @@ async function withHidden(
   calls: SubscriptionCalls,
   callOptions: () => CallOptions,
 ): Promise<SubscriptionProperties> {
+  const destination = destinationOf(properties)
   const webHook = webHookOf(properties)
-  if (!webHook) return properties
-  const attributes = webHook.deliveryAttributeMappings ?? []
-  const hasSecret = attributes.some((attribute) => attribute.properties?.isSecret === true)
+  const attributes = destination?.properties?.deliveryAttributeMappings ?? []
+  const hidesValue = attributes.some((attribute) => attribute.properties?.isSecret === true || !isTold(attribute))
+  if (destination?.endpointType === undefined || !(webHook || hidesValue)) return properties
   const [full, revealed] = await Promise.all([
-    calls.getFullUrl(callOptions()),
-    hasSecret ? calls.getDeliveryAttributes(callOptions()) : undefined,
+    webHook && calls.getFullUrl(callOptions()),
+    hidesValue ? calls.getDeliveryAttributes(callOptions()) : undefined,
   ])
   // These answers are of a later moment. Where a change began in between, they are of its new settings, by which nothing is delivered yet.
-  const later = hasSecret ? propertiesOf(await calls.get(callOptions())) : properties
+  const later = hidesValue ? propertiesOf(await calls.get(callOptions())) : properties
   if (isChanging(later)) return later
-  const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook.endpointUrl
+  const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook?.endpointUrl
   const whole = {
-    ...webHook,
+    ...destination.properties,
     ...(url && { endpointUrl: url }),
     deliveryAttributeMappings: joinValues(attributes, readAttributes(revealed)),
   }
-  return { ...properties, destination: { ...properties.destination, properties: whole } }
+  const { endpointType } = destination
+  return { ...properties, ...withDestination(properties, { ...destination, endpointType, properties: whole }) }
 }
 
-/** The attributes, with the values of the secret ones from their own call. */
+/** The attributes, with what is hidden of them from their own call. */
 function joinValues(
   attributes: readonly DeliveryAttribute[],
   revealed: readonly DeliveryAttribute[],
 ): DeliveryAttribute[] {
   return attributes.map((attribute) => {
-    if (attribute.properties?.isSecret !== true) return attribute
-    const value = revealed.find(({ name }) => name?.toLowerCase() === attribute.name?.toLowerCase())?.properties?.value
-    return value ? { ...attribute, properties: { ...attribute.properties, value } } : attribute
+    if (attribute.properties?.isSecret !== true && isTold(attribute)) return attribute
+    const named = revealed.find(({ name }) => name?.toLowerCase() === attribute.name?.toLowerCase())
+    const { properties } = named ?? {}
+    const value = properties?.value || attribute.properties?.value
+    return properties ? { ...attribute, properties: { ...properties, ...attribute.properties, value } } : attribute
   })
 }

@@ -1,6 +1,7 @@
 // Look up, read and write event subscriptions, and the host name of a namespace; 30 s per request; renewal of a refused token.
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { ArmFailureError } from '../../azure/read-failure.ts'
+import { eventGridApiVersion } from '../../core/api-versions.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
@@ -11,10 +12,7 @@ import { type Detail, type LookedUp, lookUp } from './look-up.ts'
 import { bindSubscriptionCalls, type SubscriptionCalls, type SubscriptionWrite } from './subscription-calls.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
-/** The first stable version with namespaces and all that pull sets. The SDK's own has neither. */
-export const namespaceApiVersion = '2025-02-15'
-
-export interface SubscriptionApiOptions extends ArmClientOptions {
+export interface SubscriptionApiOptions extends Omit<ArmClientOptions, 'apiVersion'> {
   /** Time limit of one request, in ms. @default 30_000 */
   readonly requestTimeoutMs?: number
   readonly clock?: SteadyClock
@@ -31,7 +29,8 @@ const secondLookMs = 2_000
 /** Connects to ARM. Retries are the caller's: the SDK's own are off, so that they do not multiply. */
 export function createSubscriptionApi(options: SubscriptionApiOptions) {
   const { endpoints, environment, requestTimeoutMs = 30_000, clock = systemClock, onFound } = options
-  const connect = (first?: readonly PipelinePolicy[]) => connectArm(options, first)
+  const versioned = { ...options, apiVersion: eventGridApiVersion }
+  const connect = (first?: readonly PipelinePolicy[]) => connectArm(versioned, first)
   const bound = new Map<string, SubscriptionCalls>()
   const callsOf = (place: SubscriptionPlace) => {
     const id = subscriptionIdOf(place)

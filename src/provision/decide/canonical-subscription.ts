@@ -44,7 +44,8 @@ export function canonicalSubscription(properties: UnknownRecord): UnknownRecord 
   return canonicalRecord({ ...rest, ...schema })
 }
 
-function canonicalRecord(record: UnknownRecord): UnknownRecord {
+/** The same of any record within one. */
+export function canonicalRecord(record: UnknownRecord): UnknownRecord {
   const { endpointBaseUrl, endpointUrl = endpointBaseUrl, ...others } = record
   // The base URL is what ARM shows where it hides the URL.
   const members = { ...others, endpointUrl }

@@ -4,7 +4,12 @@ import { showUrl } from '../../metadata/fields/redact.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { canonicalSubscription } from './canonical-subscription.ts'
 import { unreadableAttribute } from './delivery-attribute.ts'
-import { isChanging, type SubscriptionProperties, webHookOf } from './subscription-properties.ts'
+import {
+  destinationOf,
+  isChanging,
+  readSubscriptionProperties,
+  type SubscriptionProperties,
+} from './subscription-properties.ts'
 import type { WantedSubscription } from './wanted-subscription.ts'
 
 /** What {@link decideUpsert} decides. */
@@ -63,13 +68,13 @@ export function decideUpsert(
   // A destination that ARM does not tell may be of a kind that an older version of it does not know.
   const isUntold = before.destination === undefined && after.destination !== undefined
   const whole = state !== 'Succeeded' || isUntold || clears(before, after)
-  const isKept = isRecord(properties.destination) && properties.destination.endpointType === 'WebHook'
-  const isWritten = whole || differing.includes('destination')
-  const lost = isKept && isWritten ? unreadableAttribute(webHookOf(existing)) : undefined
+  const patch = Object.fromEntries(differing.map((field) => [field, properties[field]]))
+  const written = readSubscriptionProperties({ properties: whole ? properties : patch })
+  const lost = 'properties' in written ? unreadableAttribute(destinationOf(written.properties)) : undefined
   if (lost !== undefined) {
     return {
       action: 'refuse',
-      because: `its secret delivery attribute ${lost} cannot be read, and would be lost if the event subscription were written`,
+      because: `the value of its delivery attribute ${lost} cannot be read, and would be lost if the event subscription were written`,
       fix: `let the client read it (action Microsoft.EventGrid/eventSubscriptions/getDeliveryAttributes/action), or remove the attribute`,
     }
   }
@@ -82,7 +87,6 @@ export function decideUpsert(
   ].join(', ')
   const about = { because, changes: changesBetween(before, after), warnings: wanted.warningsOf(existing) }
   if (whole) return { action: 'replace', properties, ...about }
-  const patch = Object.fromEntries(differing.map((field) => [field, properties[field]]))
   return { action: 'patch', properties: patch, ...about }
 }
 

@@ -2,6 +2,8 @@
 import { deliveryTokenHeader, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import {
   type DeliveryAttribute,
+  type Destination,
+  isNothing,
   type SubscriptionProperties,
   type WebHookProperties,
   webHookOf,
@@ -27,20 +29,24 @@ export function declaredAttributes(existing: SubscriptionProperties): ReadonlySe
 }
 
 /** Our attribute, with this value. */
-export const ourAttribute = (value: string): DeliveryAttribute => ({
+export const ourAttribute = (value: string) => ({
   name: deliveryTokenHeader,
   type: 'Static',
   properties: { value, isSecret: true },
 })
 
-/** The name of a secret attribute of somebody else whose value ARM did not tell, so that a write would lose it. */
-export function unreadableAttribute(webHook: WebHookProperties | undefined): string | undefined {
-  return webHook?.deliveryAttributeMappings?.find(
-    (attribute) =>
-      !isOurAttribute(attribute) &&
-      attribute.properties?.isSecret === true &&
-      [undefined, hiddenValue].includes(attribute.properties.value),
-  )?.name
+/** The name of an attribute of somebody else whose value ARM did not tell, so that a write of this destination would lose it. */
+export function unreadableAttribute(destination: Destination | undefined): string | undefined {
+  const unread = destination?.properties?.deliveryAttributeMappings?.find(
+    (attribute) => !isOurAttribute(attribute) && !isTold(attribute),
+  )
+  return unread && (unread.name ?? 'without a name')
+}
+
+/** Is its value known? ARM leaves out what it does not tell, or has a word in its place. An empty value is none: Event Grid takes none. */
+export function isTold({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
+  if (type === 'Dynamic') return !isNothing(sourceField)
+  return !isNothing(value) && !(isSecret === true && value === hiddenValue)
 }
 
 /** The most credentials that the delivery attribute holds: enough for a rotation that starts before the last one ended. */

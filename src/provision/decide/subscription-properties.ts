@@ -78,7 +78,8 @@ const schema = z.looseObject({
 
 /** The `properties` of an event subscription, of any kind, with what ARM hides joined in. Holds secrets. */
 export type SubscriptionProperties = z.infer<typeof schema>
-export type WebHookProperties = NonNullable<NonNullable<SubscriptionProperties['destination']>['properties']>
+export type Destination = NonNullable<SubscriptionProperties['destination']>
+export type WebHookProperties = NonNullable<Destination['properties']>
 export type DeliveryAttribute = z.infer<typeof attribute>
 
 /** What an answer of ARM holds, or which part of it has a form that no event subscription has. */
@@ -113,15 +114,32 @@ function withoutNulls(value: unknown): unknown {
 
 type Destined = Pick<SubscriptionProperties, 'destination' | 'deliveryWithResourceIdentity'>
 
+/** Where it delivers to, with or without a managed identity. */
+export const destinationOf = ({ destination, deliveryWithResourceIdentity: wrapped }: Destined) =>
+  wrapped ? wrapped.destination : destination
+
 /** The properties of a web hook that Event Grid delivers to; `undefined` with any other destination. */
-export function webHookOf({ destination }: Destined): WebHookProperties | undefined {
+export function webHookOf(properties: Destined): WebHookProperties | undefined {
+  const destination = destinationOf(properties)
   return destination?.endpointType === 'WebHook' ? (destination.properties ?? {}) : undefined
 }
 
+/**
+ * Another destination in the place of the existing one. A managed identity that delivers to one of its kind is the operator's, and stays.
+ */
+export function withDestination<Given extends object>(
+  { deliveryWithResourceIdentity: wrapped }: Destined,
+  destination: Given & { readonly endpointType: string },
+) {
+  return wrapped?.destination?.endpointType === destination.endpointType
+    ? { destination: undefined, deliveryWithResourceIdentity: { ...wrapped, destination } }
+    : { destination, deliveryWithResourceIdentity: undefined }
+}
+
 /** Where it delivers to, in words. */
-export function destinationName({ destination, deliveryWithResourceIdentity: wrapped }: Destined): string {
-  const kind = (wrapped ? wrapped.destination : destination)?.endpointType ?? 'another destination'
-  return wrapped ? `${kind} by a managed identity` : kind
+export function destinationName(properties: Destined): string {
+  const kind = destinationOf(properties)?.endpointType ?? 'another destination'
+  return properties.deliveryWithResourceIdentity ? `${kind} by a managed identity` : kind
 }
 
 const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating', 'Deleting'])
@@ -145,10 +163,21 @@ export function writable(properties: UnknownRecord): UnknownRecord {
   return withoutNothing(rest)
 }
 
-/** Without members that say nothing, at any depth of objects. */
+/** Members that mean the same empty as missing. Of any other an empty value may say something, so it stays. */
+const sayNothingEmpty: ReadonlySet<string> = new Set([
+  ...['destination', 'deliveryWithResourceIdentity', 'identity', 'properties', 'deliveryAttributeMappings'],
+  ...['filter', 'subjectBeginsWith', 'subjectEndsWith', 'includedEventTypes', 'advancedFilters'],
+  ...['labels', 'retryPolicy', 'expirationTimeUtc', 'eventDeliverySchema'],
+  ...['deadLetterDestination', 'deadLetterWithResourceIdentity', 'deadLetterDestinationWithResourceIdentity'],
+  ...['deliveryConfiguration', 'queue', 'filtersConfiguration', 'filters', 'eventTimeToLive'],
+])
+
+/** Without members that say nothing. What we do not know is left as it is. */
 export function withoutNothing(json: UnknownRecord): UnknownRecord {
-  const members = Object.entries(json).map(
-    ([name, member]) => [name, isRecord(member) ? withoutNothing(member) : member] as const,
-  )
-  return Object.fromEntries(members.filter(([, member]) => !isNothing(member)))
+  const members = Object.entries(json).map(([name, member]) => {
+    if (!sayNothingEmpty.has(name)) return [name, member] as const
+    const known = isRecord(member) ? withoutNothing(member) : member
+    return [name, isNothing(known) ? undefined : known] as const
+  })
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined))
 }

@@ -4,8 +4,22 @@ import type { Setting } from '../../metadata/fields/setting-value.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
 import { placeAt, placeOfQueue } from '../arm/subscription-place.ts'
-import { destinationName, type SubscriptionProperties, withoutNothing, writable } from './subscription-properties.ts'
-import { blobDestination, mapSetting, type WantedSubscription, withSettings } from './wanted-subscription.ts'
+import {
+  destinationName,
+  destinationOf,
+  type SubscriptionProperties,
+  withDestination,
+  withoutNothing,
+  writable,
+} from './subscription-properties.ts'
+import {
+  blobDestination,
+  mapSetting,
+  replacedDestination,
+  standingFilters,
+  type WantedSubscription,
+  withSettings,
+} from './wanted-subscription.ts'
 
 /** Nothing that ARM hides matters to pull, and its deliveries need no credential of ours. */
 const withoutSecrets = {
@@ -36,6 +50,7 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
     },
     merge(existing, { resets }) {
       const { deliveryConfiguration, filtersConfiguration } = existing
+      const { deadLetterDestinationWithResourceIdentity: standing } = deliveryConfiguration?.queue ?? {}
       const queue = withSettings(
         deliveryConfiguration?.queue,
         {
@@ -44,12 +59,14 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
           eventTimeToLive: mapSetting(settings.eventTimeToLiveMinutes, (minutes) => `PT${minutes}M`),
           deadLetterDestinationWithResourceIdentity: mapSetting(settings.deadLetter, (given) => ({
             identity: { type: 'SystemAssigned' },
-            deadLetterDestination: blobDestination(given),
+            // The operator may have chosen another identity.
+            ...standing,
+            deadLetterDestination: blobDestination(given, standing?.deadLetterDestination),
           })),
         },
         resets,
       )
-      const filters = forwardedScope ? {} : queueFilters(settings)
+      const filters = forwardedScope ? {} : queueFilters(settings, filtersConfiguration?.filters)
       return withoutNothing({
         ...writable(existing),
         eventDeliverySchema: 'CloudEventSchemaV1_0',
@@ -61,7 +78,10 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
 }
 
 /** A Queue event subscription filters subjects by advanced filters. */
-function queueFilters(settings: PullMetadata['settings']): UnknownRecord {
+function queueFilters(
+  settings: PullMetadata['settings'],
+  existing: readonly UnknownRecord[] | undefined,
+): UnknownRecord {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings
   const isSet = [subjectBeginsWith, subjectEndsWith, advancedFilters].some((setting) => setting !== undefined)
   const filters = [
@@ -69,7 +89,7 @@ function queueFilters(settings: PullMetadata['settings']): UnknownRecord {
     ...subjectFilter('StringEndsWith', subjectEndsWith),
     ...(typeof advancedFilters === 'object' ? advancedFilters : []),
   ]
-  return { includedEventTypes, filters: isSet ? filters : undefined }
+  return { includedEventTypes, filters: isSet ? standingFilters(filters, existing) : undefined }
 }
 
 function subjectFilter(operatorType: string, setting: Setting<string> | undefined): readonly AdvancedFilter[] {
@@ -79,36 +99,37 @@ function subjectFilter(operatorType: string, setting: Setting<string> | undefine
 function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['forwardedScope']>): WantedSubscription {
   const { namespaceTopic, settings, replaceDestination, eventSubscriptionName } = pull
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings
-  const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }
   return {
     ...withoutSecrets,
     place: placeAt(scope, eventSubscriptionName),
     refusalOf(existing) {
-      const { destination, deliveryWithResourceIdentity: wrapped } = existing
-      if (replaceDestination || (wrapped?.destination ?? destination)?.endpointType === 'NamespaceTopic')
-        return undefined
+      if (replaceDestination || destinationOf(existing)?.endpointType === 'NamespaceTopic') return undefined
       return {
         because: `it delivers to ${destinationName(existing)} and not to a namespace topic`,
         fix: 'set replaceDestination to "true", or choose another eventSubscriptionName',
       }
     },
-    awayFrom({ destination, deliveryWithResourceIdentity: wrapped }) {
-      const { endpointType, properties } = wrapped?.destination ?? destination ?? {}
+    warningsOf: (existing) =>
+      destinationOf(existing)?.endpointType === 'NamespaceTopic' ? [] : [replacedDestination(existing)],
+    awayFrom(existing) {
+      const { endpointType, properties } = destinationOf(existing) ?? {}
       const { resourceId = '' } = properties ?? {}
       if (endpointType === 'NamespaceTopic' && resourceId.toLowerCase() === namespaceTopic.id.toLowerCase())
         return undefined
       return `it delivers to ${resourceId || (endpointType ?? 'another destination')}, not to ${namespaceTopic.id}`
     },
     merge(existing, { resets }) {
-      const { destination: _destination, deliveryWithResourceIdentity: _wrapped, ...others } = writable(existing)
-      const { deliveryWithResourceIdentity: wrapped } = existing
-      const destination = { endpointType: 'NamespaceTopic', properties: { resourceId: namespaceTopic.id } }
+      const others = writable(existing)
+      const standing = destinationOf(existing)
+      const kept = standing?.endpointType === 'NamespaceTopic' ? standing : undefined
+      const properties = { ...kept?.properties, resourceId: namespaceTopic.id }
+      const filters = {
+        ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+        advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
+      }
       return withoutNothing({
         ...others,
-        // The managed identity of an event subscription that delivers to a namespace topic by it is kept.
-        ...(wrapped?.destination?.endpointType === 'NamespaceTopic'
-          ? { deliveryWithResourceIdentity: { ...wrapped, destination } }
-          : { destination }),
+        ...withDestination(existing, { ...kept, endpointType: 'NamespaceTopic', properties }),
         eventDeliverySchema: 'CloudEventSchemaV1_0',
         filter: withSettings(others.filter, filters, resets),
       })

@@ -1,8 +1,11 @@
 // What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it.
+import { isDeepStrictEqual } from 'node:util'
+import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
 import { resetToDefault, type Setting } from '../../metadata/fields/setting-value.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import type { SubscriptionPlace } from '../arm/subscription-place.ts'
-import type { SubscriptionProperties } from './subscription-properties.ts'
+import { canonicalRecord } from './canonical-subscription.ts'
+import { destinationName, type SubscriptionProperties } from './subscription-properties.ts'
 
 export interface Refusal {
   readonly because: string
@@ -30,6 +33,10 @@ export interface WantedSubscription {
   lacksCredential(existing: SubscriptionProperties): boolean
 }
 
+/** A warning: what a write takes that has another kind of destination. */
+export const replacedDestination = (existing: SubscriptionProperties): string =>
+  `replacing an event subscription that delivered to ${destinationName(existing)}; that destination and its delivery attributes are gone`
+
 /** Settings of the metadata by ARM's names; a value of `resetToDefault` takes a member out, `undefined` keeps what exists. */
 type Settings = Readonly<Record<string, unknown>>
 
@@ -53,11 +60,31 @@ export function mapSetting<Value>(setting: Setting<Value> | undefined, toArm: (v
   return setting === undefined || setting === resetToDefault ? setting : toArm(setting)
 }
 
-/** A destination for dead letters, in ARM's form. */
-export const blobDestination = (given: {
-  readonly storageAccountId: string
-  readonly container: string
-}): UnknownRecord => ({
-  endpointType: 'StorageBlob',
-  properties: { resourceId: given.storageAccountId, blobContainerName: given.container },
-})
+/** A destination for dead letters, in ARM's form, over the existing one. */
+export function blobDestination(
+  given: { readonly storageAccountId: string; readonly container: string },
+  existing: SubscriptionProperties['deadLetterDestination'],
+): UnknownRecord {
+  const kept = existing?.endpointType === 'StorageBlob' ? existing : undefined
+  return {
+    ...kept,
+    endpointType: 'StorageBlob',
+    properties: { ...kept?.properties, resourceId: given.storageAccountId, blobContainerName: given.container },
+  }
+}
+
+/** Filters of the metadata; one that stands already stays as it was read, with what we do not know of it. */
+export function standingFilters(
+  setting: Setting<readonly AdvancedFilter[]> | undefined,
+  existing: readonly UnknownRecord[] = [],
+): unknown {
+  return mapSetting(setting, (wanted) =>
+    wanted.map(
+      (one) => existing.find((stands) => isDeepStrictEqual(comparable(stands, one), comparable(one, one))) ?? one,
+    ),
+  )
+}
+
+/** The members of a filter that another one has too, as they compare. */
+const comparable = (filter: UnknownRecord | AdvancedFilter, other: AdvancedFilter) =>
+  canonicalRecord(Object.fromEntries(Object.entries(filter).filter(([name]) => name in other)))

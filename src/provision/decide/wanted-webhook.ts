@@ -8,13 +8,22 @@ import { areAllEventTypes } from './canonical-subscription.ts'
 import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './delivery-attribute.ts'
 import {
   destinationName,
+  destinationOf,
   type SubscriptionProperties,
   type WebHookProperties,
   webHookOf,
+  withDestination,
   withoutNothing,
   writable,
 } from './subscription-properties.ts'
-import { blobDestination, mapSetting, type WantedSubscription, withSettings } from './wanted-subscription.ts'
+import {
+  blobDestination,
+  mapSetting,
+  replacedDestination,
+  standingFilters,
+  type WantedSubscription,
+  withSettings,
+} from './wanted-subscription.ts'
 
 export type WebHookInput = Pick<
   InputMetadata,
@@ -43,12 +52,7 @@ export function wantedWebHook(input: WebHookInput): WantedSubscription {
     merge: (existing, { resets }) => merge(existing, input, ours, resets),
     warningsOf(existing) {
       const webHook = webHookOf(existing)
-      if (!webHook) {
-        const elsewhere = destinationName(existing)
-        return [
-          `replacing an event subscription that delivered to ${elsewhere}; that destination and its delivery attributes are gone`,
-        ]
-      }
+      if (!webHook) return [replacedDestination(existing)]
       const isFull = ours !== undefined && mergeCredentials(credentialsOf(webHook), ours).removed > 0
       return [...movedHost(webHook, subscriberEndpoint), ...(isFull ? [tooManyCredentials] : [])]
     },
@@ -67,11 +71,13 @@ export function wantedWebHook(input: WebHookInput): WantedSubscription {
       const attributes = (webHook.deliveryAttributeMappings ?? []).map((attribute) =>
         ours !== undefined && isOurAttribute(attribute) ? ourAttribute(ours) : attribute,
       )
-      const properties = { ...webHook, ...(isOurs && { endpointUrl: subscriberEndpoint }) }
-      return {
-        ...existing,
-        destination: { ...existing.destination, properties: { ...properties, deliveryAttributeMappings: attributes } },
+      const properties = {
+        ...webHook,
+        ...(isOurs && { endpointUrl: subscriberEndpoint }),
+        deliveryAttributeMappings: attributes,
       }
+      const destination = { ...destinationOf(existing), endpointType: 'WebHook', properties }
+      return { ...existing, ...withDestination(existing, destination) }
     },
     lacksCredential: (existing) =>
       ours !== undefined && mergeCredentials(credentialsOf(webHookOf(existing)), ours).added,
@@ -84,38 +90,34 @@ function merge(
   ours: string | undefined,
   resets: 'apply' | 'ignore',
 ): UnknownRecord {
-  const {
-    deliveryWithResourceIdentity: _wrapped,
-    deadLetterDestination,
-    deadLetterWithResourceIdentity,
-    ...others
-  } = writable(existing)
+  const { deadLetterDestination, deadLetterWithResourceIdentity, ...others } = writable(existing)
   const webHook = webHookOf(existing)
-  const { endpointBaseUrl: _shown, ...known } = webHook ?? {}
-  const { azureActiveDirectoryTenantId: _tenant, azureActiveDirectoryApplicationIdOrUri: _application, ...kept } = known
+  const { endpointBaseUrl: _shown, ...kept } = webHook ?? {}
   const attributes = (webHook?.deliveryAttributeMappings ?? []).filter((attribute) => !isOurAttribute(attribute))
   if (ours !== undefined) attributes.push(ourAttribute(mergeCredentials(credentialsOf(webHook), ours).value))
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, labels } = settings
-  const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }
+  const filters = {
+    ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+    advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
+  }
   const filter = withSettings(others.filter, filters, resets)
   if (areAllEventTypes(filter.includedEventTypes)) delete filter.includedEventTypes
   return withoutNothing({
     ...withSettings(others, { labels }, resets),
-    destination: {
-      ...(webHook && existing.destination),
+    ...withDestination(existing, {
+      ...(webHook && destinationOf(existing)),
       endpointType: 'WebHook',
       properties: {
         ...withSettings(kept, { maxEventsPerBatch, preferredBatchSizeInKilobytes }, resets),
         endpointUrl: subscriberEndpoint,
         deliveryAttributeMappings: attributes,
-        // Entra-secured delivery is switched off where deliveries prove themselves otherwise.
         ...(deliveryAuthentication.kind === 'entra' && {
           azureActiveDirectoryTenantId: deliveryAuthentication.tenantId,
           azureActiveDirectoryApplicationIdOrUri: deliveryAuthentication.clientId,
         }),
       },
-    },
+    }),
     eventDeliverySchema: settings.eventDeliverySchema,
     filter,
     retryPolicy: withSettings(
@@ -139,7 +141,8 @@ function mergeDeadLetter(
   if (setting === undefined || (setting === resetToDefault && resets === 'ignore')) {
     return { deadLetterDestination, deadLetterWithResourceIdentity: wrapped }
   }
-  const destination = mapSetting(setting, blobDestination)
+  const standing = wrapped ? wrapped.deadLetterDestination : deadLetterDestination
+  const destination = mapSetting(setting, (given) => blobDestination(given, standing))
   if (destination === resetToDefault) return {}
   return wrapped
     ? { deadLetterWithResourceIdentity: { ...wrapped, deadLetterDestination: destination } }

@@ -12,6 +12,7 @@ import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
+import { namespaceApiVersion } from '../../core/api-versions.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import { querySecrets, scrub } from '../../core/scrub.ts'
@@ -41,8 +42,6 @@ export interface TopicClientOptions {
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
-
-const namespaceApiVersion = '2024-06-01'
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).

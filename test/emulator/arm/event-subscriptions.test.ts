@@ -261,6 +261,26 @@ describe('a PUT', () => {
     expect(JSON.stringify((await get('2022-06-15')).body)).not.toContain('minimumTlsVersionAllowed')
   })
 
+  it.each([
+    { writes: 'a PUT of 2022-06-15', method: 'PUT', version: '2022-06-15', kept: false },
+    { writes: 'a PATCH of its destination by 2022-06-15', method: 'PATCH', version: '2022-06-15', kept: false },
+    { writes: 'a PATCH of its destination by 2025-02-15', method: 'PATCH', version: '2025-02-15', kept: true },
+    { writes: 'a PATCH of its labels by 2022-06-15', method: 'PATCH', version: '2022-06-15', labels: true, kept: true },
+  ])('after $writes minimumTlsVersionAllowed stands: $kept', async ({ method, version, labels, kept }) => {
+    const { emulator, webhook } = await open()
+    const properties = { endpointUrl: webhook.url, minimumTlsVersionAllowed: '1.2' }
+    const settings = { destination: { endpointType: 'WebHook', properties } }
+    await put(emulator, settings, { version: '2025-02-15' })
+    await emulator.idle()
+    const written = labels ? { labels: ['x'] } : settings
+    const body = JSON.stringify(method === 'PUT' ? { properties: written } : written)
+    const answer = await sendArm(emulator, `${path(emulator)}?api-version=${version}`, { method, body })
+    expect(answer.status).toBe(201)
+    await emulator.idle()
+    const { body: stands } = await sendArm(emulator, `${path(emulator)}?api-version=2025-02-15`)
+    expect(JSON.stringify(stands).includes('minimumTlsVersionAllowed')).toBe(kept)
+  })
+
   it('lists the default event types of a storage account', async () => {
     const { emulator, webhook } = await open()
     const scope = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos`

@@ -1,10 +1,7 @@
 import { type Answer, type Asked, type Json, startScripted } from './scripted-arm.ts'
 
-type Properties = Record<string, Json>
+export type Properties = Record<string, Json>
 type Operation = { readonly status: string; readonly error?: Json }
-
-/** Secrets that the answers of the fake repeat, as ARM's do. */
-const hidden = 'Hidden'
 
 const isRecord = (value: Json): value is { readonly [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -14,7 +11,14 @@ const record = (value: Json): Properties => (isRecord(value) ? { ...value } : {}
  * The bit of ARM that one event subscription sees: PUT and PATCH as long-running operations, GET that hides what ARM hides, and the two
  * calls that reveal it. Odd answers are scripted: `once` is asked first, and an answer from it stands for the fake's own.
  */
-export async function startFakeArm(options: { once?: (asked: Asked) => Answer | undefined } = {}) {
+export async function startFakeArm(
+  options: {
+    once?: (asked: Asked) => Answer | undefined
+    /** What stands in the place of a secret attribute's properties. */
+    hide?: (properties: Properties) => Json
+  } = {},
+) {
+  const { hide = (properties) => ({ ...properties, value: 'Hidden' }) } = options
   const state: { properties: Properties | undefined } = { properties: undefined }
   /** How the next operations end; succeeded when there is none. */
   const operations: Operation[] = []
@@ -28,7 +32,7 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
       ? mappings.map((mapping: Json) => {
           const { properties: inner, ...named } = record(mapping)
           const secret = record(inner).isSecret === true
-          return { ...named, properties: { ...record(inner), ...(secret && { value: hidden }) } }
+          return { ...named, properties: secret ? hide(record(inner)) : inner }
         })
       : []
     return {
@@ -74,7 +78,7 @@ export async function startFakeArm(options: { once?: (asked: Asked) => Answer | 
     return {
       status: 201,
       body: { properties: { ...state.properties, provisioningState: 'Creating' } },
-      headers: { 'azure-asyncoperation': `${url}/operationsStatus/${id}?api-version=2022-06-15` },
+      headers: { 'azure-asyncoperation': `${url}/operationsStatus/${id}?api-version=2025-02-15` },
     }
   }
 

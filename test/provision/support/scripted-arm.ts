@@ -46,7 +46,7 @@ export async function startScripted(answer: (asked: Asked) => Answer | Promise<A
     }
     asked.push(one)
     const told = await answer(one)
-    if (told === 'never') return
+    if (told === 'never') return response.on('close', () => disconnected.resolve())
     if (told === 'cut') return request.socket.destroy()
     if ('endless' in told) {
       response.on('close', () => disconnected.resolve())

@@ -157,6 +157,20 @@ it('asks neither Resource Manager nor Entra with provisioning none', async () =>
   expect(faces.filter((face) => face === 'arm' || face === 'entra')).toEqual([])
 })
 
+it('asks for every resource of Event Grid by the api-version that writes are made by', async () => {
+  const world = await openCheck()
+  await run(world)
+  const before = world.emulator.records.requests.all().length
+  await world.check('--round-trip')
+  const urls = world.emulator.records.requests
+    .all()
+    .slice(before)
+    .map(({ url }) => url)
+  const ofEventGrid = urls.filter((url) => /Microsoft\.EventGrid\/\w+/i.test(url))
+  expect(ofEventGrid.length).toBeGreaterThan(2)
+  expect(ofEventGrid.filter((url) => !/api-version=(2025-02-15|2022-04-01)$/.test(url))).toEqual([])
+})
+
 it('takes a difference for a warning with provisioning check, asks for rights to read alone, and names who mends it', async () => {
   const world = await openCheck()
   const { emulator } = world

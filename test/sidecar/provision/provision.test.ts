@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
-import { managementOf } from '../../support/azure-clients.ts'
+import { managementOf, sendArm } from '../../support/azure-clients.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -37,6 +37,12 @@ async function openProvision() {
   }
 }
 
+const webHookOf = (emulator: Awaited<ReturnType<typeof startEmulator>>) => {
+  const { destination } = emulator.eventSubscription(emulator.topic('orders').id, 'orders')?.properties ?? {}
+  if (destination?.endpointType !== 'WebHook') throw new Error('there is no webhook')
+  return destination.properties
+}
+
 const output = { subscriberEndpoint: undefined, handshakePort: undefined, scope: undefined, clientSecret: undefined }
 const onlyOutput = { ...output, tenantId: undefined, subscriptionId: undefined, clientId: undefined }
 
@@ -52,6 +58,25 @@ it('creates the event subscription once, keeps it, and keeps what an operator ha
   expect(existing()?.properties.filter).toMatchObject({ subjectBeginsWith: '/shop' })
   const stays = '= filter.subjectBeginsWith: "/shop" stays: no field of the component sets it'
   expect(await provision('--dry-run')).toEqual({ code: 0, text: expect.stringContaining(stays) })
+})
+
+it('asks Event Grid by one api-version, and shows and loses nothing of what only that has', async () => {
+  const { emulator, provision, write } = await openProvision()
+  await provision()
+  const path = `${emulator.topic('orders').id}/providers/Microsoft.EventGrid/eventSubscriptions/orders?api-version=2025-02-15`
+  const { endpointUrl } = webHookOf(emulator)
+  const properties = { endpointUrl, minimumTlsVersionAllowed: '1.2' }
+  const destination = { endpointType: 'WebHook', properties }
+  await sendArm(emulator, path, { method: 'PATCH', body: JSON.stringify({ destination }) })
+  await emulator.idle()
+  write({ maxEventsPerBatch: '7' })
+  const { code, text } = await provision('--dry-run')
+  expect(code).toBe(3)
+  expect(text).toContain('= destination.properties.minimumTlsVersionAllowed: "1.2" stays')
+  expect((await provision()).text).toContain('✓ the event subscription is updated')
+  expect(webHookOf(emulator)).toMatchObject({ maxEventsPerBatch: 7, minimumTlsVersionAllowed: '1.2' })
+  const asked = emulator.records.requests.filter(({ url }) => /eventSubscriptions/.test(url)).map(({ url }) => url)
+  expect(asked.filter((url) => !url.includes('api-version=2025-02-15'))).toEqual([])
 })
 
 it.each([

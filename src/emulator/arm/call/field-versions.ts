@@ -1,4 +1,5 @@
-// Since which api-version ARM shows a property, such as `disableLocalAuth`.
+// Since which api-version ARM has a property, such as `disableLocalAuth`: an older one neither shows it nor takes it.
+import { isRecord } from '../../../support/text/is-record.ts'
 
 /**
  * The first api-version of each property that is younger than the resource (azure-mgmt-eventgrid for Python 2.2.0, 8.0.0,
@@ -35,6 +36,14 @@ export function visibleIn<T extends Readonly<Record<string, unknown>>>(apiVersio
   const visible: Partial<T> = { ...properties }
   for (const name in visible) if (!isVisible(apiVersion, name)) delete visible[name]
   return visible
+}
+
+/** What a write by an api-version may hold: what is younger is not read, at any depth, so that a member that is replaced whole loses it. */
+export function knownTo(apiVersion: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => knownTo(apiVersion, item))
+  if (!isRecord(value)) return value
+  const known = Object.entries(value).filter(([name]) => isVisible(apiVersion, name))
+  return Object.fromEntries(known.map(([name, member]) => [name, knownTo(apiVersion, member)]))
 }
 
 function isVisible(apiVersion: string, name: string): boolean {

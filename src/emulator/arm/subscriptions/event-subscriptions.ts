@@ -83,6 +83,7 @@ function wantedSubscription(
 ): EventSubscription {
   const { store, clock } = options
   const properties = parseEventSubscription(call.method === 'PATCH' ? 'PATCH' : 'PUT', jsonContent(call), {
+    apiVersion: call.apiVersion,
     name,
     existing: existing?.properties,
     inputSchema: publisherOf(store, scope)?.inputSchema,

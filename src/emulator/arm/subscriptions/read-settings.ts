@@ -11,6 +11,7 @@ import {
 } from '../../model/resources/event-subscription.ts'
 import type { InputSchema } from '../../model/resources/input-schema.ts'
 import { armErrors } from '../call/errors.ts'
+import { knownTo } from '../call/field-versions.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
 
 /** Headers that a request needs as they are: an attribute of such a name would break the delivery. */
@@ -39,6 +40,8 @@ export interface DeclaredEventSubscription {
 }
 
 export interface WriteContext {
+  /** What is younger than it is left out. @default all is taken */
+  readonly apiVersion?: string
   readonly name: string
   /** The existing settings, for PATCH. */
   readonly existing?: EventSubscriptionProperties | undefined
@@ -61,7 +64,7 @@ export function parseEventSubscription(
       'Invalid event subscription name. It must be between 3 and 64 characters long and can only contain letters, digits and hyphens.',
     )
   }
-  const given = parseSettings(method, body, context.existing)
+  const given = parseSettings(method, body, context)
   const merged = method === 'PATCH' ? merge(context.existing ?? {}, given) : given
   checkSettings(merged, given, context)
   return { ...merged, eventDeliverySchema: merged.eventDeliverySchema ?? defaultDeliverySchema(context.inputSchema) }
@@ -86,9 +89,10 @@ export function declaredProperties(
 function parseSettings(
   method: 'PUT' | 'PATCH',
   body: unknown,
-  existing: EventSubscriptionProperties | undefined,
+  { apiVersion, existing }: WriteContext,
 ): EventSubscriptionProperties {
-  const clean = withoutNulls(body)
+  const whole = withoutNulls(body)
+  const clean = apiVersion === undefined ? whole : knownTo(apiVersion, whole)
   if (!isRecord(clean)) throw armErrors.invalidEventSubscription('the request body is missing.')
   const wrapped = method === 'PUT' ? clean.properties : clean
   if (method === 'PATCH' && 'properties' in clean) {

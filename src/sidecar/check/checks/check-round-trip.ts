@@ -1,12 +1,12 @@
 // Check `round-trip/event`: publishes one test event and waits 60 s for it.
 import { randomUUID } from 'node:crypto'
+import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createPublisher } from '../../../publisher/publisher.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { armFinding } from '../judge/arm-finding.ts'
 import { refusals } from '../judge/filter-event.ts'
 import { type Finding, ok, warning } from '../report/finding.ts'
-import { eventGridVersion } from '../world/azure-place.ts'
 import type { PortHolder } from '../world/own-listener.ts'
 import type { InputWorld, OutputWorld } from '../world/world.ts'
 
@@ -31,7 +31,7 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
   const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   if (scope.kind !== 'topic') return otherTopic
   try {
-    const topic = await world.readArm(scope.id, eventGridVersion, signal)
+    const topic = await world.readArm(scope.id, eventGridApiVersion, signal)
     const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
     if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
     const existing = await world.existing()

@@ -28,9 +28,6 @@ export interface AzurePlace {
   existing(): Promise<object | undefined>
 }
 
-/** The API version for resources of Microsoft.EventGrid, namespaces aside. */
-export const eventGridVersion = '2022-06-15'
-
 const maxPages = 20
 
 /** The entries of all pages of ARM's list. `get` asks for a path; pages of another host are not asked for. */
@@ -52,8 +49,6 @@ export const readLimitMs = 9_000
 interface ArmOptions {
   readonly subscriptionId: string
   readonly endpoints: Endpoints
-  /** Of event subscriptions. @default that of the SDK */
-  readonly apiVersion?: string
 }
 
 /**
@@ -61,21 +56,19 @@ interface ArmOptions {
  * credential needs.
  */
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
-  const { subscriptionId, endpoints, apiVersion } = options
+  const { subscriptionId, endpoints } = options
   const credential = once(() =>
     createCredential(checked('credential', metadata), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
   )
   const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
-  // Without `apiVersion`: the SDK would write it into requests for other resources too.
+  // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
   const client = once(() => connectArm(connection()))
   const readArm: AzurePlace['readArm'] = async (path, apiVersion, signal) =>
     getFromArm(client(), { path, apiVersion, signal })
   return {
     credential,
     readArm,
-    api: once(() =>
-      createSubscriptionApi({ ...connection(), requestTimeoutMs: readLimitMs, ...(apiVersion && { apiVersion }) }),
-    ),
+    api: once(() => createSubscriptionApi({ ...connection(), requestTimeoutMs: readLimitMs })),
     url: () => resourceManagerOf(endpoints, environment),
     wantedToken: { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential },
   }

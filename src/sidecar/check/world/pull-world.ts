@@ -3,7 +3,6 @@
 import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
-import { namespaceApiVersion } from '../../../provision/arm/subscription-api.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../../provision/decide/wanted-queue.ts'
 import type { WantedSubscription } from '../../../provision/decide/wanted-subscription.ts'
@@ -34,8 +33,7 @@ export type PullWorld = ReturnType<typeof createPullWorld>
 export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const { subscriptionId } = namespaceTopic
-  const apiVersion = namespaceApiVersion
-  const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints, apiVersion })
+  const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
   const writes = pull.provisioning === 'manage'
   const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })

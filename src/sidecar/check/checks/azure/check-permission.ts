@@ -1,18 +1,18 @@
 // Check `azure/permission`: role actions that the client lacks at the scope, by the list of permissions (`*` wildcards, `notActions`).
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
+import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 
-/** The version of Microsoft.Authorization that is asked (Azure: permissions, list for resource). */
-const apiVersion = '2022-04-01'
-
 export async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope, actions } = place
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
-    const permissions = readPermissions(await readPages((page) => place.readArm(page, apiVersion, signal), path))
+    const permissions = readPermissions(
+      await readPages((page) => place.readArm(page, resourceApiVersions.permissions, signal), path),
+    )
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
     if (lacking.length === 0)
       return ok(`the client may ${place.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)

@@ -1,13 +1,11 @@
 // Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription.
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
+import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { oneLine } from '../../../../support/text/text.ts'
 import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
-
-/** The version of Microsoft.Resources that is asked (Azure: resource provider operations). */
-const apiVersion = '2021-04-01'
 
 const look = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
 
@@ -24,7 +22,7 @@ export async function judgeProvider(
   const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
   let answer: unknown
   try {
-    answer = await place.readArm(path, apiVersion, signal)
+    answer = await place.readArm(path, resourceApiVersions.resources, signal)
   } catch (error) {
     if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
     return readFinding(error, place.explainedBy(), 'the registration of Microsoft.EventGrid', {

@@ -1,12 +1,9 @@
 // Check `azure/scope`: does the resource exist; API versions used to ask.
-import { namespaceApiVersion } from '../../../../provision/arm/subscription-api.ts'
+import { eventGridApiVersion, resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { readFinding } from '../../judge/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
-import { type AzurePlace, eventGridVersion } from '../../world/azure-place.ts'
-
-/** Known API versions (Azure: api-versions of Microsoft.Resources and Microsoft.EventGrid). */
-const apiVersions = { subscription: '2022-12-01', resources: '2021-04-01', eventGrid: eventGridVersion } as const
+import type { AzurePlace } from '../../world/azure-place.ts'
 
 export async function judgeScope(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope } = place
@@ -25,13 +22,11 @@ export async function judgeScope(place: AzurePlace, signal: AbortSignal): Promis
 
 /** The API version for a resource. Each type has its own; the provider lists them. */
 async function apiVersionOf({ scope, readArm }: AzurePlace, signal: AbortSignal): Promise<string | undefined> {
-  if (scope.kind === 'subscription') return apiVersions.subscription
-  if (scope.kind === 'resourceGroup') return apiVersions.resources
-  if (scope.provider.toLowerCase() === 'microsoft.eventgrid') {
-    return scope.path[0]?.type.toLowerCase() === 'namespaces' ? namespaceApiVersion : apiVersions.eventGrid
-  }
+  if (scope.kind === 'subscription') return resourceApiVersions.subscriptions
+  if (scope.kind === 'resourceGroup') return resourceApiVersions.resources
+  if (scope.provider.toLowerCase() === 'microsoft.eventgrid') return eventGridApiVersion
   const path = `/subscriptions/${scope.subscriptionId}/providers/${scope.provider}`
-  const provider = await readArm(path, apiVersions.resources, signal)
+  const provider = await readArm(path, resourceApiVersions.resources, signal)
   const types = isRecord(provider) && Array.isArray(provider.resourceTypes) ? provider.resourceTypes : []
   const wanted = scope.path.map(({ type }) => type.toLowerCase()).join('/')
   const found: unknown = types.find((type) => isRecord(type) && String(type.resourceType).toLowerCase() === wanted)
