@@ -10,6 +10,8 @@ export interface TopicRefusal {
   readonly status: number
   /** Event Grid's message; empty where it gave none. */
   readonly message: string
+  /** Nothing of it shows that it is Event Grid's. */
+  readonly isForeign: boolean
 }
 
 export interface TopicRefusalContext {
@@ -23,8 +25,11 @@ interface Meaning {
   readonly fix: string
 }
 
-/** Decides what an answer other than 200 means (pure). */
-export function explainTopicRefusal({ status, message }: TopicRefusal, { output, sent }: TopicRefusalContext): Meaning {
+/** Decides what an answer means by which no events were taken (pure). */
+export function explainTopicRefusal(
+  { status, message, isForeign }: TopicRefusal,
+  { output, sent }: TopicRefusalContext,
+): Meaning {
   const { topicEndpoint, topicSchema, authentication } = output
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
@@ -43,7 +48,7 @@ export function explainTopicRefusal({ status, message }: TopicRefusal, { output,
   }
   // Event Grid documents 410 for a missing topic of a namespace, and was seen to answer 404.
   if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic() }
-  if (status === 400) {
+  if (status === 400 && !isForeign) {
     const wrongSchema = sent && wrongSchemaFix(message, sent, topicSchema)
     const fix = wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic'
     return { code: 'PUBLISH_REJECTED', fix }
