@@ -34,8 +34,10 @@ export function explainTopicRefusal(
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
   // A namespace topic has no 413.
-  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
-    return { code: 'PAYLOAD_TOO_LARGE', fix: 'publish fewer or smaller events in one call' }
+  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message))) {
+    const other = isForeign ? '; it looks like the answer of a proxy, which may have a bound of its own' : ''
+    return { code: 'PAYLOAD_TOO_LARGE', fix: `publish fewer or smaller events in one call${other}` }
+  }
   if (status === 401 && withKey) {
     if (/local ?auth/i.test(message)) return { code: 'CREDENTIALS_REJECTED', fix: noKeysFix }
     if (sent === 'EventGridSchema' && /\btopic\b/i.test(message))
