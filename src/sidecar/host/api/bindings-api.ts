@@ -9,6 +9,7 @@ import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/req
 import { isRecord } from '../../../support/text/is-record.ts'
 import { memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
+import { whileAwaited } from '../../shared/caller-signal.ts'
 import { tooManyNames } from '../../shared/metadata-names.ts'
 import { type ApiOptions, apiMetadata } from './api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
@@ -82,7 +83,9 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       // Dapr hands the caller's trace on to the component in the same way.
       const given = { ...metadata, ...readTraceContext(request.headers) }
       try {
-        const answer = await callOutput({ name, operation, data, metadata: given })
+        const answer = await whileAwaited(reply.raw, (signal) =>
+          callOutput({ name, operation, data, metadata: given, signal }),
+        )
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
       } catch (error) {
         if (!(error instanceof OutputCallError)) throw error
