@@ -1,23 +1,23 @@
-// Until when a caller waits for its answer: a call whose caller has cancelled it or has gone is not worth going on with.
+// Until when a caller waits for its answer: a call that is cancelled, or whose connection has ended, is not worth going on with.
 import type { EventEmitter } from 'node:events'
 
-/** A gRPC call, or the answer to an HTTP request. */
-type Call = EventEmitter & ({ readonly cancelled: boolean } | { readonly destroyed: boolean })
-
-/** Runs work with a signal that aborts when the caller cancels the call, or when its connection ends. */
+/**
+ * Runs work with a signal that aborts when nobody waits for its result any more.
+ *
+ * @param gone the event that says so: `cancelled` of a gRPC call, `close` of the answer to an HTTP request
+ */
 export async function whileAwaited<Result>(
-  call: Call,
+  call: EventEmitter,
+  gone: 'cancelled' | 'close',
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const gone = new AbortController()
-  const leave = () => gone.abort()
-  const event = 'cancelled' in call ? 'cancelled' : 'close'
-  call.once(event, leave)
-  if ('cancelled' in call ? call.cancelled : call.destroyed) leave()
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  call.once(gone, abort)
   try {
-    return await work(gone.signal)
+    return await work(controller.signal)
   } finally {
     // Both come after the answer as well.
-    call.off(event, leave)
+    call.off(gone, abort)
   }
 }

@@ -83,7 +83,7 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       // Dapr hands the caller's trace on to the component in the same way.
       const given = { ...metadata, ...readTraceContext(request.headers) }
       try {
-        const answer = await whileAwaited(reply.raw, (signal) =>
+        const answer = await whileAwaited(reply.raw, 'close', (signal) =>
           callOutput({ name, operation, data, metadata: given, signal }),
         )
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')

@@ -60,7 +60,7 @@ export function createGrpcApi(options: ApiOptions) {
         const { name, operation, data } = request
         // Dapr hands the caller's trace on to the component in the same way.
         const given = { ...request.metadata, ...readTraceContext(metadata.getMap()) }
-        const answer = await whileAwaited(call, (signal) =>
+        const answer = await whileAwaited(call, 'cancelled', (signal) =>
           callOutput({ name, operation, data: invokePayload(data), metadata: given, signal }),
         )
         return { metadata: answer.metadata }

@@ -56,7 +56,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
         // After a restart of this process daprd sends calls without `Init`: they are counted and logged, too.
         const instance = instances.obtain(instanceName(call.metadata))
         refuseTooManyNames(call.request)
-        const { metadata } = await whileAwaited(call, (signal) => instance.invoke(call.request, signal))
+        const { metadata } = await whileAwaited(call, 'cancelled', (signal) => instance.invoke(call.request, signal))
         return { data: noData, metadata, contentType: '' }
       },
       ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
