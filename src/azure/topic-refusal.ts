@@ -10,6 +10,8 @@ export interface TopicRefusal {
   readonly status: number
   /** Event Grid's message; empty where it gave none. */
   readonly message: string
+  /** Nothing of it shows that it is Event Grid's. */
+  readonly isForeign: boolean
 }
 
 export interface TopicRefusalContext {
@@ -23,14 +25,19 @@ interface Meaning {
   readonly fix: string
 }
 
-/** Decides what an answer other than 200 means (pure). */
-export function explainTopicRefusal({ status, message }: TopicRefusal, { output, sent }: TopicRefusalContext): Meaning {
+/** Decides what an answer means by which no events were taken (pure). */
+export function explainTopicRefusal(
+  { status, message, isForeign }: TopicRefusal,
+  { output, sent }: TopicRefusalContext,
+): Meaning {
   const { topicEndpoint, topicSchema, authentication } = output
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
   // A namespace topic has no 413.
-  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message)))
-    return { code: 'PAYLOAD_TOO_LARGE', fix: 'publish fewer or smaller events in one call' }
+  if (status === 413 || (status === 403 && /too large|maximum size/i.test(message))) {
+    const other = isForeign ? '; it looks like the answer of a proxy, which may have a bound of its own' : ''
+    return { code: 'PAYLOAD_TOO_LARGE', fix: `publish fewer or smaller events in one call${other}` }
+  }
   if (status === 401 && withKey) {
     if (/local ?auth/i.test(message)) return { code: 'CREDENTIALS_REJECTED', fix: noKeysFix }
     if (sent === 'EventGridSchema' && /\btopic\b/i.test(message))
@@ -43,7 +50,7 @@ export function explainTopicRefusal({ status, message }: TopicRefusal, { output,
   }
   // Event Grid documents 410 for a missing topic of a namespace, and was seen to answer 404.
   if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic() }
-  if (status === 400) {
+  if (status === 400 && !isForeign) {
     const wrongSchema = sent && wrongSchemaFix(message, sent, topicSchema)
     const fix = wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic'
     return { code: 'PUBLISH_REJECTED', fix }

@@ -42,7 +42,8 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
 }
 
 function lineOf(subscriptionId: string, facts: readonly string[]): string {
-  const [, source, name] = /([^/]+)(?:\/providers\/[^/]+)?\/eventSubscriptions\/([^/]+)$/i.exec(subscriptionId) ?? []
+  const [, source, name] =
+    /(?<![^/])([^/]+)(?:\/providers\/[^/]+)?\/eventSubscriptions\/([^/]+)$/i.exec(subscriptionId) ?? []
   return `- event subscription ${name} of ${source}: ${facts.filter((fact) => fact !== '').join(', ')}`
 }
 

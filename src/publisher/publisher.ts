@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { createQuietLog } from '../core/quiet-log.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { asBytes } from './payload/as-bytes.ts'
 import { createTypoWarning } from './payload/new-event.ts'
-import { toEvents } from './payload/to-events.ts'
+import { type StrayEvent, toEvents } from './payload/to-events.ts'
 import { fits, splitCall } from './queue/plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './queue/publish-call.ts'
 import { createQueueRoom } from './queue/queue-room.ts'
@@ -55,6 +56,8 @@ export function createPublisher(options: PublisherOptions) {
   const closing = new AbortController()
   const room = createQueueRoom(limits)
   const onUnknownName = createTypoWarning(logger)
+  const payloadLog = createQuietLog({ logger, now: clock.elapsed })
+  const onStrayEvent = (stray: StrayEvent) => payloadLog.warn(strayWarning, { ...stray })
   let closed: Promise<void> | undefined
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
@@ -105,6 +108,7 @@ export function createPublisher(options: PublisherOptions) {
       now: clock.now,
       newId: randomUUID,
       onUnknownName,
+      onStrayEvent,
     })
     const { events, context } = callTrace?.begin(given) ?? { events: given.events, context: undefined }
     const load = loadOf(events)
@@ -157,6 +161,9 @@ export function createPublisher(options: PublisherOptions) {
     },
   }
 }
+
+const strayWarning =
+  'an array was published as the data of one event, though an event is in it: its first element is none. An array of events begins with one'
 
 const closedError = (details?: PublishDetails) =>
   new BindingError('CLOSED', {

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../src')
 
-/** Regular expressions of the product; the emulator's meet no stranger. */
-const patterns = globSync('**/*.ts', { cwd: root, exclude: ['emulator/**', 'cli/**'] }).flatMap((file) =>
+/** Regular expressions of the product. */
+const patterns = globSync('**/*.ts', { cwd: root }).flatMap((file) =>
   readFileSync(resolve(root, file), 'utf8')
     .split('\n')
     .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))

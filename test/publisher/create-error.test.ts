@@ -146,7 +146,7 @@ describe('the lines to paste about a topic of Azure', () => {
   /** What a topic's answer means, without asking one. */
   const fixOf = (status: number, topicEndpoint: string, authentication: OutputMetadata['authentication']) =>
     explainRejection(
-      { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined },
+      { kind: 'answered', status, message: '', requestId: undefined, retryAfterMs: undefined, isForeign: false },
       { output: { topicEndpoint, authentication, topicSchema: 'auto' }, ids: [], published: [], attempts: 1 },
     ).fix
 

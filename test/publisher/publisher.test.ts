@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -124,6 +125,15 @@ describe('a signal', () => {
     gate.open()
     await publisher.close()
     expect(ids(topic.events())).toEqual(['1'])
+  })
+
+  it('is let go of by each call, however it ends', async () => {
+    const topic = await startTopic(({ index }) => ({ status: index === 0 ? 200 : 404 }))
+    const { publisher } = openPublisher(topic.endpoint)
+    const { signal } = new AbortController()
+    await publisher.publish(event('1'), { signal })
+    await refusal(publisher.publish(event('2'), { signal }))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('that aborts later does nothing to a call that is done', async () => {

@@ -22,6 +22,10 @@ export type Answer =
   /** An answer of this status that breaks off in the middle of its body. */
   | { readonly half: number }
   | { readonly hold: Promise<unknown>; readonly afterwards?: Answer }
+  /** Something else answers in the topic's place: nothing of Event Grid's is in it. */
+  | { readonly foreign: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
+  /** The head of an answer of this status, whose body never comes. */
+  | { readonly headOf: number; readonly headers?: Record<string, string> }
 
 const ok: Answer = { status: 200 }
 
@@ -100,6 +104,10 @@ function give(answer: Answer, outgoing: ServerResponse): void {
     }
     outgoing.on('drain', more)
     more()
+  } else if ('foreign' in answer) {
+    outgoing.writeHead(answer.foreign, answer.headers).end(answer.body)
+  } else if ('headOf' in answer) {
+    outgoing.writeHead(answer.headOf, answer.headers).flushHeaders()
   } else if ('half' in answer) {
     outgoing.writeHead(answer.half, { 'content-length': 1_000 })
     outgoing.write('{"error":', () => outgoing.socket?.destroy())

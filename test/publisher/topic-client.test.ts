@@ -7,6 +7,7 @@ import { createCertificateAuthority } from '../../src/emulator/server/tls/certif
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
 import type { OutputMetadata } from '../../src/metadata/typed/metadata.ts'
 import { listen } from '../support/listen.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
 import { accessKey, openPublisher } from './open-publisher.ts'
 import { event, startTopic } from './scripted-topic.ts'
@@ -83,6 +84,30 @@ describe('with topicAuthentication entra', () => {
     for (const id of ['1', '2'])
       expect(await refusal(publisher.publish(event(id)))).toMatchObject({ code: 'PERMISSION_DENIED' })
     expect(topic.seen).toEqual(['Bearer token-0', 'Bearer token-1', 'Bearer token-1'])
+  })
+
+  it('a new token that does not come is no answer that did not end', async () => {
+    const topic = await startSecureTopic({ status: 401 })
+    const asked = Promise.withResolvers<void>()
+    const tokens = [{ token: 'token-1', expiresOnTimestamp: inAnHour() }]
+    const credential = {
+      async getToken() {
+        const token = tokens.pop()
+        if (token) return token
+        asked.resolve()
+        return new Promise<never>(() => {})
+      },
+      renew: () => true,
+    }
+    const time = createManualClock()
+    const limits = { attemptTimeoutMs: 1_000, retryBaseMs: 200_000, retryCapMs: 200_000 }
+    const options = { ca: topic.ca, output: entra, credential, clock: time.clock, limits }
+    const failed = refusal(openPublisher(topic.endpoint, options).publisher.publish(event('1')))
+    await asked.promise
+    time.advance(1_000)
+    const error = await failed
+    expect(error.code).toBe('PUBLISH_UNAVAILABLE')
+    expect(error.message).not.toContain('began to answer')
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {

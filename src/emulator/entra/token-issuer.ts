@@ -199,7 +199,7 @@ function readKeys(text: string): readonly SigningKey[] {
   })
 }
 
-const withoutSlash = (text: string) => text.replace(/\/+$/, '').toLowerCase()
+const withoutSlash = (text: string) => text.replace(/(?<!\/)\/+$/, '').toLowerCase()
 
 function expiredMessage(expiry: number | undefined, now: number): string {
   const end = dotNetTime((expiry ?? 0) * 1000)

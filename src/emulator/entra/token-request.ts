@@ -58,7 +58,7 @@ export function decideTokenRequest(
   const audience = wanted.replace(/\/\.default$/, '')
   // Client ids, plain or in an application id URI, are audiences too: a webhook's own application.
   const application = audience.replace(/^api:\/\//, '')
-  const known = [...knownResources, own].some((one) => one === audience.replace(/\/+$/, '').toLowerCase())
+  const known = [...knownResources, own].some((one) => one === audience.replace(/(?<!\/)\/+$/, '').toLowerCase())
   if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
     return { failure: entraFailures.unknownResource(audience, tenant) }
   }

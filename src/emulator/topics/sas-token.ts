@@ -55,8 +55,8 @@ function isSignature(signature: string, signed: string, key: string): boolean {
 function isResource(resource: string, expected: { readonly host: string; readonly path: string }): boolean {
   if (!URL.canParse(resource)) return false
   const { host, pathname } = new URL(resource)
-  const path = pathname.toLowerCase().replace(/\/+$/, '')
-  const wanted = expected.path.toLowerCase().replace(/\/+$/, '')
+  const path = pathname.toLowerCase().replace(/(?<!\/)\/+$/, '')
+  const wanted = expected.path.toLowerCase().replace(/(?<!\/)\/+$/, '')
   const wantedHost = new URL(`https://${expected.host}`).host
   return host.replace(/:443$/, '') === wantedHost && (wanted === path || wanted.startsWith(`${path}/`))
 }

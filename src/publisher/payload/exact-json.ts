@@ -46,14 +46,8 @@ function canonicalNumber(text: string): string {
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   if (whole === '') return text
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const significant = digits.slice(0, lengthWithoutZeros(digits))
+  // Without the look behind it takes quadratic time.
+  const significant = digits.replace(/(?<!0)0+$/, '')
   if (significant === '') return '0'
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
-}
-
-/** A loop: a pattern for trailing zeros takes quadratic time. */
-function lengthWithoutZeros(digits: string): number {
-  let length = digits.length
-  while (digits.charCodeAt(length - 1) === 0x30) length -= 1
-  return length
 }

@@ -94,7 +94,7 @@ function lossOf(value: unknown): Loss | undefined {
   if (Symbol.asyncIterator in value || ('pipe' in value && typeof value.pipe === 'function')) {
     return { what: 'a stream', fix: 'read it to its end, and give what it brought' }
   }
-  return (isPlain(value) ? undefined : (hiddenContent(value) ?? inherited(value))) ?? namedBeside(value, undefined)
+  return (isPlain(value) ? undefined : hiddenContent(value)) ?? namedBeside(value, undefined)
 }
 
 /** What JSON does not look at: a member that is named by a symbol, or by a text beside the elements of an array. */
@@ -107,33 +107,30 @@ function namedBeside(value: object, name: string | undefined): Loss | undefined 
   return { what: `an array with the member ${JSON.stringify(name)} beside its elements`, fix: plainData }
 }
 
-/** What a class gives by a getter, or a prototype by a value: JSON takes an object's own members only. Methods are no data. */
-function inherited(value: object): Loss | undefined {
-  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
-    // The top of the chain is that of all objects, also in another realm.
-    if (Object.getPrototypeOf(from) === null) return undefined
-    const members = Object.entries(Object.getOwnPropertyDescriptors(from))
-    const [name] = members.find(([, { get, value: held }]) => get !== undefined || isData(held)) ?? []
-    const what = `an object whose member ${JSON.stringify(name)} comes from its class`
-    if (name !== undefined) return { what, fix: 'give it a toJSON, or give plain JSON data' }
-  }
-  return undefined
-}
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
-const isData = (value: unknown) => value !== undefined && typeof value !== 'function'
-
 /**
- * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields. One of
- * a kind of its own does so whatever fields it was given beside.
+ * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields or
+ * getters alone. One of a kind of its own does so whatever fields it was given beside. A class with fields is written by them.
  */
 function hiddenContent(value: object): Loss | undefined {
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
-  if (kind === 'Object' && Object.keys(value).length > 0) return undefined
-  const what = kind === 'Object' ? 'an object of a class, without fields' : `an object of the kind ${kind}`
+  if (kind === 'Object' && (Object.keys(value).length > 0 || isEmpty(value))) return undefined
+  const what = kind === 'Object' ? 'an object of a class, without fields of its own' : `an object of the kind ${kind}`
   const hasBytes = 'arrayBuffer' in value && typeof value.arrayBuffer === 'function'
   return { what, fix: hasBytes ? 'give its bytes: new Uint8Array(await it.arrayBuffer())' : plainData }
 }
+
+/** It has nothing, and its class has nothing that could tell what is hidden. */
+function isEmpty(value: object): boolean {
+  if (Reflect.ownKeys(value).length > 0) return false
+  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
+    // The top of the chain is that of all objects, also in another realm.
+    if (Object.getPrototypeOf(from) === null) return true
+    if (Reflect.ownKeys(from).some((name) => name !== 'constructor')) return false
+  }
+  return true
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /** A literal, also one of another realm. */
 function isPlain(value: object): boolean {

@@ -29,6 +29,16 @@ export interface CallEvents {
 export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
   readonly topicSchema: OutputMetadata['topicSchema']
   readonly maxEventBytes: number
+  /** Called with what an array has that is published as data though an event is in it. @default nothing */
+  readonly onStrayEvent?: (stray: StrayEvent) => void
+}
+
+/** An event within an array that does not begin with one. */
+export interface StrayEvent {
+  readonly schema: EventSchema
+  readonly index: number
+  /** What the array begins with, in words. */
+  readonly first: string
 }
 
 /** A message names so many faults and counts the rest. */
@@ -50,6 +60,8 @@ export function toEvents(
   const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
   const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
   if (!whole) {
+    const stray = payload.kind === 'json' ? strayEvent(payload.value) : undefined
+    if (stray) context.onStrayEvent?.(stray)
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
     const { attributes, json } = newEvent(payload, metadata, { ...context, schema })
     return wireEvents(schema, [{ event: attributes, json }], wire)
@@ -122,6 +134,18 @@ function recognise(text: string, value: unknown): WholeEvents | undefined {
   const texts = itemTexts(text)
   const events = value.filter(isRecord).map((event, index) => ({ event, json: texts[index] ?? '' }))
   return { schema, isArray: true, events }
+}
+
+/** What looks like an event in an array that begins with something else: CloudEvents by their mark, others where they are whole. */
+function strayEvent(value: unknown): StrayEvent | undefined {
+  if (!Array.isArray(value)) return undefined
+  for (const [index, item] of value.entries()) {
+    const schema = schemaOf(item)
+    const isWhole =
+      schema === 'CloudEventSchemaV1_0' || (isRecord(item) && faultsOfEvent('EventGridSchema', item).length === 0)
+    if (schema !== undefined && isWhole) return { schema, index, first: kindOf(value[0]) }
+  }
+  return undefined
 }
 
 /** The text of each item of an array, as it stands there. */

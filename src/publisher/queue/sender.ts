@@ -31,19 +31,25 @@ export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
   let lastFailure: string | undefined
 
-  async function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
+  async function sendOnce(calls: readonly PublishCall[], first: PublishCall, attempts: number): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const events = nextEvents(calls)
+    // A call whose time is over before the answer ends fails by what is known then.
+    const onBegun = () => {
+      const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
+      for (const call of calls) call.lastFailure = { answer, attempts }
+    }
     return withLimit({ clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal }, (limit) =>
-      tracing.request(calls, events.length, () => client.send(first.schema, events, limit)),
+      tracing.request(calls, events.length, () => client.send(first.schema, events, limit, onBegun)),
     )
   }
 
   function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
     lastFailure = undefined
-    for (const { done } of calls) {
-      done.requests += 1
-      if (requestId !== undefined) done.requestIds.push(requestId)
+    for (const call of calls) {
+      call.lastFailure = undefined
+      call.done.requests += 1
+      if (requestId !== undefined) call.done.requestIds.push(requestId)
     }
     return 'accepted'
   }
@@ -82,7 +88,7 @@ export function createSender(options: SenderOptions) {
       live = live.filter(({ settled }) => !settled)
       const [first] = live
       if (!first || signal.aborted) return 'settled'
-      const answer = await sendOnce(live, first)
+      const answer = await sendOnce(live, first, attempts)
       if (answer.kind === 'accepted') return accepted(live, answer.requestId)
       if (signal.aborted) return 'settled'
       const outcome = failed(live, first, { answer, attempts })
@@ -132,6 +138,6 @@ function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimit
 
 function logFields(calls: readonly PublishCall[], answer: FailedAnswer['answer']): LogFields {
   const events = nextEvents(calls).length
-  if (answer.kind !== 'answered') return { reason: answer.reason, events }
-  return { reason: answer.message, events, status: answer.status }
+  const reason = answer.kind === 'answered' ? answer.message : answer.reason
+  return { reason, events, ...('status' in answer && { status: answer.status }) }
 }

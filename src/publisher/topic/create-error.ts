@@ -26,7 +26,8 @@ export function explainRejection(failure: FailedRequest, context: RejectionConte
   const { ids, published, attempts } = context
   const partly =
     published.length === 0 ? '' : `; ${published.length} of its ${published.length + ids.length} events were published`
-  const { status, requestId } = failure.kind === 'answered' ? failure : {}
+  const status = 'status' in failure ? failure.status : undefined
+  const requestId = 'requestId' in failure ? failure.requestId : undefined
   const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
   return new BindingError(code, { what: what + partly, fix, details: { ...answered, attempts, ids, published } })
 }
@@ -48,6 +49,14 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
           failure.fix ??
           'check topicEndpoint and the network, then publish again; the topic may have accepted the events already',
       }
+    case 'unfinished':
+      return {
+        code: 'PUBLISH_UNAVAILABLE',
+        what: `the topic at ${host} began to answer ${failure.status}, and the answer did not end: ${failure.reason}${after(context)}`,
+        fix:
+          'the events may have been accepted: look for them, then publish again what is missing, and check that no proxy ' +
+          'answers in the place of topicEndpoint',
+      }
     case 'answered':
       return explainStatus(failure, context)
   }
@@ -58,8 +67,11 @@ function explainStatus(answer: Extract<FailedRequest, { kind: 'answered' }>, con
   const { host } = new URL(context.output.topicEndpoint)
   const { code, fix } = explainTopicRefusal(answer, context)
   const said = message === '' ? '' : `: ${message}`
-  const more = code === 'PUBLISH_UNAVAILABLE' ? after(context) : status < 300 ? ', where Event Grid answers 200' : ''
+  const more = code === 'PUBLISH_UNAVAILABLE' ? after(context) : status < 400 ? `, ${usualAnswer(status)}` : ''
   return { code, what: `the topic at ${host} answered ${status}${said}${more}`, fix }
 }
+
+const usualAnswer = (status: number) =>
+  status === 200 ? 'which is not an answer of Event Grid' : 'where Event Grid answers 200'
 
 const after = ({ attempts }: RejectionContext) => (attempts > 1 ? ` (after ${attempts} attempts)` : '')

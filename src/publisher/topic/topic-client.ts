@@ -2,7 +2,12 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { TokenCredential } from '@azure/core-auth'
-import { isRestError, type PipelinePolicy, type PipelineRequest } from '@azure/core-rest-pipeline'
+import {
+  isRestError,
+  type PipelinePolicy,
+  type PipelineRequest,
+  type PipelineResponse,
+} from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
@@ -23,12 +28,21 @@ import { cut } from '../../support/text/text.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import { httpClient } from './http-client.ts'
-import type { TopicAnswer } from './topic-answer.ts'
+import { isAcceptance, isForeign, type TopicAnswer } from './topic-answer.ts'
 
 /** A client of one topic, on the Event Grid SDK. */
 export interface TopicClient {
-  /** Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts. */
-  send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): Promise<TopicAnswer>
+  /**
+   * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
+   *
+   * @param onBegun called when an answer of 200 begins
+   */
+  send(
+    schema: EventSchema,
+    events: readonly WireEvent[],
+    signal: AbortSignal,
+    onBegun?: () => void,
+  ): Promise<TopicAnswer>
   close(): void
 }
 
@@ -42,6 +56,9 @@ export interface TopicClientOptions {
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
+
+/** Characters of a page that an error shows. */
+const maxShownPage = 200
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -102,24 +119,23 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
         { position: 'perRetry', policy: wirePolicy(wire, connect) },
         ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
         { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
+        { position: 'perRetry', policy: headPolicy(wire) },
       ],
     })
   /** Those that send nothing at the moment. Each sends one request at a time: what it sends, its policy knows. */
-  const free: { readonly wire: Wire; readonly client: EventGridPublisherClient<'Custom'> }[] = []
-  const makeClient = () => {
-    const wire: Wire = { schema: 'CloudEventSchemaV1_0', body: empty }
+  const free: Sender[] = []
+  const makeSender = (): Sender => {
+    const wire: Wire = { schema: 'CloudEventSchemaV1_0', body: empty, status: undefined, onBegun: undefined }
     return { wire, client: open(wire) }
   }
   const { authentication } = output
   const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
   const secrets = [...key, ...querySecrets(output.topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
-  async function sendBody(schema: EventSchema, body: Buffer, signal: AbortSignal): Promise<TopicAnswer> {
-    const sender = free.pop() ?? makeClient()
-    sender.wire.schema = schema
-    sender.wire.body = body
+  async function sendBody(sender: Sender, given: Pick<Wire, 'schema' | 'body' | 'onBegun'>, signal: AbortSignal) {
+    Object.assign(sender.wire, given)
     try {
-      return await sendOnce(sender.client, signal, { clock, clean })
+      return await sendOnce(sender, signal, { clock, clean })
     } finally {
       // Nobody needs it any more.
       sender.wire.body = empty
@@ -127,59 +143,82 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     }
   }
   return {
-    async send(schema, events, signal) {
-      const aborted = new Promise<TopicAnswer>((resolve) => {
-        const give = () => resolve({ kind: 'unreachable', reason: 'no answer in time', permanent: false })
+    async send(schema, events, signal, onBegun) {
+      const sender = free.pop() ?? makeSender()
+      sender.wire.status = undefined
+      const late = new Promise<TopicAnswer>((resolve) => {
+        const give = () => resolve(unanswered(sender.wire.status, 'no answer in time'))
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
       // A token that is still asked for does not hold up the answer.
-      return Promise.race([sendBody(schema, bodyOf(events), signal), aborted])
+      return Promise.race([sendBody(sender, { schema, body: bodyOf(events), onBegun }, signal), late])
     },
     close: () => agent.destroy(),
   }
 }
 
 async function sendOnce(
-  client: EventGridPublisherClient<'Custom'>,
+  { client, wire }: Sender,
   signal: AbortSignal,
   { clock, clean }: { clock: SteadyClock; clean: (text: string) => string },
 ): Promise<TopicAnswer> {
-  let requestId: string | undefined
-  let retryAfterMs: number | undefined
-  let status: number | undefined
-  try {
-    // No events: the policy puts the body in.
-    await client.send([], {
-      abortSignal: signal,
-      onResponse: (response) => {
-        status = response.status
-        const given = response.headers.get('x-ms-request-id')
-        requestId = given === undefined ? undefined : cut(clean(given), 200)
-        retryAfterMs = readRetryAfter((name) => response.headers.get(name), clock.now())
-      },
-    })
-    return { kind: 'accepted', requestId }
-  } catch (error) {
-    if (status !== undefined) {
-      const message = error instanceof Error ? clean(messageIn(error)) : ''
-      return { kind: 'answered', status, message, requestId, retryAfterMs }
-    }
-    const noToken = readTokenFailure(error)
-    if (noToken) return noToken
-    const code = isRestError(error) ? error.code : undefined
-    const reason = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-    const noSuchHost = code === 'ENOTFOUND'
-    const lasting = certificateRemedy(code, client.endpointUrl)
-    return {
-      kind: 'unreachable',
-      reason: code && !reason.includes(code) ? `${code} ${reason}` : reason,
-      fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, client.endpointUrl)),
-      permanent: !isRestError(error) || lasting !== undefined,
-      noSuchHost,
-    }
+  let response: PipelineResponse | undefined
+  const onResponse = (heard: PipelineResponse) => {
+    response = heard
+  }
+  // No events: the policy puts the body in. What the SDK thinks of the answer is no matter: it takes a page for a success.
+  const error: unknown = await client.send([], { abortSignal: signal, onResponse }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  return response
+    ? readAnswer(response, { error, clean, now: clock.now() })
+    : readFailure(error, { client, status: wire.status, clean })
+}
+
+interface Reading {
+  readonly error: unknown
+  readonly clean: (text: string) => string
+  readonly now: number
+}
+
+function readAnswer({ status, headers, bodyAsText }: PipelineResponse, { error, clean, now }: Reading): TopicAnswer {
+  const body = bodyAsText ?? ''
+  const contentType = headers.get('content-type') ?? ''
+  const requestId = cut(clean(headers.get('x-ms-request-id') ?? ''), 200) || undefined
+  const heard = { status, body, contentType, requestId }
+  if (isAcceptance(heard)) return { kind: 'accepted', requestId }
+  const message =
+    status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
+  const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
+  return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign: isForeign(heard) }
+}
+
+function readFailure(
+  error: unknown,
+  { client, status, clean }: Pick<Sender, 'client'> & { status: number | undefined; clean: (text: string) => string },
+): TopicAnswer {
+  const noToken = readTokenFailure(error)
+  if (noToken) return noToken
+  const code = isRestError(error) ? error.code : undefined
+  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+  const reason = code && !said.includes(code) ? `${code} ${said}` : said
+  if (status !== undefined) return unanswered(status, reason)
+  const noSuchHost = code === 'ENOTFOUND'
+  const lasting = certificateRemedy(code, client.endpointUrl)
+  return {
+    kind: 'unreachable',
+    reason,
+    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, client.endpointUrl)),
+    permanent: !isRestError(error) || lasting !== undefined,
+    noSuchHost,
   }
 }
+
+/** @param status that of an answer that began */
+const unanswered = (status: number | undefined, reason: string): TopicAnswer =>
+  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
 
 /** A proxy of the environment is looked up in place of the topic. */
 const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
@@ -205,20 +244,44 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
 
 const empty = Buffer.alloc(0)
 
-/** What a request has in place of what the SDK would write. */
+/** What a request has in place of what the SDK would write, and what of its answer the SDK does not tell. */
 interface Wire {
   schema: EventSchema
   body: Buffer
+  /** Of an answer that has begun, and not ended. */
+  status: number | undefined
+  onBegun: (() => void) | undefined
+}
+
+interface Sender {
+  readonly wire: Wire
+  readonly client: EventGridPublisherClient<'Custom'>
 }
 
 function wirePolicy(wire: Wire, connect: (request: PipelineRequest) => void): PipelinePolicy {
   return {
     name: 'eventgridBindingWirePolicy',
-    sendRequest(request, next) {
+    async sendRequest(request, next) {
       request.body = wire.body
       request.headers.set('content-type', contentTypes[wire.schema])
       connect(request)
-      return next(request)
+      const response = await next(request)
+      wire.status = undefined
+      return response
+    },
+  }
+}
+
+/** Tells that an answer begins. It comes last: the body is read by the policy before. */
+function headPolicy(wire: Wire): PipelinePolicy {
+  return {
+    name: 'eventgridBindingHeadPolicy',
+    async sendRequest(request, next) {
+      wire.status = undefined
+      const response = await next(request)
+      wire.status = response.status
+      if (response.status === 200) wire.onBegun?.()
+      return response
     },
   }
 }

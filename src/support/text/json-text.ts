@@ -24,7 +24,7 @@ const closeBrace = 0x7d
 /**
  * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes
  * below 0x80 have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller
- * parses it too.
+ * parses it too. Like all of this file it ends on any bytes: each loop goes forward.
  */
 export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)
@@ -48,17 +48,21 @@ export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: stri
   return end === undefined ? undefined : found
 }
 
-/** The text of each member of the object that a JSON text is. The last of two with one name counts. Empty for any other text. */
-export function memberTexts(json: Buffer | string): ReadonlyMap<string, string> {
-  const bytes = Buffer.from(json)
+/** The text of each member of the object that a JSON text is. The last of two with one name counts. Empty for any other JSON text. */
+export function memberTexts(json: Uint8Array | string): ReadonlyMap<string, string> {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
   const members = new Map<string, string>()
   walkMembers(bytes, 0, (key, start) => {
     const end = endOfValue(bytes, start)
-    const name: string = JSON.parse(bytes.toString('utf8', key.start, key.end))
-    members.set(name, bytes.toString('utf8', start, skipSpaceBack(bytes, start, end)))
+    members.set(String(readJson(textOf(bytes, key))), textOf(bytes, { start, end: skipSpaceBack(bytes, start, end) }))
     return end
   })
   return members
+}
+
+function textOf(bytes: Uint8Array, { start, end }: Slice): string {
+  const { buffer, byteOffset, length } = bytes.subarray(start, end)
+  return Buffer.from(buffer, byteOffset, length).toString()
 }
 
 function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: Slice[]; end: number } | undefined {
@@ -82,7 +86,7 @@ function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: 
 
 /**
  * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
- * Returns the index behind the object, or `undefined` if there is no object.
+ * Returns the index behind the object, or `undefined` if there is no whole object.
  */
 function walkMembers(
   bytes: Uint8Array,
@@ -94,34 +98,20 @@ function walkMembers(
   let at = skipSpace(bytes, open + 1, bytes.length)
   while (bytes[at] === quote) {
     const keyEnd = endOfString(bytes, at) + 1
-    const start = skipSpace(bytes, bytes.indexOf(colon, keyEnd) + 1, bytes.length)
-    at = visit({ start: at, end: keyEnd }, start)
+    const behindKey = skipSpace(bytes, keyEnd, bytes.length)
+    if (bytes[behindKey] !== colon) return undefined
+    at = visit({ start: at, end: keyEnd }, skipSpace(bytes, behindKey + 1, bytes.length))
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
   }
   return bytes[at] === closeBrace ? at + 1 : undefined
 }
 
-/** Whether the object that a JSON text holds as `member` has more members than that, in one pass. False for any other text. */
-export function hasMoreMembers(bytes: Uint8Array, member: string, limit: number): boolean {
-  let isMore = false
-  walkMembers(bytes, 0, (key, start) => {
-    if (!isName(bytes, key, member)) return endOfValue(bytes, start)
-    let count = 0
-    const end = walkMembers(bytes, start, (_key, value) => {
-      isMore ||= ++count > limit
-      return isMore ? bytes.length : endOfValue(bytes, value)
-    })
-    return isMore ? bytes.length : (end ?? endOfValue(bytes, start))
-  })
-  return isMore
-}
-
 /** Whether a string of JSON, with its quotes, is this name. */
-function isName(bytes: Uint8Array, { start, end }: Slice, name: string): boolean {
+function isName(bytes: Uint8Array, key: Slice, name: string): boolean {
+  const { start, end } = key
   const isPlain = end - start === name.length + 2
   if (isPlain && every(name, (code, index) => bytes[start + 1 + index] === code)) return true
-  const text = bytes.subarray(start, end)
-  return text.includes(backslash) && readJson(Buffer.from(text).toString()) === name
+  return bytes.subarray(start, end).includes(backslash) && readJson(textOf(bytes, key)) === name
 }
 
 function every(text: string, test: (code: number, index: number) => boolean): boolean {

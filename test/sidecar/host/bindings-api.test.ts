@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
+import { startTopic } from '../../publisher/scripted-topic.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { failToAccept, listeningServers } from '../../support/listening-servers.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
@@ -20,6 +21,8 @@ const unsupported = notInvoked('orders', 'binding orders does not support operat
 it.each<[name: string, path: string, body: string, status: number, answer: string | RegExp]>([
   ['an unknown binding', 'parcels', create(), 500, notInvoked('parcels', "couldn't find output binding parcels")],
   ['one of the longest name', encodeURI(long), create(), 500, notInvoked(long, `couldn't find output binding ${long}`)],
+  ['what is nearly JSON', 'orders', '{"a"},"b"', 400, malformed('it is not JSON')],
+  ['what is nearly JSON within its metadata', 'orders', '{"metadata":{"a"},"b"', 400, malformed('it is not JSON')],
   ['too much metadata', 'orders', create({ metadata }), 400, /^{"errorCode":"ERR_MALFORMED.* more than 1000 names/],
   [
     'a path that is not escaped',
@@ -58,6 +61,8 @@ it.each([
   { name: 'an object', data: { a: [1, 'ü'] }, expected: { data: { a: [1, 'ü'] } } },
   { name: 'text', data: 'hello', expected: { data: 'hello' } },
   { name: 'a number', data: 12.5, expected: { data: 12.5 } },
+  { name: 'null', data: null, expected: { data: null } },
+  { name: 'an array', data: [1, 'two'], expected: { data: [1, 'two'] } },
   { name: 'nothing, which Dapr makes null', data: undefined, expected: { data: null } },
   {
     name: 'a whole CloudEvent',
@@ -77,6 +82,15 @@ it.each([
     type: 'application/json',
   })
   expect(published()).toMatchObject([expected])
+})
+
+it('publishes the numbers of its data with the digits that they came with', async () => {
+  const topic = await startTopic()
+  const api = await openApi({}, { httpEndpoint: topic.endpoint, key: 'a-key' })
+  const numbers = '{ "orderId": 9007199254740993, "snowflake": 1234567890123456789, "price": 1.10, "huge": 1E400 }'
+  const payload = `\ufeff{"data":1,"operation":"create", "d\\u0061ta" : ${numbers} }`
+  await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', payload })
+  expect(topic.requests[0]?.body).toContain(`"data":${numbers}`)
 })
 
 it('hands on metadata, and the trace of the caller, which goes before one in the metadata as with Dapr', async () => {

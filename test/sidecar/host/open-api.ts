@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { loadComponents } from '../../../src/metadata/folder/load-components.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../src/sidecar/host/api/call-output.ts'
+import { createGrpcApi } from '../../../src/sidecar/host/api/grpc-api.ts'
 import { createHost } from '../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -16,8 +17,14 @@ interface Topic {
 /** One that nothing is published to. */
 const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
 
-/** The API over a component `orders` that publishes only. */
-export async function openApi(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
+/** The HTTP API over a component `orders` that publishes only. */
+export async function openApi(...given: Parameters<typeof openApis>) {
+  const { http } = await openApis(...given)
+  return http
+}
+
+/** Both APIs over it. */
+export async function openApis(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
   const yaml = `
 apiVersion: dapr.io/v1alpha1
 kind: Component
@@ -40,7 +47,7 @@ spec:
     metrics: createMetrics(),
   })
   await host.start(loaded)
-  const api = createBindingsApi({
+  const given: BindingsApiOptions = {
     host,
     callOutput: createCallOutput({ host, logger: log }),
     appId: 'shop',
@@ -51,12 +58,14 @@ spec:
     notReady: () => [],
     onShutdown() {},
     ...options,
-  })
+  }
+  const http = createBindingsApi(given)
+  const grpc = createGrpcApi(given)
   onTestFinished(async () => {
-    await api.close()
+    await Promise.all([http.close(), grpc.close()])
     await host.close()
   })
-  return api
+  return { http, grpc }
 }
 
 /** The same with a topic of the emulator's, and what that was sent. */

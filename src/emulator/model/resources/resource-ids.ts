@@ -38,7 +38,7 @@ export function isBelow(scope: string, id: string): boolean {
 
 /** Whether an id is that of a scope, or below it. `/` is the scope of everything. */
 export function covers(scope: string, id: string): boolean {
-  const outer = scope.replace(/\/+$/, '')
+  const outer = scope.replace(/(?<!\/)\/+$/, '')
   return sameName(outer, id) || isBelow(outer, id)
 }
 

@@ -18,7 +18,7 @@ export async function askTopic(
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
     const answer = await client.send(schema, [], signal)
     // 400 and 413 are about the empty list: the credential was checked before.
-    const isAboutList = answer.kind === 'answered' && (answer.status === 400 || answer.status === 413)
+    const isAboutList = answer.kind === 'answered' && [400, 413].includes(answer.status) && !answer.isForeign
     if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)
     const finding = failedBy(explainRejection(answer, { output, ids: [], published: [], attempts: 1 }))
     return answer.kind === 'no-token' ? { ...finding, belongsTo: 'azure/credential' } : finding

@@ -6,8 +6,10 @@ import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
 import { maxMetadataNames } from '../../../publisher/limits.ts'
 import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/request-origin.ts'
-import { hasMoreMembers, readJson } from '../../../support/text/json-text.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
+import { whileAwaited } from '../../shared/caller-signal.ts'
 import { tooManyNames } from '../../shared/metadata-names.ts'
 import { type ApiOptions, apiMetadata } from './api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
@@ -81,7 +83,9 @@ export function createBindingsApi(options: BindingsApiOptions): FastifyInstance 
       // Dapr hands the caller's trace on to the component in the same way.
       const given = { ...metadata, ...readTraceContext(request.headers) }
       try {
-        const answer = await callOutput({ name, operation, data: data ?? null, metadata: given })
+        const answer = await whileAwaited(reply.raw, 'close', (signal) =>
+          callOutput({ name, operation, data, metadata: given, signal }),
+        )
         return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
       } catch (error) {
         if (!(error instanceof OutputCallError)) throw error
@@ -157,11 +161,19 @@ const malformed = (reply: FastifyReply, why: string) =>
   sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
-  if (Buffer.isBuffer(body) && hasMoreMembers(body, 'metadata', maxMetadataNames)) return { fault: tooManyNames }
-  const value = readJson(Buffer.isBuffer(body) ? new TextDecoder().decode(body) : '')
+  const text = Buffer.isBuffer(body) ? new TextDecoder().decode(body) : ''
+  const value = readJson(text)
   if (value === undefined) return { fault: 'it is not JSON' }
+  // Before they are checked one by one.
+  const names = isRecord(value) && isRecord(value.metadata) ? Object.keys(value.metadata).length : 0
+  if (names > maxMetadataNames) return { fault: tooManyNames }
   const parsed = invokeRequest.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    const { data = null } = parsed.data
+    // An object or array as it stands there: its numbers keep their digits.
+    const isStructured = typeof data === 'object' && data !== null
+    return { ...parsed.data, data: isStructured ? memberTexts(text).get('data') : data }
+  }
   const [issue] = parsed.error.issues
   return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
 }

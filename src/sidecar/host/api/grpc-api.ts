@@ -11,6 +11,7 @@ import { BindingError } from '../../../core/errors.ts'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
 import { isOwnHost } from '../../../support/net/request-origin.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
+import { whileAwaited } from '../../shared/caller-signal.ts'
 import { createPeers, serverOptions } from '../../shared/grpc-peers.ts'
 import { statusDetails } from '../../shared/grpc-services.ts'
 import { invokePayload } from '../../shared/invoke-payload.ts'
@@ -53,12 +54,15 @@ export function createGrpcApi(options: ApiOptions) {
     { ...Dapr, ...Object.fromEntries(unsupportedMethods.map((name) => [name, unsupported(name)])) },
     {
       ...Object.fromEntries(unsupportedMethods.map((name) => [name, refuse(name, options)])),
-      InvokeBinding: guarded(async ({ request, metadata }: ServerUnaryCall<InvokeBindingRequest, object>) => {
+      InvokeBinding: guarded(async (call: ServerUnaryCall<InvokeBindingRequest, object>) => {
+        const { request, metadata } = call
         refuseTooManyNames(request)
         const { name, operation, data } = request
         // Dapr hands the caller's trace on to the component in the same way.
         const given = { ...request.metadata, ...readTraceContext(metadata.getMap()) }
-        const answer = await callOutput({ name, operation, data: invokePayload(data), metadata: given })
+        const answer = await whileAwaited(call, 'cancelled', (signal) =>
+          callOutput({ name, operation, data: invokePayload(data), metadata: given, signal }),
+        )
         return { metadata: answer.metadata }
       }),
       GetMetadata: guarded(() => {

@@ -5,6 +5,7 @@ import { operations } from '../../../binding/sides/component-sides.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import type { Side } from '../../../metadata/fields/field-entry.ts'
+import { whileAwaited } from '../../shared/caller-signal.ts'
 import { refuseTooManyNames } from '../../shared/metadata-names.ts'
 import type { Instance } from '../instance.ts'
 import type { Instances } from '../instances.ts'
@@ -55,16 +56,8 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
         // After a restart of this process daprd sends calls without `Init`: they are counted and logged, too.
         const instance = instances.obtain(instanceName(call.metadata))
         refuseTooManyNames(call.request)
-        const cancelled = new AbortController()
-        const cancel = () => cancelled.abort()
-        call.once('cancelled', cancel)
-        try {
-          const { metadata } = await instance.invoke(call.request, cancelled.signal)
-          return { data: noData, metadata, contentType: '' }
-        } finally {
-          // grpc-js also emits it after the answer.
-          call.off('cancelled', cancel)
-        }
+        const { metadata } = await whileAwaited(call, 'cancelled', (signal) => instance.invoke(call.request, signal))
+        return { data: noData, metadata, contentType: '' }
       },
       ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
     ),
