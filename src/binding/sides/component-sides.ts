@@ -76,6 +76,8 @@ export function createComponentSides(options: ComponentSidesOptions) {
   let handler: EventHandler | undefined
   let input: InputSide | undefined
   let output: OpenOutput | undefined
+  /** Input sides that close, while their handlers go on. */
+  const draining = new Map<InputSide, Promise<void>>()
   /** Replaced output sides whose calls are not settled. */
   const leaving = new Set<OpenOutput>()
 
@@ -107,7 +109,11 @@ export function createComponentSides(options: ComponentSidesOptions) {
   async function closeInput(): Promise<void> {
     const before = input
     input = undefined
-    await before?.close()
+    if (before) {
+      const closed = before.close().finally(() => draining.delete(before))
+      draining.set(before, closed)
+    }
+    await Promise.all(draining.values())
   }
 
   /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
@@ -199,8 +205,15 @@ export function createComponentSides(options: ComponentSidesOptions) {
       }
     },
     health: (): Health => judgeHealth({ input: input?.health(), output: output?.side.health() }),
+    /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
+    isHandling: () => [input, ...draining.keys()].some((side) => side?.isHandling()),
     closeInput,
     closeOutput,
+    /** Takes no new event, waits for the handlers under way, and only then ends the output side. */
+    async close(): Promise<void> {
+      await closeInput()
+      await closeOutput()
+    },
   }
 }
 

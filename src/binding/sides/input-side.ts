@@ -16,6 +16,9 @@ export interface InputSide {
   start(subscription: 'wait' | 'background', signal: AbortSignal | undefined): Promise<void>
   handlerChanged(): void
   health(): InputHealth
+  /** Whether a handler runs. */
+  isHandling(): boolean
+  /** Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
   close(): Promise<void>
 }
 
@@ -87,9 +90,9 @@ export async function createInputSide(
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
     health: () => judgeInput(facts(), Date.now()),
+    isHandling: () => listener.status().running > 0,
     async close() {
-      await keeper?.close()
-      await listener.drain()
+      await Promise.all([listener.drain(), keeper?.close()])
       await listener.close()
       closed = true
     },

@@ -76,10 +76,10 @@ export async function createPullSide(
         subscription: keeper?.state(),
         receiver: receiver?.status(),
       }),
+    isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       closing.abort()
-      await keeper?.close()
-      await receiver?.close(pull.handlerTimeoutMs)
+      await Promise.all([receiver?.close(pull.handlerTimeoutMs), keeper?.close()])
       handlerLog.close()
       closed = true
     },
