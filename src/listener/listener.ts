@@ -2,7 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import { createDispatcher } from '../dispatch/dispatcher.ts'
+import { createDispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
@@ -18,7 +18,8 @@ import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
-    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'> {
+    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
+    Pick<DispatcherOptions, 'secrets'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default none is known */
@@ -53,7 +54,8 @@ export async function createListener(options: ListenerOptions) {
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, now: elapsed, clock })
+  const { secrets } = options
+  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, secrets, now: elapsed, clock })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {

@@ -6,6 +6,7 @@ import type { EventHandler } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { secretsOf } from '../../metadata/typed/secrets-of.ts'
 import { type Health, judgeHealth } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
@@ -83,8 +84,9 @@ export function createComponentSides(options: ComponentSidesOptions) {
 
   const endpoints = () => given ?? endpointsFromEnvironment(process.env)
 
-  function sideOptions(placeOf: PlaceOf) {
-    return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf) }
+  function sideOptions(metadata: ParsedMetadata, placeOf: PlaceOf) {
+    const secrets = () => secretsOf(metadata)
+    return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf), secrets }
   }
 
   function warnOfStrayId({ name, metadata: { input: push } }: ParsedComponent): void {
@@ -96,7 +98,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
 
   // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
   async function createInput({ metadata }: ParsedComponent, placeOf: PlaceOf): Promise<InputSide | undefined> {
-    const common = { ...sideOptions(placeOf), handler: () => handler }
+    const common = { ...sideOptions(metadata, placeOf), handler: () => handler }
     if (metadata.input) {
       const { createInputSide } = await import('./input-side.ts')
       return createInputSide(metadata.input, { ...common, fastify })
@@ -165,7 +167,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       const before = output
       try {
         const { createOutputSide } = metadata.output ? await import('./output-side.ts') : {}
-        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(placeOf))
+        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(metadata, placeOf))
         output = side && { side, placeOf }
       } catch (error) {
         throw locateError(error, placeOf)

@@ -27,7 +27,7 @@ export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
 ): Promise<InputSide> {
-  const { endpoints, logger, handler, fastify } = options
+  const { endpoints, logger, secrets, handler, fastify } = options
 
   let attributes: ReadonlySet<string> = new Set()
   let connecting: Promise<SubscriptionControl> | undefined
@@ -63,7 +63,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, handler, fastify },
+    ...{ input, endpoints, logger, secrets, handler, fastify },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     onForeignDelivery: () => keeper?.repair(),

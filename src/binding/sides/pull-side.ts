@@ -105,7 +105,7 @@ function startReceiver(
     readonly handlerLog: QuietLog
   },
 ): Receiver {
-  const { endpoints, logger, handler, namespaceEndpoint, credential, handlerLog, clock = systemClock } = options
+  const { endpoints, logger, handler, namespaceEndpoint, credential, clock = systemClock } = options
   const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
   const now = () => clock.elapsed()
   const log = createQuietLog({ logger, now })
@@ -117,7 +117,8 @@ function startReceiver(
   const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
   return createReceiver({
     client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
-    createDispatch: (onCallEnd) => createEventDispatch(pull, { handler, now, log: handlerLog, clock, onCallEnd }),
+    createDispatch: (onCallEnd) =>
+      createEventDispatch(pull, { handler, now, log: options.handlerLog, secrets: options.secrets, clock, onCallEnd }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => explainNamespaceRefusal(failure, pull),
@@ -128,7 +129,7 @@ function startReceiver(
 /** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
 function createEventDispatch(
   pull: PullMetadata,
-  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'clock' | 'onCallEnd'>,
+  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'secrets' | 'clock' | 'onCallEnd'>,
 ): EventDispatch {
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
