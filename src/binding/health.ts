@@ -115,14 +115,16 @@ interface PullFacts {
   readonly subscription: SubscriptionState | undefined
   /** Absent before the first receive. */
   readonly receiver: ReceiverStatus | undefined
+  /** Why there is no receiver, though the event subscription is there. */
+  readonly whyNotStarted?: string | undefined
 }
 
 /** Judges pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
-export function judgePull({ closed, handlerAttached, subscription, receiver }: PullFacts): InputHealth {
+export function judgePull({ closed, handlerAttached, subscription, receiver, whyNotStarted }: PullFacts): InputHealth {
   const reasons: string[] = []
   if (closed || receiver?.draining) reasons.push('the binding is closing')
-  const failure = receiver?.failure
-  if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
+  const failure = receiver?.failure?.reason ?? whyNotStarted
+  if (failure) reasons.push(`events cannot be received: ${failure}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
   const isMissing = subscription?.state === 'missing'
   const isDown = isMissing || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))

@@ -1,5 +1,7 @@
 // `Logger` interface; ignored logger errors, `traceId` and `spanId` on lines, silent logger.
+import { types } from 'node:util'
 import { trace } from '@opentelemetry/api'
+import { inBackground } from '../support/work/in-background.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -32,8 +34,9 @@ export const loggerBy = (
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
     try {
-      if (fields === undefined) logger[level](message)
-      else logger[level](message, fields)
+      const result: unknown = fields === undefined ? logger[level](message) : logger[level](message, fields)
+      // An async function is a logger for the compiler, too.
+      if (types.isPromise(result)) inBackground(result, () => {})
     } catch {}
   })
 }

@@ -98,10 +98,16 @@ export function createReceiver(options: ReceiverOptions) {
     const request = { asked }
     open.add(request)
     const askedAt = clock.elapsed()
-    const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
-    open.delete(request)
-    if ('failure' in answer) notReceived(answer.failure)
-    else received(answer.events, { asked, askedAt })
+    try {
+      const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
+      open.delete(request)
+      if ('failure' in answer) notReceived(answer.failure)
+      else received(answer.events, { asked, askedAt })
+    } catch (error) {
+      // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
+      open.delete(request)
+      notReceived({ reason: `an unexpected error (${error instanceof Error ? error.name : typeof error})` })
+    }
     if (closing.signal.aborted && open.size === 0) cutting.abort()
   }
 

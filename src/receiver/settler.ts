@@ -4,8 +4,15 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/in-background.ts'
 import type { Settlement } from './decide-settlement.ts'
-import type { NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
+import type {
+  NamespaceClient,
+  RequestFailure,
+  SettleAnswer,
+  SettleOperation,
+  SettleRequest,
+} from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
 export interface HeldLock {
@@ -63,18 +70,32 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
-    setImmediate(() => void drain(queue))
+    setImmediate(() => inBackground(drain(queue), unexpected))
   }
 
   async function drain(queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
       const batch = queue.waiting.splice(0, maxTokens)
       const first = attempt(queue, batch, 1)
-      void first.then((again) => repeat(queue, again))
+      inBackground(
+        first.then((again) => repeat(queue, again)),
+        unexpected,
+      )
       await within(clock, patienceMs, first)
     }
     queue.sending = false
   }
+
+  /** A telemetry SDK of the host may throw. */
+  async function settleOnce(request: SettleRequest): Promise<SettleAnswer> {
+    try {
+      return await client.settle(request)
+    } catch (error) {
+      return { failure: { reason: unexpectedly(error) } }
+    }
+  }
+
+  const unexpected = (error: unknown) => logger.error(`events could not be settled: ${unexpectedly(error)}`)
 
   /** Tries again what may pass, while its lock holds. */
   async function repeat(queue: Queue, failed: Again): Promise<void> {
@@ -89,7 +110,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   async function attempt({ operation, delaySeconds }: Queue, batch: readonly Waiting[], count: number): Promise<Again> {
     const lockTokens = batch.map(({ lock }) => lock.lockToken)
     const origins = batch.flatMap(({ lock }) => lock.origin ?? [])
-    const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
+    const answer = await settleOnce({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
     const failure = 'failure' in answer ? answer.failure : undefined
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
@@ -135,6 +156,8 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     close: () => closing.abort(),
   }
 }
+
+const unexpectedly = (error: unknown) => `an unexpected error (${error instanceof Error ? error.name : typeof error})`
 
 interface Again {
   readonly left: readonly Waiting[]

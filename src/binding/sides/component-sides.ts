@@ -3,7 +3,7 @@ import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
+import { type Logger, unfailing } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'
@@ -72,7 +72,8 @@ export type ComponentSides = ReturnType<typeof createComponentSides>
 export const operations: readonly string[] = ['create']
 
 export function createComponentSides(options: ComponentSidesOptions) {
-  const { logger, credential: hostCredential, fastify } = options
+  const { credential: hostCredential, fastify } = options
+  const logger = unfailing(options.logger)
   let given = options.endpoints
   let handler: EventHandler | undefined
   let input: InputSide | undefined

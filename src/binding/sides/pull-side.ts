@@ -6,13 +6,16 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
+import { scrub } from '../../core/scrub.ts'
 import { createDispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
 import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createNamespaceClient } from '../../receiver/namespace-client.ts'
 import { traceClient } from '../../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../../receiver/receiver.ts'
+import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
+import { inBackground } from '../../support/work/in-background.ts'
 import { judgePull } from '../health.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
@@ -28,7 +31,7 @@ export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & { readonly handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
-  const { endpoints, logger, handler, clock = systemClock } = options
+  const { endpoints, logger, secrets, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given } = pull
   const { provisioning } = pull
   if (given) refuseUnusableProxy(namespaceUrl(given, endpoints))
@@ -44,6 +47,7 @@ export async function createPullSide(
   const closing = new AbortController()
   const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
   let receiver: Receiver | undefined
+  let whyNotStarted: string | undefined
   let closed = false
 
   function receive(): void {
@@ -53,6 +57,11 @@ export async function createPullSide(
     receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: receiving, handlerLog })
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
+  }
+
+  function notStarted(error: unknown): void {
+    whyNotStarted = scrub(messageOf(error), secrets?.())
+    logger.error(`events cannot be received: ${whyNotStarted}`)
   }
 
   return {
@@ -66,7 +75,8 @@ export async function createPullSide(
       // Where the endpoint is known, receiving does not wait for ARM.
       if (given !== undefined) receive()
       // In the background only close ends the attempts; each failure is logged by the upsert itself.
-      void keeper?.bringUp('forever').then(receive, () => {})
+      const broughtUp = keeper?.bringUp('forever').then(receive, () => {})
+      if (broughtUp) inBackground(broughtUp, notStarted)
     },
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
@@ -75,6 +85,7 @@ export async function createPullSide(
         handlerAttached: handler() !== undefined,
         subscription: keeper?.state(),
         receiver: receiver?.status(),
+        whyNotStarted,
       }),
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
