@@ -22,8 +22,8 @@ export interface ListenerOptions
     Pick<DispatcherOptions, 'secrets'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
-  /** Lower-case names of the delivery attributes that the event subscription declares. @default none is known */
-  readonly declaredAttributes?: () => ReadonlySet<string>
+  /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
+  readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -81,7 +81,7 @@ export async function createListener(options: ListenerOptions) {
   })
   const { isCrowded } = server
   const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
-  const { declaredAttributes = () => noAttributes } = options
+  const { declaredAttributes = () => undefined } = options
   const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
     ...{ gate, answers, elapsed },
@@ -112,8 +112,6 @@ export async function createListener(options: ListenerOptions) {
     },
   }
 }
-
-const noAttributes: ReadonlySet<string> = new Set()
 
 /** The name of the topic or resource that a scope ends with. */
 function resourceOf(scope: Scope): string | undefined {

@@ -29,7 +29,7 @@ export async function createInputSide(
 ): Promise<InputSide> {
   const { endpoints, logger, secrets, handler, fastify } = options
 
-  let attributes: ReadonlySet<string> = new Set()
+  let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
