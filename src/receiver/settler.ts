@@ -6,12 +6,13 @@ import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
 import type { Settlement } from './decide-settlement.ts'
-import type {
-  NamespaceClient,
-  RequestFailure,
-  SettleAnswer,
-  SettleOperation,
-  SettleRequest,
+import {
+  type NamespaceClient,
+  type RequestFailure,
+  type SettleAnswer,
+  type SettleOperation,
+  type SettleRequest,
+  unconfirmed,
 } from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
@@ -51,8 +52,8 @@ const firstPauseMs = 200
 const maxPauseMs = 5_000
 /** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
 const patienceMs = 1_000
-/** The namespace's code for a token that it could not settle for a reason of its own. The others say that the lock is lost. */
-const mayPassCode = 'InternalServerError'
+/** The namespace's code for a token that it could not settle for a reason of its own, and ours. The others say that the lock is lost. */
+const mayPassCodes: readonly (string | undefined)[] = ['InternalServerError', unconfirmed]
 
 /** Settles and renews locks: those of one kind that come together share a request. */
 export function createSettler({ client, log, logger, clock }: SettlerOptions) {
@@ -124,7 +125,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
         onEnd('done')
         return false
       }
-      const canPass = failure ? mayPass(failure) : reason === mayPassCode
+      const canPass = failure ? mayPass(failure) : mayPassCodes.includes(reason)
       if (canPass && !closing.signal.aborted && lock.expiresAt > resumesAt) return true
       onEnd({ lost: reason })
       return false
