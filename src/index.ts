@@ -39,7 +39,7 @@ export {
 } from './core/errors.ts'
 export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
 export type { FilePlace } from './core/file-place.ts'
-export type { LogFields, Logger } from './core/logger.ts'
+export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
 export type { ComponentProperties, Secrets } from './metadata/component/component-properties.ts'
 export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/component/parse-components.ts'

@@ -140,7 +140,7 @@ export class Binding {
       await this.#sides.openOutput(component)
       await this.#sides.openInput(component, { subscription, signal: either })
     } catch (error) {
-      await this.#closeSides()
+      await this.#sides.close()
       throw error
     }
   }
@@ -180,9 +180,10 @@ export class Binding {
     options: InvokeOptions = {},
   ): Promise<InvokeAnswer> {
     checkInvokeOptions(options)
-    if (this.#state === 'closed') throw closedError()
+    const isOpen = this.#state === 'ready' || this.#sides.isHandling()
+    if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
-    if (this.#state !== 'ready') {
+    if (!isOpen) {
       throw new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
     }
     return this.#sides.invoke(operation, payload, options)
@@ -213,11 +214,7 @@ export class Binding {
     this.#state = 'closed'
     this.#closing.abort()
     await initializing?.catch(() => {})
-    await this.#closeSides()
-  }
-
-  async #closeSides(): Promise<void> {
-    await Promise.all([this.#sides.closeInput(), this.#sides.closeOutput()])
+    await this.#sides.close()
   }
 
   /** {@link Binding.close}, for `await using`. */

@@ -159,14 +159,17 @@ interface PullFacts {
   readonly timesDeleted: number
   /** Absent before the first receive. */
   readonly receiver: ReceiverStatus | undefined
+  /** Why there is no receiver, though the event subscription is there. */
+  readonly whyNotStarted?: string | undefined
 }
 
 /** Judges pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
-export function judgePull({ closed, handlerAttached, subscription, timesDeleted, receiver }: PullFacts): InputHealth {
+export function judgePull(facts: PullFacts): InputHealth {
+  const { closed, handlerAttached, subscription, timesDeleted, receiver, whyNotStarted } = facts
   const reasons: string[] = []
   if (closed || receiver?.draining) reasons.push('the binding is closing')
-  const failure = receiver?.failure
-  if (failure) reasons.push(`events cannot be received: ${failure.reason}`)
+  const failure = receiver?.failure?.reason ?? whyNotStarted
+  if (failure) reasons.push(`events cannot be received: ${failure}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
   const isDown =
     getsNothing(subscription) || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))

@@ -1,5 +1,8 @@
 // `Logger` interface; ignored logger errors, `traceId` and `spanId` on lines, silent logger.
+import { types } from 'node:util'
 import { trace } from '@opentelemetry/api'
+import { checkLogger } from '../support/process/option-checks.ts'
+import { inBackground } from '../support/work/in-background.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -32,10 +35,34 @@ export const loggerBy = (
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
     try {
-      if (fields === undefined) logger[level](message)
-      else logger[level](message, fields)
+      const result: unknown = fields === undefined ? logger[level](message) : logger[level](message, fields)
+      // An async function is a logger for the compiler, too.
+      if (types.isPromise(result)) inBackground(result, () => {})
     } catch {}
   })
+}
+
+/** A logger that takes the fields before the message: pino's, bunyan's, Fastify's `log`. */
+export interface ObjectFirstLogger {
+  debug(fields: object, message: string): void
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/**
+ * Adapts a logger that takes the fields first: pino, bunyan, Fastify's `log`.
+ *
+ * ```ts
+ * const binding = new Binding({ logger: objectFirst(pino()) })
+ * ```
+ *
+ * @throws TypeError where a method is missing
+ */
+export function objectFirst(logger: ObjectFirstLogger): Logger {
+  checkLogger('the logger of objectFirst', logger)
+  // What the logger gives is handed on: it may be a promise that rejects.
+  return loggerBy((level, message, fields) => logger[level](fields ?? {}, message))
 }
 
 /** A logger that adds `traceId` and `spanId` of the active span to each line. */

@@ -11,6 +11,9 @@ export interface QuietLogOptions {
   readonly clock?: Pick<Clock, 'setTimer'>
 }
 
+/** A function is called only where the line is written. */
+export type QuietFields = LogFields | (() => LogFields)
+
 const maxSubjects = 16
 
 /** One line for each message, or subject, in this time. The next line of the message says how many were left out. */
@@ -39,14 +42,15 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
   }
 
   /** Writes a line, with the number of those like it that were left out before. */
-  function writeNow(level: 'warn' | 'info', message: string, fields: LogFields): void {
+  function writeNow(level: 'warn' | 'info', message: string, fields: QuietFields): void {
     const before = leftOut.get(message)
     before?.cancel?.()
     leftOut.delete(message)
-    logger[level](message, before ? { ...fields, leftOut: before.count } : fields)
+    const written = typeof fields === 'function' ? fields() : fields
+    logger[level](message, before ? { ...written, leftOut: before.count } : written)
   }
 
-  const write = (level: 'warn' | 'info', message: string, fields: LogFields, about?: string) => {
+  const write = (level: 'warn' | 'info', message: string, fields: QuietFields, about?: string) => {
     const at = now()
     const key = keyOf(message, about, at)
     const before = lastAt.get(key)
@@ -69,9 +73,9 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
      * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
      * own line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
      */
-    warn: (message: string, fields: LogFields = {}, about?: string) => write('warn', message, fields, about),
+    warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
     /** The same at level info, for what any scanner or probe may cause. */
-    info: (message: string, fields: LogFields = {}, about?: string) => write('info', message, fields, about),
+    info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
     /**
      * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
      * Later lines are still written, one in 30 s; the next line of the message says how many were left out.

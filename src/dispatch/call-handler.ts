@@ -1,14 +1,21 @@
 // One call of the application's handler; log lines for failures and rejections (120 characters of the id, 300 of the
 // error).
-import { type EventHandler, isRejectEvent, type ReceivedEvent } from '../core/event.ts'
+import type { EventHandler, ReceivedEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import { otherError } from '../core/telemetry/opentelemetry.ts'
-import { oneLine } from '../support/text/text.ts'
+import { scrub } from '../core/scrub.ts'
+import { cut, oneLine } from '../support/text/text.ts'
+import { failedResult } from './failed-result.ts'
 import type { Processing } from './processing.ts'
-import { unfinishedWork } from './unfinished-work.ts'
+import { readThrown } from './thrown-value.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
+
+export interface HandlerReports {
+  readonly log: QuietLog
+  /** Our secrets, which an error of the handler may repeat. Asked when a line is written. @default none */
+  readonly secrets?: (() => readonly string[]) | undefined
+}
 
 /**
  * Calls the handler with one event. `onEnd` is called once, before this function returns if the handler is synchronous: an event of a
@@ -17,7 +24,7 @@ export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 export function callHandler(
   handler: EventHandler,
   event: ReceivedEvent,
-  { log, processing }: { readonly log: QuietLog; readonly processing: Processing },
+  { log, secrets, processing }: HandlerReports & { readonly processing: Processing },
   onEnd: (outcome: CallOutcome) => void,
 ): void {
   // The handler may change the event.
@@ -29,8 +36,9 @@ export function callHandler(
   const fail = (error: unknown) => {
     const { rejected, type, reason } = readThrown(error)
     const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-    const text = oneLine(reason, 300)
-    processing.run(() => log.warn(message, { id: oneLine(id, 120), error: text }, text), undefined)
+    // Cleaned only where the line is written: that takes longer than all else here.
+    const fields = () => ({ id: oneLine(id, 120), error: cut(scrub(reason, secrets?.()), 300) })
+    processing.run(() => log.warn(message, fields, oneLine(reason.slice(0, 1_000), 300)), undefined)
     processing.end(type)
     onEnd(rejected ? 'rejected' : 'threw')
   }
@@ -48,25 +56,11 @@ export function callHandler(
 /** `await` makes a failure of an object whose `then` throws when it is read. */
 async function settle(result: unknown, resolve: () => void, fail: (error: unknown) => void): Promise<void> {
   try {
-    const unfinished = unfinishedWork(await result)
-    if (unfinished) throw new TypeError(`the handler returned ${unfinished}; it must return when the event is handled`)
+    const failed = failedResult(await result)
+    if (failed !== undefined) throw new TypeError(`the handler returned ${failed}`)
   } catch (error) {
     fail(error)
     return
   }
   resolve()
-}
-
-/**
- * Reads what a handler threw: whether it is a `RejectEvent`, its class for `error.type` of its span, and a text for the log. It may be
- * anything, even an object whose properties throw when they are read; reading it must not end the process.
- */
-function readThrown(error: unknown) {
-  try {
-    if (!(error instanceof Error)) return { rejected: false, type: otherError, reason: typeof error }
-    const name = String(error.name)
-    return { rejected: isRejectEvent(error), type: name, reason: `${name}: ${String(error.message)}` }
-  } catch {
-    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
-  }
 }

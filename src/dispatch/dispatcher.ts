@@ -1,21 +1,19 @@
 // The states of a delivery, and every step from one to the next: begin its events, join, time-out, give up, settle once; drain.
 import { AsyncResource } from 'node:async_hooks'
 import type { EventHandler } from '../core/event.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
-import { type CallOutcome, callHandler } from './call-handler.ts'
+import { type CallOutcome, callHandler, type HandlerReports } from './call-handler.ts'
 import type { Delivery, EventOutcome } from './delivery.ts'
 import { createFreeCalls, maxWaitMs } from './free-calls.ts'
 import { createKnownOutcomes } from './known-outcomes.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 
-export interface DispatcherOptions extends DeliverySource {
+export interface DispatcherOptions extends DeliverySource, HandlerReports {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly maxConcurrency: number
   readonly handlerTimeoutMs: number
-  readonly log: QuietLog
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly clock: Pick<Clock, 'setTimer'>
@@ -72,7 +70,7 @@ const joinTimeouts = 4
 const memberBytes = 300
 
 export function createDispatcher(options: DispatcherOptions) {
-  const { handler, handlerTimeoutMs, maxConcurrency, log, now, clock } = options
+  const { handler, handlerTimeoutMs, maxConcurrency, log, secrets, now, clock } = options
   const source: DeliverySource = options
   const freeCalls = createFreeCalls<OpenDelivery>({
     maxConcurrency,
@@ -127,7 +125,7 @@ export function createDispatcher(options: DispatcherOptions) {
     running.push(call)
     // A handler may change it, and another event of the batch must not see that.
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
-    callHandler(current, received, { log, processing: beginProcessing(received, source) }, (outcome) =>
+    callHandler(current, received, { log, secrets, processing: beginProcessing(received, source) }, (outcome) =>
       onReturn(call, outcome),
     )
   }

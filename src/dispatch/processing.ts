@@ -39,6 +39,10 @@ const operation = 'process'
  * nothing without an SDK in the process.
  */
 export function beginProcessing(event: ReceivedEvent, source: DeliverySource): Processing {
+  return unfailingly(() => beginTraced(event, source)) ?? untraced
+}
+
+function beginTraced(event: ReceivedEvent, source: DeliverySource): Processing {
   const [traces, meters] = [tracer(), instruments()]
   if (!traces && !meters) return untraced
   const caller = callerContext()
@@ -62,10 +66,12 @@ export function beginProcessing(event: ReceivedEvent, source: DeliverySource): P
     if (ended) return
     ended = true
     signal.removeEventListener('abort', onTimeout)
-    const attributes = { ...common, ...errorType(error) }
-    meters?.processDuration.record((performance.now() - since) / 1000, attributes)
-    meters?.consumedMessages.add(1, attributes)
-    endSpan(span, error)
+    unfailingly(() => {
+      const attributes = { ...common, ...errorType(error) }
+      meters?.processDuration.record((performance.now() - since) / 1000, attributes)
+      meters?.consumedMessages.add(1, attributes)
+      endSpan(span, error)
+    })
   }
   const onTimeout = () => end('timeout')
   signal.addEventListener('abort', onTimeout, { once: true })
@@ -84,7 +90,18 @@ function callerContext(): Context {
 
 /** Counts events that no handler got, by the status of the answer. The events of a body that was not read count as one. */
 export function countRefused(source: DeliverySource, status: number): void {
-  instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) })
+  unfailingly(() =>
+    instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) }),
+  )
+}
+
+/** An SDK of the host that fails must fail no event. `undefined` where it does. */
+function unfailingly<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }
 
 type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>

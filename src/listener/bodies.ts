@@ -22,8 +22,8 @@ export interface BodiesOptions {
   readonly source: DeliverySource
   readonly maxRequestBytes: number
   readonly maxConcurrency: number
-  /** Lower-case names of the delivery attributes that the event subscription declares, as far as they are known. */
-  readonly declaredAttributes: () => ReadonlySet<string>
+  /** Lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known. */
+  readonly declaredAttributes: () => ReadonlySet<string> | undefined
 }
 
 /** Takes the bodies that the gate has let in. */

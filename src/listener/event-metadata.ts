@@ -1,29 +1,73 @@
 // Which request headers reach the application as event metadata, and which are withheld.
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Credentials: never an event's metadata, though the event subscription declares an attribute of that name. */
+/** Credentials of ours and of proxies: never an event's metadata, though the event subscription declares an attribute of that name. */
 const credentials = new Set([
   'aeg-sas-key',
   'aeg-sas-token',
   'api-key',
   'authorization',
   'authentication',
+  'cf-access-client-secret',
+  'cf-access-jwt-assertion',
+  'cf-access-token',
   'cookie',
   'cookie2',
+  'deploy-token',
+  'job-token',
   'ocp-apim-subscription-key',
+  'private-token',
   'proxy-authenticate',
   'proxy-authorization',
   'set-cookie',
   'x-access-token',
+  'x-amz-security-token',
   'x-api-key',
+  'x-auth-request-access-token',
   'x-auth-token',
+  'x-authorization',
+  'x-client-cert',
   'x-csrf-token',
   'x-eventgrid-binding-token',
   'x-functions-key',
+  'x-goog-api-key',
+  'x-goog-iap-jwt-assertion',
+  'x-id-token',
+  'x-jwt-assertion',
+  'x-jwt-payload',
+  'x-session-token',
+  'x-userinfo',
+  'x-vault-token',
   'x-xsrf-token',
 ])
 
-const credentialPrefixes = ['x-forwarded-access-', 'x-ms-client-principal', 'x-ms-token-']
+const credentialPrefixes = [
+  'x-amzn-oidc-',
+  'x-forwarded-access-',
+  'x-forwarded-client-cert',
+  'x-forwarded-id-token',
+  'x-forwarded-tls-client-cert',
+  'x-ms-client-principal',
+  'x-ms-token-',
+  'x-pomerium-',
+]
+
+/** Parts of a name that say that its value may be a credential; an `author` is none. */
+const credentialParts =
+  /token|secret|cookie|session|jwt|jws|jwk|credential|passw|passphrase|signature|assertion|bearer|csrf|xsrf|saml|oidc|hmac|principal|userinfo|auth(?!or(?!i[sz]))/
+
+/** The same, where it is a word of its own or the end of a longer one: a `monkey` is none. */
+const credentialWords =
+  /(?:^|[-_.])(?:(?:api|access|app|auth|account|client|function|host|licen[cs]e|master|private|shared|subscription|user)?keys?|certs?|certificate|claims|creds?|login|nonce|otp|pass|pat|pin|psk|pwd|sas|sid|sig|sso|ticket|(?:client|peer|tls)cert)(?:$|[-_.\d])/
+
+/** Values that are one whatever their name: with a scheme of HTTP, a JWT or other JSON in base64, a signed URL, a certificate or key. */
+const credentialValues = [
+  /^(?:apikey|basic|bearer|negotiate|ntlm|sharedaccesskey|token)\s+[\w+/=.~-]{8,}$/i,
+  /^(?:aws4-hmac-sha256|digest|hawk|sharedaccesssignature)\s.*=/i,
+  /(?<![\w-])eyJ[\w-]{8}|[?&]sig=|-----BEGIN/,
+  // Keys by the beginning that their makers gave them.
+  /^(?:A[KS]IA[\dA-Z]{12}|AIza[\w-]{16}|SG\.[\w-]{16}|gh[oprsu]_\w{16}|github_pat_|glpat-|hv[bs]\.[\w-]{16}|npm_\w{16}|sk[-_][\w-]{16}|xox[a-z]-|ya29\.)/,
+]
 
 /** Headers of the transport, of proxies and of the handshake: metadata only where the event subscription declares them. */
 const transport = new Set([
@@ -98,23 +142,37 @@ const transportBeginning = beginsAs(transportPrefixes)
 const isCredential = (name: string) => credentials.has(name) || credentialBeginning.test(name)
 const isTransport = (name: string) => transport.has(name) || transportBeginning.test(name)
 
+/** What Event Grid itself sends, and the trace context. */
+const isOwn = (name: string) => name.startsWith('aeg-') || name === 'traceparent' || name === 'tracestate'
+
+/** Whether a header may be a delivery attribute where nobody knows which are declared. */
+function mayBeAttribute(name: string, value: string): boolean {
+  return (
+    !isTransport(name) &&
+    !credentialParts.test(name) &&
+    !credentialWords.test(name) &&
+    !credentialValues.some((pattern) => pattern.test(value))
+  )
+}
+
 /**
- * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes. Attributes may
- * have any name, and which are declared is not always known. So this keeps what is declared, leaves out of the others what belongs to
- * transport and proxies, and never has a credential.
+ * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes, never a credential.
+ * Where the declared attributes are known, they are all that is added. Where they are not, it is whatever belongs neither to transport and
+ * proxies nor may be a credential.
  *
- * @param declared lower-case names of the delivery attributes that the event subscription declares
+ * @param declared lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known
  */
 export function eventMetadata(
   headers: IncomingHttpHeaders,
-  declared: ReadonlySet<string>,
+  declared: ReadonlySet<string> | undefined,
 ): Readonly<Record<string, string>> {
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (typeof value !== 'string' || isCredential(name) || (isTransport(name) && !declared.has(name))) continue
+    if (typeof value !== 'string' || isCredential(name)) continue
+    const isWanted = isOwn(name) || (declared ? declared.has(name) : mayBeAttribute(name, value))
     // An assignment loses a header named __proto__, which no attribute uses.
-    metadata[name] = value
+    if (isWanted) metadata[name] = value
   }
   return metadata
 }

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import { createDispatcher } from '../dispatch/dispatcher.ts'
+import { createDispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
@@ -18,11 +18,12 @@ import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
-    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'> {
+    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
+    Pick<DispatcherOptions, 'secrets'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
-  /** Lower-case names of the delivery attributes that the event subscription declares. @default none is known */
-  readonly declaredAttributes?: () => ReadonlySet<string>
+  /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
+  readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -53,7 +54,8 @@ export async function createListener(options: ListenerOptions) {
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, now: elapsed, clock })
+  const { secrets } = options
+  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, secrets, now: elapsed, clock })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {
@@ -79,7 +81,7 @@ export async function createListener(options: ListenerOptions) {
   })
   const { isCrowded } = server
   const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
-  const { declaredAttributes = () => noAttributes } = options
+  const { declaredAttributes = () => undefined } = options
   const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
     ...{ gate, answers, elapsed },
@@ -110,8 +112,6 @@ export async function createListener(options: ListenerOptions) {
     },
   }
 }
-
-const noAttributes: ReadonlySet<string> = new Set()
 
 /** The name of the topic or resource that a scope ends with. */
 function resourceOf(scope: Scope): string | undefined {

@@ -1,6 +1,7 @@
 // Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { inBackground } from '../support/work/in-background.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
 import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
@@ -41,8 +42,12 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       proceed()
     }
     const decision = judgeHead(gate, raw.method ?? '', headers)
-    if (decision instanceof Promise) decision.then(follow).catch((error: unknown) => answers.fail(reply, error))
-    else follow(decision)
+    if (!(decision instanceof Promise)) follow(decision)
+    else {
+      const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error))
+      // The host has broken the reply: Event Grid delivers again when the connection closes without an answer.
+      inBackground(followed, () => raw.destroy())
+    }
   }
 
   return async (server) => {

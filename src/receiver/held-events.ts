@@ -1,5 +1,7 @@
 // Lock of each pulled event while its handler runs, renewed at half its length; event metadata; lost-lock warnings.
+import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/in-background.ts'
 import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
@@ -31,6 +33,8 @@ export interface HeldEventsOptions extends SettlerOptions {
 /** How often it is looked which locks have to be renewed: those that are due together share a request. */
 const sweepMs = 1_000
 
+const notRenewed = 'the lock of an event could not be renewed, so Event Grid may deliver the event again'
+
 interface Held {
   readonly lock: HeldLock
   renewAt: number
@@ -38,7 +42,7 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { lockMs, counts, log, clock, onOutcome, onRoom } = options
+  const { lockMs, counts, log, logger, clock, onOutcome, onRoom } = options
   // In upper case, as a delivery by push has it.
   const subscriptionName = options.eventSubscriptionName.toUpperCase()
   const settler = createSettler(options)
@@ -53,7 +57,10 @@ export function createHeldEvents(options: HeldEventsOptions) {
     sweep ??= clock.setTimer(Math.max(dueAt - clock.elapsed(), 0), () => {
       sweep = undefined
       const now = clock.elapsed()
-      for (const held of running) if (held.renewAt <= now + sweepMs) void renew(held)
+      for (const held of running) {
+        if (held.renewAt <= now + sweepMs)
+          inBackground(renew(held), (error) => logger.error(notRenewed, { reason: messageOf(error) }))
+      }
       const [next] = [...running].map(({ renewAt }) => renewAt).toSorted((one, other) => one - other)
       if (next !== undefined) scheduleSweep(next)
     })
@@ -71,7 +78,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     // An event that is being settled meanwhile needs its lock no longer, and has said itself how that ended.
     if (!running.delete(held)) return
     const { lost: reason } = result
-    log.warn('the lock of an event could not be renewed, so Event Grid may deliver the event again', { reason })
+    log.warn(notRenewed, { reason })
   }
 
   function release({ kind }: Settlement, result: SettleResult): void {

@@ -193,7 +193,8 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     settle({ operation, lockTokens, delaySeconds = 0, signal }) {
       const query: Record<string, string> = delaySeconds > 0 ? { releaseDelayInSeconds: String(delaySeconds) } : {}
       const body = JSON.stringify({ lockTokens })
-      return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, readFailedTokens)
+      const read = (answer: Buffer) => readFailedTokens(answer, lockTokens)
+      return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, read)
     },
     close: () => agent.destroy(),
   }
@@ -222,17 +223,25 @@ function readReceived(bytes: Buffer): { readonly events: readonly LockedEvent[] 
   return events.length === values.length ? { events } : undefined
 }
 
-/** `undefined` where the answer has another form: it may be that of a proxy, and nothing was settled. */
-function readFailedTokens(bytes: Buffer): { readonly failed: ReadonlyMap<string, string> } | undefined {
+/** In place of the namespace's code: its answer names the token neither as settled nor as failed. */
+export const unconfirmed = 'Unconfirmed'
+
+/** `undefined` where the answer has another form, or names none of the tokens: it may be that of a proxy, and nothing was settled. */
+function readFailedTokens(
+  bytes: Buffer,
+  lockTokens: readonly string[],
+): { readonly failed: ReadonlyMap<string, string> } | undefined {
   const parsed = readJson(bytes.toString())
   if (!isRecord(parsed)) return undefined
   const { failedLockTokens, succeededLockTokens } = parsed
-  if (!Array.isArray(failedLockTokens) && !Array.isArray(succeededLockTokens)) return undefined
+  const succeeded = new Set<unknown>(Array.isArray(succeededLockTokens) ? succeededLockTokens : [])
   const failed = new Map<string, string>()
   for (const { lockToken, error } of Array.isArray(failedLockTokens) ? failedLockTokens.filter(isRecord) : []) {
     const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
     if (typeof lockToken === 'string') failed.set(lockToken, code)
   }
+  if (!lockTokens.some((token) => succeeded.has(token) || failed.has(token))) return undefined
+  for (const token of lockTokens) if (!succeeded.has(token) && !failed.has(token)) failed.set(token, unconfirmed)
   return { failed }
 }
 

@@ -1,7 +1,9 @@
 // Pauses after failed receives, 0.5 s up to 60 s; outage log lines.
 import type { Logger } from '../core/logger.ts'
+import { messageOf } from '../support/process/error-code.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/in-background.ts'
 import type { RequestFailure } from './namespace-client.ts'
 
 const firstPauseMs = 500
@@ -35,10 +37,11 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
 
   function rest(ms: number): void {
     isPausing = true
-    void pause(clock, ms, signal).then(() => {
+    const resumed = pause(clock, ms, signal).then(() => {
       isPausing = false
       onPauseEnd()
     })
+    inBackground(resumed, (error) => logger.error(`events cannot be received: ${messageOf(error)}`))
   }
 
   return {

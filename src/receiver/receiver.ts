@@ -58,6 +58,8 @@ const minLockMs = 60_000
 const atOnceMs = 1_000
 /** How long close waits for answers to open receives while the queue is not empty. */
 const lastAnswersMs = 1_000
+/** How long close waits for settlements after the handlers have ended or had their time: a cut one leaves its event locked. */
+const lastSettlementsMs = 5_000
 
 /** Receives events as long as handler calls are free, and settles each by how its handling ended. */
 export function createReceiver(options: ReceiverOptions) {
@@ -107,10 +109,16 @@ export function createReceiver(options: ReceiverOptions) {
     const request = { asked }
     open.add(request)
     const askedAt = clock.elapsed()
-    const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
-    open.delete(request)
-    if ('failure' in answer) notReceived(answer.failure)
-    else received(answer.events, { asked, askedAt })
+    try {
+      const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
+      open.delete(request)
+      if ('failure' in answer) notReceived(answer.failure)
+      else received(answer.events, { asked, askedAt })
+    } catch (error) {
+      // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
+      open.delete(request)
+      notReceived({ reason: `an unexpected error (${error instanceof Error ? error.name : typeof error})` })
+    }
     if (closing.signal.aborted && open.size === 0) cutting.abort()
   }
 
@@ -164,12 +172,17 @@ export function createReceiver(options: ReceiverOptions) {
     }),
     /** To be called when a handler was attached. */
     handlerAttached: pump,
-    /** Receives nothing new, releases what was not begun, awaits the handlers and settles their events; `drainMs` at the longest. */
+    isHandling: () => dispatch.running > 0,
+    /**
+     * Receives nothing new, releases what was not begun, and awaits the handlers, `drainMs` at the longest. Then their events are settled:
+     * five seconds are left for that.
+     */
     async close(drainMs: number): Promise<void> {
       closing.abort()
       dispatch.stop()
-      await within(clock, drainMs, endReceives().then(dispatch.idle).then(held.idle))
+      await within(clock, drainMs, endReceives().then(dispatch.idle))
       cutting.abort()
+      await within(clock, lastSettlementsMs, held.idle())
       held.close()
       client.close()
     },

@@ -4,8 +4,16 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/in-background.ts'
 import type { Settlement } from './decide-settlement.ts'
-import type { NamespaceClient, RequestFailure, SettleOperation } from './namespace-client.ts'
+import {
+  type NamespaceClient,
+  type RequestFailure,
+  type SettleAnswer,
+  type SettleOperation,
+  type SettleRequest,
+  unconfirmed,
+} from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
 export interface HeldLock {
@@ -44,8 +52,8 @@ const firstPauseMs = 200
 const maxPauseMs = 5_000
 /** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
 const patienceMs = 1_000
-/** The namespace's code for a token that it could not settle for a reason of its own. The others say that the lock is lost. */
-const mayPassCode = 'InternalServerError'
+/** The namespace's code for a token that it could not settle for a reason of its own, and ours. The others say that the lock is lost. */
+const mayPassCodes: readonly (string | undefined)[] = ['InternalServerError', unconfirmed]
 
 /** Settles and renews locks: those of one kind that come together share a request. */
 export function createSettler({ client, log, logger, clock }: SettlerOptions) {
@@ -63,18 +71,32 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
-    setImmediate(() => void drain(queue))
+    setImmediate(() => inBackground(drain(queue), unexpected))
   }
 
   async function drain(queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
       const batch = queue.waiting.splice(0, maxTokens)
       const first = attempt(queue, batch, 1)
-      void first.then((again) => repeat(queue, again))
+      inBackground(
+        first.then((again) => repeat(queue, again)),
+        unexpected,
+      )
       await within(clock, patienceMs, first)
     }
     queue.sending = false
   }
+
+  /** A telemetry SDK of the host may throw. */
+  async function settleOnce(request: SettleRequest): Promise<SettleAnswer> {
+    try {
+      return await client.settle(request)
+    } catch (error) {
+      return { failure: { reason: unexpectedly(error) } }
+    }
+  }
+
+  const unexpected = (error: unknown) => logger.error(`events could not be settled: ${unexpectedly(error)}`)
 
   /** Tries again what may pass, while its lock holds. */
   async function repeat(queue: Queue, failed: Again): Promise<void> {
@@ -89,7 +111,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   async function attempt({ operation, delaySeconds }: Queue, batch: readonly Waiting[], count: number): Promise<Again> {
     const lockTokens = batch.map(({ lock }) => lock.lockToken)
     const origins = batch.flatMap(({ lock }) => lock.origin ?? [])
-    const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
+    const answer = await settleOnce({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
     const failure = 'failure' in answer ? answer.failure : undefined
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
@@ -103,7 +125,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
         onEnd('done')
         return false
       }
-      const canPass = failure ? mayPass(failure) : reason === mayPassCode
+      const canPass = failure ? mayPass(failure) : mayPassCodes.includes(reason)
       if (canPass && !closing.signal.aborted && lock.expiresAt > resumesAt) return true
       onEnd({ lost: reason })
       return false
@@ -135,6 +157,8 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     close: () => closing.abort(),
   }
 }
+
+const unexpectedly = (error: unknown) => `an unexpected error (${error instanceof Error ? error.name : typeof error})`
 
 interface Again {
   readonly left: readonly Waiting[]

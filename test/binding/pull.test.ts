@@ -104,11 +104,12 @@ it('leaves an event subscription that is as it should be, and what the operator 
 
 it.each([
   { ends: 'throws', handler: () => Promise.reject(new Error('not now')), settled: 'release' },
+  { ends: 'was refused', handler: async () => new Response('no', { status: 503 }), settled: 'release' },
   { ends: 'rejects', handler: () => Promise.reject(new RejectEvent('never')), settled: 'reject' },
 ])('settles by $settled what the handler $ends', async ({ handler, settled }) => {
   const clock = new ManualClock()
   let calls = 0
-  const onEvent = () => (calls++ === 0 ? handler() : undefined)
+  const onEvent = (): unknown => (calls++ === 0 ? handler() : undefined)
   const { emulator, binding, publish, byKey } = await openPull({ emulator: { clock }, binding: { onEvent } })
   await binding.init(byKey)
   await publish(order('one'))

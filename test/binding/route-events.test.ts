@@ -124,3 +124,18 @@ it.each([
   expect(make).toThrow(TypeError)
   expect(make).toThrow(says)
 })
+
+it('looks at the result of each handler, as without a router', async () => {
+  const refused = () => new Response('no', { status: 503 })
+  const router = routeEvents()
+    .on('order.placed', refused)
+    .on('order.*', async () => ({ saved: Promise.resolve() }))
+    .on('stock.moved', z.object({}), () => [new Error('no')])
+    .otherwise(() => Promise.allSettled([Promise.reject('no')]))
+  const { statuses, log } = await openRouted(router)
+  for (const each of ['order.placed', 'order.paid', 'stock.moved', 'shop.opened']) {
+    expect(await statuses(each, {})).toEqual([500, 500])
+  }
+  for (const said of ['a Response with the status 503', 'a promise', 'an Error', 'a settled promise'])
+    expect(log.text()).toContain(said)
+})

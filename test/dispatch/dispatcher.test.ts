@@ -283,6 +283,18 @@ describe('a redelivery', () => {
     expect([joined, anew]).toEqual([[], [200]])
   })
 
+  it('of a batch that gave up another event is not handled anew: its answer is 503 in any case', async () => {
+    const { clock, calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['joined'])
+    clock.advance(22_000)
+    const batch = deliver(['joined', 'waits'], { redelivered: true })
+    clock.advance(3_000)
+    expect(batch).toEqual([])
+    await calls[0]?.resolve()
+    expect(batch).toEqual([503])
+    expect(handled()).toEqual(['joined'])
+  })
+
   it('joins the new handling of an event whose first handling hangs', async () => {
     const { clock, calls, deliver } = openDispatcher()
     deliver(['1'])

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { PassThrough, Readable, Writable } from 'node:stream'
+import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
 
@@ -57,15 +58,20 @@ describe('a handler that returns before its work has ended', () => {
     { name: 'a web stream', result: () => new ReadableStream(), said: 'an async iterable' },
     { name: 'an observable', result: () => ({ subscribe: () => ({}) }), said: 'an observable' },
     { name: 'an old observable', result: () => ({ '@@observable': () => ({}) }), said: 'an observable' },
-    { name: 'an array of promises', result: () => [Promise.resolve()], said: 'an array of work' },
-    { name: 'a Set of promises', result: () => new Set([Promise.resolve()]), said: 'a collection of work' },
-    { name: 'a Map of promises', result: () => new Map([['a', Promise.resolve()]]), said: 'a collection of work' },
+    { name: 'an array of promises', result: () => [Promise.resolve()], said: 'a value that holds a promise' },
+    { name: 'a Set of promises', result: () => new Set([Promise.resolve()]), said: 'a value that holds a promise' },
+    {
+      name: 'a Map of promises',
+      result: () => new Map([['a', Promise.resolve()]]),
+      said: 'a value that holds a promise',
+    },
     { name: 'a subscription', result: () => ({ unsubscribe: () => {} }), said: 'a subscription' },
     { name: 'a timer', result: () => setTimeout(() => {}), said: 'a timer, process' },
     { name: 'an immediate', result: () => setImmediate(() => {}), said: 'a timer, process' },
     { name: 'a process', result: () => execFile(process.execPath, ['--version']), said: 'a timer, process' },
     { name: 'an event emitter', result: () => new EventEmitter(), said: 'an event emitter' },
-    { name: 'an array of functions', result: () => [1, () => {}], said: 'an array of work' },
+    { name: 'an array of functions', result: () => [1, () => {}], said: 'a value that holds a function' },
+    { name: 'an array of arrays of streams', result: () => [[new PassThrough()]], said: 'a value that holds an async' },
   ])('with $name is not acknowledged, and the log says why', async ({ result, said }) => {
     let wrap: (value: unknown) => unknown = (value) => value
     const { deliver, log } = await openListener({ handler: () => wrap(result()) })
@@ -73,6 +79,213 @@ describe('a handler that returns before its work has ended', () => {
     expect(log.text()).toContain(`TypeError: the handler returned ${said}`)
     wrap = async (value) => value
     expect((await deliver(cloudEventText('2'))).status).toBe(500)
+  })
+})
+
+/** What a handler of another realm makes: a test runner's sandbox, for instance. */
+const otherRealm = (code: string): unknown => runInNewContext(code)
+
+const allSettled = (...work: Promise<unknown>[]) => Promise.allSettled(work)
+const cyclic = <T extends object>(members: T) => Object.assign(members, { self: members })
+const refused = () => new Response('no', { status: 503 })
+
+describe('a handler whose result tells of a failure', () => {
+  it.each<{ name: string; result: () => unknown; said: string }>([
+    { name: 'a Response with an error', result: refused, said: 'a Response with the status 503' },
+    {
+      name: 'a Response that says where to go',
+      result: () => Response.redirect('http://a.example', 302),
+      said: 'status 302',
+    },
+    { name: 'a failed fetch', result: () => Response.error(), said: 'a Response with the status 0' },
+    {
+      name: 'the response of a library like fetch',
+      result: () =>
+        new (class {
+          ok = false
+          status = 500
+          headers = new Map()
+        })(),
+      said: 'a Response with the status 500',
+    },
+    { name: 'a list of responses', result: () => [new Response(), refused()], said: 'a value that holds a Response' },
+    { name: 'an object with a Response', result: () => ({ saved: { by: refused() } }), said: 'holds a Response' },
+    { name: 'an Error', result: () => new RangeError('too much'), said: 'an Error (RangeError: too much)' },
+    { name: 'a RejectEvent that is returned', result: () => new RejectEvent('no'), said: 'an Error (RejectEvent: no)' },
+    { name: 'an Error of another realm', result: () => otherRealm('new Error("far")'), said: 'an Error (Error: far)' },
+    { name: 'a DOMException', result: () => new DOMException('no', 'AbortError'), said: 'an Error (AbortError: no)' },
+    {
+      name: 'an object with an error',
+      result: () => ({ data: null, error: new Error('no row') }),
+      said: 'holds an Error',
+    },
+    { name: 'a Map with an error', result: () => new Map([['a', [new Error('no')]]]), said: 'holds an Error' },
+    {
+      name: 'what settled badly',
+      result: () => allSettled(Promise.resolve(1), Promise.reject('no')),
+      said: 'promise that was rejected (no)',
+    },
+    {
+      name: 'what settled badly, within',
+      result: async () => ({ all: await allSettled(Promise.reject(1)) }),
+      said: 'holds a settled promise that was rejected (1)',
+    },
+    {
+      name: 'what settled well with a bad Response',
+      result: () => allSettled(Promise.resolve(refused())),
+      said: 'holds a Response',
+    },
+    {
+      name: 'settled promises of another realm',
+      result: () => otherRealm('Promise.allSettled([Promise.reject(new Error("far"))])'),
+      said: '(Error: far)',
+    },
+    {
+      name: 'an object with a promise',
+      result: () => ({ saved: Promise.resolve() }),
+      said: 'a value that holds a promise',
+    },
+    {
+      name: 'an array of arrays with a promise',
+      result: () => [[Promise.resolve()]],
+      said: 'a value that holds a promise',
+    },
+    {
+      name: 'a promise in an object without prototype',
+      result: () => Object.assign(Object.create(null), { a: [Promise.resolve()] }),
+      said: 'holds a promise',
+    },
+    {
+      name: 'a promise in an object of another realm',
+      result: () => otherRealm('({ saved: Promise.resolve() })'),
+      said: 'holds a promise',
+    },
+    {
+      name: 'an object with a thenable',
+      result: () => ({ query: thenable(() => raise('it must not run')) }),
+      said: 'holds a promise',
+    },
+    {
+      name: 'an object that holds itself and a promise',
+      result: () => cyclic({ a: [{ b: Promise.resolve() }] }),
+      said: 'holds a promise',
+    },
+    {
+      name: 'a promise beside a large list',
+      result: () => [Array(20_000).fill({}), Promise.resolve()],
+      said: 'holds a promise',
+    },
+    {
+      name: 'an array with a member that cannot be read',
+      result: () => [hostile({})],
+      said: 'a value that cannot be read',
+    },
+    {
+      name: 'a revoked proxy',
+      result: () => {
+        const { proxy, revoke } = Proxy.revocable({}, {})
+        revoke()
+        return { proxy }
+      },
+      said: 'a value that cannot be read',
+    },
+  ])('with $name is not acknowledged, and the log says why', async ({ result, said }) => {
+    const { deliver, log } = await openListener({ handler: () => result() })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    expect(log.text()).toContain('TypeError: the handler returned ')
+    expect(log.text()).toContain(said)
+  })
+
+  it('may hold promises that reject later: they end no process', async () => {
+    const unhandled: unknown[] = []
+    const onUnhandled = (reason: unknown) => void unhandled.push(reason)
+    process.on('unhandledRejection', onUnhandled)
+    onTestFinished(() => void process.off('unhandledRejection', onUnhandled))
+    const { promise: failure, reject } = Promise.withResolvers<void>()
+    class Later extends Promise<void> {}
+    const { deliver } = await openListener({
+      handler: () => ({
+        now: Promise.reject(new Error('at once')),
+        later: [failure, [new Set([failure.then()])], new Map([['a', Later.resolve(failure)]])],
+        loud: new Error('first'),
+      }),
+    })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    reject(new Error('later'))
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(unhandled).toEqual([])
+  })
+})
+
+class Row {
+  readonly saved = Promise.resolve()
+}
+
+const axiosResponse = {
+  ...{ status: 500, statusText: 'no', headers: {}, data: { ok: false } },
+  config: { transformRequest: [(data: unknown) => data], validateStatus: null, env: { FormData } },
+  request: new EventEmitter(),
+}
+
+it.each<{ name: string; result: () => unknown }>([
+  { name: 'a Response that is fine', result: () => new Response('fine') },
+  { name: 'a response of axios, whatever its status', result: () => axiosResponse },
+  { name: "a result of one's own", result: () => ({ ok: false, status: 'rejected', reason: 'no stock' }) },
+  { name: 'rows that were rejected', result: () => [{ id: 1, status: 'rejected', reason: 'no stock' }, { id: 2 }] },
+  { name: 'rows of which some look settled', result: () => [{ status: 'rejected', reason: 'no stock' }, { id: 2 }] },
+  { name: 'what settled well', result: () => allSettled(Promise.resolve({ a: [1] }), Promise.resolve()) },
+  { name: 'an object that holds itself', result: () => cyclic({ a: cyclic([1, null]) }) },
+  { name: 'an object with methods', result: () => ({ save() {}, list: [() => {}], stream: new PassThrough() }) },
+  { name: 'an object of a class, which may keep promises', result: () => new Row() },
+  {
+    name: 'an object whose getter throws',
+    result: () => ({
+      get price() {
+        return raise(new Error('no price'))
+      },
+    }),
+  },
+  { name: 'a text of an error', result: () => 'Error: no' },
+  { name: 'a million members', result: () => Array.from({ length: 1_000 }, () => Array(1_000).fill({ a: 1 })) },
+  { name: 'a list that is mostly empty', result: () => new Array(4_000_000_000) },
+  { name: 'bytes', result: () => Buffer.alloc(1_000_000) },
+  {
+    name: 'a nested list',
+    result: () => {
+      let list: unknown[] = []
+      for (let depth = 0; depth < 100_000; depth++) list = [list]
+      return list
+    },
+  },
+])('a handler that returns $name has handled its event', async ({ result }) => {
+  const { deliver, log } = await openListener({ handler: () => result() })
+  expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  expect(log.text()).not.toContain('the handler')
+})
+
+describe('what a handler throws', () => {
+  it.each<{ name: string; thrown: unknown; said: string }>([
+    { name: 'a text', thrown: 'the store is gone', said: 'the store is gone' },
+    { name: 'a text of two lines', thrown: 'one\ntwo\u001b[2J', said: 'one two [2J' },
+    { name: 'a long text', thrown: 'x'.repeat(5_000), said: `${'x'.repeat(300)}…` },
+    { name: 'a number', thrown: 404, said: '404' },
+    { name: 'undefined', thrown: undefined, said: 'undefined' },
+    { name: 'null', thrown: null, said: 'null' },
+    { name: 'a symbol', thrown: Symbol('no'), said: 'Symbol(no)' },
+    { name: 'an object', thrown: { code: 42, reason: 'no stock' }, said: "{ code: 42, reason: 'no stock' }" },
+    { name: 'an object that shows itself', thrown: { [inspect.custom]: () => raise('no'), a: 1 }, said: 'a: 1' },
+    { name: 'an array', thrown: ['no', 'stock'], said: "[ 'no', 'stock' ]" },
+    { name: 'a function', thrown: raise, said: '[Function: raise]' },
+    { name: 'an Error of another realm', thrown: otherRealm('new TypeError("far")'), said: 'TypeError: far' },
+    { name: 'a text with our secret', thrown: 'with client secret', said: 'with (redacted)' },
+    { name: 'our secret in a URL', thrown: new Error('client%20secret'), said: 'Error: (redacted)' },
+    { name: 'a token of somebody', thrown: 'Authorization: Bearer abcdef', said: 'Authorization: Bearer (redacted)' },
+  ])('stands in the log, cleaned and bounded: $name', async ({ thrown, said }) => {
+    const { deliver, log } = await openListener({ secrets: () => ['client secret'], handler: () => raise(thrown) })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    const { fields } = log.lines.find(({ message }) => message.startsWith('the handler failed')) ?? {}
+    expect(fields?.error).toContain(said)
+    expect(String(fields?.error).length).toBeLessThan(310)
   })
 })
 
@@ -85,9 +298,8 @@ describe('a handler', () => {
     { name: 'returns a thenable that throws', handler: () => thenable(() => raise('no')), status: 500 },
     { name: 'returns what throws when it is looked at', handler: () => hostile({}), status: 500 },
     { name: 'returns an object without prototype', handler: () => Object.create(null), status: 200 },
-    { name: 'resolves with an array of values', handler: async () => [1, {}, [Promise.resolve()]], status: 200 },
+    { name: 'resolves with an array of values', handler: async () => [1, {}, [null]], status: 200 },
     { name: 'resolves with a Set of values', handler: async () => new Set([1, {}]), status: 200 },
-    { name: 'resolves with a Response', handler: async () => new Response('fine'), status: 200 },
     { name: 'returns a document with methods of an emitter', handler: () => ({ on() {}, emit() {} }), status: 200 },
     { name: 'throws at once', handler: () => raise(new Error('no')), status: 500 },
     { name: 'throws undefined', handler: () => raise(undefined), status: 500 },

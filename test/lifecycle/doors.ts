@@ -35,8 +35,6 @@ export interface Opened {
 /** One way to use the binding. */
 export interface Door {
   readonly name: string
-  /** Whether `create` still works while it ends: an application behind a process needs that to finish what it handles. */
-  readonly publishesAtItsEnd: boolean
   open(world: DoorWorld): Promise<Opened>
 }
 
@@ -159,7 +157,7 @@ async function openRun(world: DoorWorld): Promise<Opened> {
 
 /** Every way to use the binding. */
 export const doors: readonly Door[] = [
-  { name: 'the library', publishesAtItsEnd: false, open: openLibrary },
-  { name: 'serve', publishesAtItsEnd: true, open: openServe },
-  { name: 'run', publishesAtItsEnd: true, open: openRun },
+  { name: 'the library', open: openLibrary },
+  { name: 'serve', open: openServe },
+  { name: 'run', open: openRun },
 ]

@@ -40,7 +40,7 @@ const later = {
   data: { order: 'later' },
 } as const
 
-describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
+describe.each(doors)('through $name', ({ open }) => {
   it('creates the event subscription, acknowledges an event once it is handled, and frees the port at its end', async () => {
     const [received, release] = [Promise.withResolvers<unknown>(), Promise.withResolvers<void>()]
     const world = await openLifecycle((data) => {
@@ -74,7 +74,7 @@ describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
     expect(statusesOf(world).filter((status) => status !== 503)).toEqual([500, 200])
   })
 
-  it('awaits what is being handled at its end and takes nothing new; an application behind a process may still publish', async () => {
+  it('awaits what is being handled at its end and takes nothing new; what handles it may still publish', async () => {
     const [received, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const handled: unknown[] = []
     const world = await openLifecycle(async (data) => {
@@ -88,7 +88,7 @@ describe.each(doors)('through $name', ({ open, publishesAtItsEnd }) => {
     await received.promise
     const closed = opened.close()
     await eventually(async () => expect(await health(world)).toBe(503))
-    if (publishesAtItsEnd) await opened.create({ order: 'at the end' })
+    await opened.create({ order: 'at the end' })
     world.emulator.raise(world.emulator.topic('orders').id, [later])
     await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
     release.resolve()

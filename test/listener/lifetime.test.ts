@@ -92,6 +92,33 @@ describe('a slow handler', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('whose sender goes while a hook of the host holds the answer back is not begun again by the redelivery', async () => {
+    const [held, gone, released] = [0, 1, 2].map(() => Promise.withResolvers<void>())
+    const { deliver, events, origin } = await openListener({
+      fastify(server) {
+        server.addHook('onSend', async ({ headers }, reply) => {
+          if (headers['x-held'] === undefined) return
+          reply.raw.once('close', () => gone?.resolve())
+          held?.resolve()
+          await released?.promise
+        })
+      },
+    })
+    const leaving = new AbortController()
+    const headers = { ...proof, 'content-type': 'application/cloudevents+json', 'x-held': 'yes' }
+    const left = fetch(`${origin}/api/events`, {
+      ...{ method: 'POST', headers, body: cloudEventText('1') },
+      signal: leaving.signal,
+    }).catch(() => 'left')
+    await held?.promise
+    leaving.abort()
+    expect(await left).toBe('left')
+    await gone?.promise
+    released?.resolve()
+    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(1)
+  })
+
   it('that keeps all places makes others wait for 3 s and then come again', async () => {
     const clock = createManualClock()
     const slow = slowHandler()

@@ -164,7 +164,7 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
   async function close({ binding, open: runs }: Opened): Promise<void> {
     let closed = false
     const closing = binding.close().then(() => (closed = true))
-    await until(() => closed, handlerTimeoutMs + 5_000, 'close')
+    await until(() => closed, handlerTimeoutMs + 7_000, 'close')
     await closing
     for (const run of runs()) run.end('resolved')
   }

@@ -76,7 +76,10 @@ export async function startQueue(now: () => number, onSettle: (operation: string
       const tokens: string[] = JSON.parse(body).lockTokens
       const failed = settle(operation, tokens, Number(query.get('releaseDelayInSeconds')), trouble === 'token fails')
       if (trouble === 'lost') response.destroy()
-      else response.end(JSON.stringify({ failedLockTokens: failed, succeededLockTokens: [] }))
+      else {
+        const succeeded = tokens.filter((token) => !failed.some(({ lockToken }) => lockToken === token))
+        response.end(JSON.stringify({ failedLockTokens: failed, succeededLockTokens: succeeded }))
+      }
     }
   })
 

@@ -18,7 +18,13 @@ it('shows no key that an answer repeats', async () => {
 
 it('takes no answer of another server for a settlement: it asks again', async () => {
   const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
-  const settlements = ['<html>Sign in first</html>', '{"failedLockTokens":[],"succeededLockTokens":["lock"]}']
+  const settlements = [
+    '<html>Sign in first</html>',
+    '{}',
+    '{"failedLockTokens":[]}',
+    '{"succeededLockTokens":["another"]}',
+    '{"failedLockTokens":[],"succeededLockTokens":["lock"]}',
+  ]
   let receives = 0
   const { namespaceEndpoint, binding: options } = await startNamespace(({ url }, response) => {
     if (url?.includes(':acknowledge')) response.end(settlements.shift())
@@ -26,7 +32,7 @@ it('takes no answer of another server for a settlement: it asks again', async ()
   })
   const { binding, log, byKey } = await openPull({ binding: options })
   await binding.init({ ...byKey, namespaceEndpoint })
-  await expect.poll(() => binding.health().input?.pull?.settled).toMatchObject({ acknowledge: 1 })
+  await expect.poll(() => binding.health().input?.pull?.settled, { timeout: 20_000 }).toMatchObject({ acknowledge: 1 })
   expect(settlements).toEqual([])
   expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
 })

@@ -78,8 +78,10 @@ export const settles = (
   }),
 })
 
+type ScriptedAnswer = NamespaceAnswer | undefined | null
+
 /** A namespace that answers by a script, `undefined` never; settlements that the script leaves out (`null`) succeed. */
-export async function scriptNamespace(script: (request: NamespaceRequest) => NamespaceAnswer | undefined | null) {
+export async function scriptNamespace(script: (request: NamespaceRequest) => ScriptedAnswer | Promise<ScriptedAnswer>) {
   const requests: NamespaceRequest[] = []
   const of = (operation: string) => requests.filter((request) => request.operation === operation)
   const { namespaceEndpoint, binding } = await startNamespace(async (incoming, outgoing) => {
@@ -93,7 +95,7 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Nam
       index: of(operation).length,
     }
     requests.push(request)
-    const answer = script(request)
+    const answer = await script(request)
     if (answer === undefined) return
     const { status = 200, headers = {}, body = '' } = answer ?? settles(lockTokens)
     outgoing.writeHead(status, headers).end(body)

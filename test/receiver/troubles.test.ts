@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { decideSettlement } from '../../src/receiver/decide-settlement.ts'
 import { createNamespaceClient } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
 import { brings, openSide, scriptNamespace, settles } from './scripted-namespace.ts'
@@ -84,6 +85,77 @@ it('tries a lock token again that the namespace could not settle for a reason of
   await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 2 }, failedSettlements: 1 })
   expect(world.of('acknowledge').map(({ lockTokens }) => lockTokens)).toEqual([['one', 'two', 'three'], ['one']])
   expect(log.text()).toContain('"reason":"TokenLost"')
+})
+
+it('asks again about a lock token that an answer does not name, and believes nothing of it', async () => {
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one', 'two') : undefined
+    return index === 0 ? settles(['one']) : settles(lockTokens)
+  })
+  const { side, advance, waits } = await open(world)
+  const repeated = waits((ms) => ms < 400)
+  advance(await repeated)
+  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 2 }, failedSettlements: 0 })
+  expect(world.of('acknowledge').map(({ lockTokens }) => lockTokens)).toEqual([['one', 'two'], ['two']])
+})
+
+it('follows no redirect, which would carry the key elsewhere', async () => {
+  const world = await scriptNamespace(({ operation }) =>
+    operation === 'receive' ? { status: 307, headers: { location: '/topics/orders:elsewhere?again=1' } } : undefined,
+  )
+  const { log } = await open(world)
+  await expect.poll(() => log.text()).toContain('events cannot be received: status 307')
+  expect(world.of('elsewhere')).toEqual([])
+})
+
+it('counts receives that were open together and failed together as one failure', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  let isOver = false
+  const world = await scriptNamespace(async ({ operation, index }) => {
+    if (operation !== 'receive') return null
+    if (index === 0) return brings(...Array.from({ length: 16 }, (_, event) => `event-${event}`))
+    if (isOver) return undefined
+    await released
+    return { status: 503 }
+  })
+  const { log, advance } = await open(world, () => {}, { maxConcurrency: '256' })
+  await expect.poll(() => world.of('receive').length).toBeGreaterThan(2)
+  const together = world.of('receive').length
+  isOver = true
+  release()
+  const lines = () => log.lines.filter(({ message }) => message.startsWith('events cannot be received'))
+  await expect.poll(lines).toHaveLength(1)
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  expect(lines()).toHaveLength(1)
+  advance(500)
+  await expect.poll(() => world.of('receive').length).toBeGreaterThan(together)
+})
+
+it('releases without a delay what no handler was called for, at any delivery count', async () => {
+  expect(decideSettlement('notTried', 2)).toEqual({ kind: 'release' })
+  expect([1, 2, 3, 4, 5, 9].map((count) => decideSettlement('threw', count).delaySeconds)).toEqual([
+    0, 10, 60, 600, 3_600, 3_600,
+  ])
+})
+
+it('keeps the lock that a renewal has prolonged: a settlement is tried again beyond its first end', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one') : undefined
+    if (operation === 'acknowledge' && index === 0) return settles(lockTokens, { one: 'InternalServerError' })
+    return null
+  })
+  const { side, advance, waits, handler } = await open(world, () => ended)
+  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  for (const count of [1, 2]) {
+    advance(31_000)
+    await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
+  }
+  // 62 s after the receive; the lock as it was received would have ended at 60 s.
+  const repeated = waits((ms) => ms < 400)
+  end()
+  advance(await repeated)
+  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 1 }, failedSettlements: 0 })
 })
 
 it('gives a lock token up when its lock ends', async () => {

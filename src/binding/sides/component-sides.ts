@@ -3,9 +3,10 @@ import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
+import { type Logger, unfailing } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { secretsOf } from '../../metadata/typed/secrets-of.ts'
 import { type Health, judgeHealth } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
@@ -71,18 +72,22 @@ export type ComponentSides = ReturnType<typeof createComponentSides>
 export const operations: readonly string[] = ['create']
 
 export function createComponentSides(options: ComponentSidesOptions) {
-  const { logger, credential: hostCredential, fastify } = options
+  const { credential: hostCredential, fastify } = options
+  const logger = unfailing(options.logger)
   let given = options.endpoints
   let handler: EventHandler | undefined
   let input: InputSide | undefined
   let output: OpenOutput | undefined
+  /** Input sides that close, while their handlers go on. */
+  const draining = new Map<InputSide, Promise<void>>()
   /** Replaced output sides whose calls are not settled. */
   const leaving = new Set<OpenOutput>()
 
   const endpoints = () => given ?? endpointsFromEnvironment(process.env)
 
-  function sideOptions(placeOf: PlaceOf) {
-    return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf) }
+  function sideOptions(metadata: ParsedMetadata, placeOf: PlaceOf) {
+    const secrets = () => secretsOf(metadata)
+    return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf), secrets }
   }
 
   function warnOfStrayId({ name, metadata: { input: push } }: ParsedComponent): void {
@@ -94,7 +99,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
 
   // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
   async function createInput({ metadata }: ParsedComponent, placeOf: PlaceOf): Promise<InputSide | undefined> {
-    const common = { ...sideOptions(placeOf), handler: () => handler }
+    const common = { ...sideOptions(metadata, placeOf), handler: () => handler }
     if (metadata.input) {
       const { createInputSide } = await import('./input-side.ts')
       return createInputSide(metadata.input, { ...common, fastify })
@@ -107,7 +112,11 @@ export function createComponentSides(options: ComponentSidesOptions) {
   async function closeInput(): Promise<void> {
     const before = input
     input = undefined
-    await before?.close()
+    if (before) {
+      const closed = before.close().finally(() => draining.delete(before))
+      draining.set(before, closed)
+    }
+    await Promise.all(draining.values())
   }
 
   /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
@@ -159,7 +168,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       const before = output
       try {
         const { createOutputSide } = metadata.output ? await import('./output-side.ts') : {}
-        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(placeOf))
+        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(metadata, placeOf))
         output = side && { side, placeOf }
       } catch (error) {
         throw locateError(error, placeOf)
@@ -199,8 +208,15 @@ export function createComponentSides(options: ComponentSidesOptions) {
       }
     },
     health: (): Health => judgeHealth({ input: input?.health(), output: output?.side.health() }),
+    /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
+    isHandling: () => [input, ...draining.keys()].some((side) => side?.isHandling()),
     closeInput,
     closeOutput,
+    /** Takes no new event, waits for the handlers under way, and only then ends the output side. */
+    async close(): Promise<void> {
+      await closeInput()
+      await closeOutput()
+    },
   }
 }
 

@@ -16,6 +16,9 @@ export interface InputSide {
   start(subscription: 'wait' | 'background', signal: AbortSignal | undefined): Promise<void>
   handlerChanged(): void
   health(): InputHealth
+  /** Whether a handler runs. */
+  isHandling(): boolean
+  /** Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
   close(): Promise<void>
 }
 
@@ -24,9 +27,9 @@ export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
 ): Promise<InputSide> {
-  const { endpoints, logger, handler, fastify } = options
+  const { endpoints, logger, secrets, handler, fastify } = options
 
-  let attributes: ReadonlySet<string> = new Set()
+  let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
@@ -61,7 +64,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, handler, fastify },
+    ...{ input, endpoints, logger, secrets, handler, fastify },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     onForeignDelivery: () => keeper?.repair(),
@@ -88,9 +91,9 @@ export async function createInputSide(
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
     health: () => judgeInput(facts(), Date.now()),
+    isHandling: () => listener.status().running > 0,
     async close() {
-      await keeper?.close()
-      await listener.drain()
+      await Promise.all([listener.drain(), keeper?.close()])
       await listener.close()
       closed = true
     },

@@ -6,13 +6,16 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
+import { scrub } from '../../core/scrub.ts'
 import { createDispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
 import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createNamespaceClient } from '../../receiver/namespace-client.ts'
 import { traceClient } from '../../receiver/receive-trace.ts'
 import { createReceiver, type EventDispatch, type Receiver } from '../../receiver/receiver.ts'
+import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
+import { inBackground } from '../../support/work/in-background.ts'
 import { judgePull } from '../health.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
@@ -28,7 +31,7 @@ export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & { readonly handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
-  const { endpoints, logger, handler, clock = systemClock } = options
+  const { endpoints, logger, secrets, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given } = pull
   const { provisioning } = pull
   if (given) refuseUnusableProxy(namespaceUrl(given, endpoints))
@@ -44,6 +47,7 @@ export async function createPullSide(
   const closing = new AbortController()
   const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
   let receiver: Receiver | undefined
+  let whyNotStarted: string | undefined
   let closed = false
 
   function receive(): void {
@@ -53,6 +57,11 @@ export async function createPullSide(
     receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: receiving, handlerLog })
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
+  }
+
+  function notStarted(error: unknown): void {
+    whyNotStarted = scrub(messageOf(error), secrets?.())
+    logger.error(`events cannot be received: ${whyNotStarted}`)
   }
 
   return {
@@ -66,7 +75,8 @@ export async function createPullSide(
       // Where the endpoint is known, receiving does not wait for ARM.
       if (given !== undefined) receive()
       // In the background only close ends the attempts; each failure is logged by the upsert itself.
-      void keeper?.bringUp('forever').then(receive, () => {})
+      const broughtUp = keeper?.bringUp('forever').then(receive, () => {})
+      if (broughtUp) inBackground(broughtUp, notStarted)
     },
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
@@ -76,11 +86,12 @@ export async function createPullSide(
         subscription: keeper?.state(),
         timesDeleted: keeper?.timesDeleted() ?? 0,
         receiver: receiver?.status(),
+        whyNotStarted,
       }),
+    isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       closing.abort()
-      await keeper?.close()
-      await receiver?.close(pull.handlerTimeoutMs)
+      await Promise.all([receiver?.close(pull.handlerTimeoutMs), keeper?.close()])
       handlerLog.close()
       closed = true
     },
@@ -106,7 +117,7 @@ function startReceiver(
     readonly handlerLog: QuietLog
   },
 ): Receiver {
-  const { endpoints, logger, handler, namespaceEndpoint, credential, handlerLog, clock = systemClock } = options
+  const { endpoints, logger, handler, namespaceEndpoint, credential, clock = systemClock } = options
   const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
   const now = () => clock.elapsed()
   const log = createQuietLog({ logger, now })
@@ -118,7 +129,8 @@ function startReceiver(
   const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
   return createReceiver({
     client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
-    createDispatch: (onCallEnd) => createEventDispatch(pull, { handler, now, log: handlerLog, clock, onCallEnd }),
+    createDispatch: (onCallEnd) =>
+      createEventDispatch(pull, { handler, now, log: options.handlerLog, secrets: options.secrets, clock, onCallEnd }),
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => explainNamespaceRefusal(failure, pull),
@@ -129,7 +141,7 @@ function startReceiver(
 /** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
 function createEventDispatch(
   pull: PullMetadata,
-  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'clock' | 'onCallEnd'>,
+  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'secrets' | 'clock' | 'onCallEnd'>,
 ): EventDispatch {
   const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {

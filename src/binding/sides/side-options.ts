@@ -6,6 +6,8 @@ import type { SteadyClock } from '../../support/time/clock.ts'
 
 export interface SideOptions extends Pick<CredentialOptions, 'endpoints' | 'hostCredential'> {
   readonly logger: Logger
+  /** Every secret of the component, for texts from outside that may repeat one. @default none */
+  readonly secrets?: () => readonly string[]
   /** The clock of the watch over the event subscription. @default systemClock */
   readonly clock?: SteadyClock
 }

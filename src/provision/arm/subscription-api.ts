@@ -80,7 +80,9 @@ export function createSubscriptionApi(options: SubscriptionApiOptions) {
       const properties = isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
       const { topicsConfiguration } = properties
       const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
-      if (typeof hostname === 'string' && /^[\w.:/-]{1,500}$/.test(hostname)) return hostname
+      const isHost = typeof hostname === 'string' && /^[\w.:/-]{1,500}$/.test(hostname)
+      // What only looks like one, such as `host:x`, is no address that anybody can ask.
+      if (isHost && URL.canParse(`https://${hostname}`)) return hostname
       throw new ArmFailureError({ kind: 'answerUnread', message: `it names no host for ${namespaceId}` })
     },
   }

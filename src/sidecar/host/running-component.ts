@@ -15,8 +15,10 @@ import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
 import { describeIssue } from '../../metadata/typed/metadata-invalid.ts'
+import { messageOf } from '../../support/process/error-code.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
+import { inBackground } from '../../support/work/in-background.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
 import { type AppChannel, type EventAnswer, type PostedEvent, type Probed, probeTimeoutMs } from './app/app-channel.ts'
 
@@ -227,7 +229,9 @@ function attach(
       sides.read(undefined)
       if (!up || isEnded) return
       current = new AbortController()
-      void subscribe(current.signal)
+      const failed = (error: unknown) =>
+        logger.error(`the application could not be asked for events: ${messageOf(error)}`)
+      inBackground(subscribe(current.signal), failed)
     },
     /** Asks the application no more. */
     end(): void {

@@ -6,6 +6,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { Loaded } from '../../metadata/folder/load-components.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/watch-state.ts'
+import { inBackground } from '../../support/work/in-background.ts'
 import { createCodes, createMetrics } from '../shared/metrics.ts'
 import type { ApiOptions } from './api/api-metadata.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
@@ -107,9 +108,15 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       const changed = followSources({ logger, load: components.load, change: host.change }, loaded)
       const stopWatching = watchState({ ...components, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
-      undo.push(() => void stopWatching())
+      undo.push(() => inBackground(stopWatching(), application.failed))
       if (!channel) return
-      watch = watchApp({ channel, health, changed: appChanged, missing: application.missing })
+      watch = watchApp({
+        channel,
+        health,
+        changed: appChanged,
+        missing: application.missing,
+        failed: application.failed,
+      })
       undo.push(watch.stop)
     },
     /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
@@ -132,6 +139,7 @@ function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 
       else logger.warn(`the application is gone: nothing listens on ${place}; ${meanwhile}`)
       wasUp = true
     },
+    failed: (error: unknown) => logger.error(`the application could not be watched: ${messageOf(error)}`),
     missing(): void {
       const problem = health ? `is not healthy at ${health.path} yet` : `is not there yet: nothing listens on ${place}`
       logger.warn(`the application ${problem}; ${meanwhile}`)

@@ -1,8 +1,9 @@
 // Http server for `/healthz`, `/readyz` and `/metrics`: status codes and JSON body.
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
 import { closable } from '../../support/net/closable-server.ts'
+import { inBackground } from '../../support/work/in-background.ts'
 
 /** What the metrics server shows. */
 export interface Observed {
@@ -35,13 +36,8 @@ export interface MetricsServerOptions {
 export async function openMetricsServer(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, signal } = at
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    const path = request.url?.split('?')[0]
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.writeHead(405, { allow: 'GET, HEAD' }).end()
-    } else if (path === '/healthz') sendHealth(response, 200, observed)
-    else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
-    else if (path === '/metrics') void sendMetrics(response, observed)
-    else response.writeHead(404).end()
+    // Outside of a promise an error would end the process.
+    inBackground(answer(request, response, observed), () => response.destroy())
   })
   const { close } = closable(server)
   server.listen({ host, port })
@@ -55,9 +51,18 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
   return { address: typeof address === 'object' && address ? address : { address: host, port }, close }
 }
 
+async function answer(request: IncomingMessage, response: ServerResponse, observed: Observed): Promise<void> {
+  const path = request.url?.split('?')[0]
+  if (request.method !== 'GET' && request.method !== 'HEAD') response.writeHead(405, { allow: 'GET, HEAD' }).end()
+  else if (path === '/healthz') sendHealth(response, 200, observed)
+  else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
+  else if (path === '/metrics') await sendMetrics(response, observed)
+  else response.writeHead(404).end()
+}
+
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ ready, draining, components: health() }))
+  const body = JSON.stringify({ ready, draining, components: health() })
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 }
 
 async function sendMetrics(response: ServerResponse, { metrics }: Observed): Promise<void> {

@@ -19,6 +19,7 @@ function watched(words: readonly boolean[], threshold: number): Promise<readonly
       health: { path: '/', intervalMs: 1, threshold },
       changed: (up) => said.push(up ? 'UP' : 'DOWN'),
       missing: () => said.push('MISSING'),
+      failed: () => expect.unreachable(),
     })
     onTestFinished(stop)
   })
@@ -52,6 +53,7 @@ it('looks no more once it is stopped, be it within a look', async () => {
     health: { path: '/', intervalMs: 1, threshold: 1 },
     changed: () => said.push('changed'),
     missing: () => said.push('missing'),
+    failed: () => expect.unreachable(),
   })
   await looked.promise
   stop()
@@ -71,6 +73,7 @@ it('goes by health alone where that is asked for', async () => {
       up.resolve()
     },
     missing: () => {},
+    failed: () => expect.unreachable(),
   })
   onTestFinished(stop)
   await up.promise
@@ -94,6 +97,7 @@ it('looks at the port until somebody listens there, and again once it is found g
       },
       changed: (up) => said.push(up ? 'UP' : 'DOWN'),
       missing: () => said.push('MISSING'),
+      failed: () => expect.unreachable(),
     })
   const { gone, stop } = watch()
   await vi.advanceTimersByTimeAsync(150)
@@ -114,6 +118,32 @@ it('looks at the port until somebody listens there, and again once it is found g
   expect(said.slice(-2)).toEqual(['look', 'UP'])
 })
 
+it('goes on where a look fails, and where nobody can be told', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const said: string[] = []
+  let looks = 0
+  const { stop } = watchApp({
+    channel: {
+      reachable: async () => true,
+      async healthy() {
+        if (++looks === 2) throw new Error('no look')
+        return true
+      },
+    },
+    health: { path: '/', intervalMs: 10, threshold: 1 },
+    changed(up) {
+      said.push(up ? 'UP' : 'DOWN')
+      throw new Error('nobody there')
+    },
+    missing: () => expect.unreachable(),
+    failed: (error) => said.push(String(error)),
+  })
+  onTestFinished(stop)
+  await vi.advanceTimersByTimeAsync(25)
+  expect(said).toEqual(['UP', 'DOWN', 'UP'].flatMap((word) => [word, 'Error: nobody there']))
+})
+
 it('does not call the application missing where it is stopped within the first look', async () => {
   const answer = Promise.withResolvers<boolean>()
   const said: string[] = []
@@ -121,6 +151,7 @@ it('does not call the application missing where it is stopped within the first l
     channel: { reachable: () => answer.promise, healthy: async () => true },
     changed: () => said.push('changed'),
     missing: () => said.push('missing'),
+    failed: () => expect.unreachable(),
   })
   stop()
   answer.resolve(false)

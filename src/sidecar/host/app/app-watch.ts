@@ -1,4 +1,5 @@
 // Is the application up: a poll of its port every 100 ms, or its health.
+import { inBackground } from '../../../support/work/in-background.ts'
 import type { AppChannel } from './app-channel.ts'
 
 /** How the application's health is checked, as by Dapr's flags of the same names. */
@@ -18,36 +19,47 @@ export interface AppWatchOptions {
   readonly changed: (up: boolean) => void
   /** Called when the first check does not find it. */
   readonly missing: () => void
+  /** Called with what one of these throws. The watch goes on. */
+  readonly failed: (error: unknown) => void
 }
 
 const pollMs = 100
 
-export function watchApp({ channel, health, changed, missing }: AppWatchOptions) {
+export function watchApp({ channel, health, changed, missing, failed }: AppWatchOptions) {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let up = false
   let failures = 0
 
   async function check(): Promise<void> {
-    const isUp = health ? await channel.healthy(health.path) : await channel.reachable()
+    const isUp = await (health ? channel.healthy(health.path) : channel.reachable()).catch(() => false)
     if (stopped) return
     failures = isUp ? 0 : failures + 1
     const before = up
     up = isUp || (up && health !== undefined && failures < health.threshold)
-    if (up !== before) changed(up)
-    if (up && !health) return
-    timer = setTimeout(check, health?.intervalMs ?? pollMs)
+    try {
+      if (up !== before) changed(up)
+    } finally {
+      if (!up || health) checkIn(health?.intervalMs ?? pollMs)
+    }
   }
-  check().then(() => {
+
+  function checkIn(ms: number): void {
+    if (stopped) return
+    timer = setTimeout(() => inBackground(check(), failed), ms)
+  }
+
+  const first = check().then(() => {
     if (!up && !stopped) missing()
   })
+  inBackground(first, failed)
   return {
     /** Reports that nothing listens on the application's port: it is down until it listens again. Ignored with health checks. */
     gone() {
       if (stopped || !up || health) return
       up = false
+      checkIn(pollMs)
       changed(false)
-      timer = setTimeout(check, pollMs)
     },
     stop() {
       stopped = true

@@ -4,6 +4,7 @@ import { createQuietLog } from '../../../core/quiet-log.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
+import { inBackground } from '../../../support/work/in-background.ts'
 import { invokePayload } from '../../shared/invoke-payload.ts'
 import type { CallOutput } from '../api/call-output.ts'
 import type { EventAnswer } from './app-channel.ts'
@@ -31,7 +32,7 @@ export function createAnswerPublisher({ callOutput, logger }: { callOutput: Call
       }
     }
     for (const name of to) {
-      if (isParallel) void publish(name)
+      if (isParallel) inBackground(publish(name), () => {})
       else if (signal.aborted || !(await publish(name))) return
     }
   }

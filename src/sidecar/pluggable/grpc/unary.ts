@@ -2,6 +2,7 @@
 import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
+import { inBackground } from '../../../support/work/in-background.ts'
 import { failureOf } from './status.ts'
 
 interface CallEnd {
@@ -22,7 +23,7 @@ export function unary<Request, Response>(
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     const since = performance.now()
-    work(call).then(
+    const answered = work(call).then(
       (response) => {
         onEnd(call, { code: 'OK', durationMs: performance.now() - since })
         callback(null, response)
@@ -34,6 +35,7 @@ export function unary<Request, Response>(
         callback(failure)
       },
     )
+    inBackground(answered, (error) => logUnexpected(logger, error))
   }
 }
 

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { openPull, order } from '../support/open-pull.ts'
+import { openWorld } from '../support/open-world.ts'
+
+it('shows no secret of the component that a handler throws, whichever side it belongs to', async () => {
+  const { binding, emulator, fields, init, log } = await openWorld({
+    binding: {
+      onEvent() {
+        throw `no luck with ${fields.accessKey}, ${encodeURIComponent(fields.clientSecret ?? '')} and ${fields.topicEndpoint}?sig=1`
+      },
+    },
+  })
+  await init()
+  await binding.invoke('create', {})
+  await emulator.records.deliveries.waitFor(({ status }) => status === 500)
+  expect(log.text()).toContain('"error":"no luck with (redacted), (redacted) and ')
+  for (const secret of [fields.accessKey, fields.clientSecret, 'sig=1']) expect(log.text()).not.toContain(secret)
+})
+
+it('does so with pull delivery', async () => {
+  const { binding, publish, byKey, log } = await openPull({
+    binding: {
+      onEvent() {
+        throw { key: byKey.namespaceKey }
+      },
+    },
+  })
+  await binding.init(byKey)
+  await publish(order('one'))
+  await expect.poll(() => log.text()).toContain("{ key: '(redacted)' }")
+  expect(log.text()).not.toContain(byKey.namespaceKey)
+})
