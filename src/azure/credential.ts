@@ -9,10 +9,10 @@ import {
   WorkloadIdentityCredential,
 } from '@azure/identity'
 import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
+import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
 import { type Exchange, judgeTokenFailure } from './entra-refusal.ts'
 import { createManagedIdentity } from './managed-identity.ts'
@@ -85,16 +85,13 @@ function connect(
 ): TokenCredential {
   if (metadata.kind === 'host') {
     if (hostCredential) return hostCredential
-    throw new BindingError('METADATA_INVALID', {
-      what: 'no credential was handed over',
-      fix: 'pass one as the option credential, or set azureCredential',
-    })
+    const fix = 'pass one as the option credential, or set azureCredential'
+    throw metadataInvalid('no credential was handed over', [{ field: 'credential', rule: 'is missing', fix }])
   }
   if (!/^https:\/\//i.test(authorityHost)) {
-    throw new BindingError('METADATA_INVALID', {
-      what: "Entra's authority host is not https",
-      fix: 'give endpoints.authorityHost, or AZURE_AUTHORITY_HOST, as an https URL',
-    })
+    const fix = 'give it, or AZURE_AUTHORITY_HOST, as an https URL'
+    const issue = { field: 'endpoints.authorityHost', rule: 'must be an https URL', fix }
+    throw metadataInvalid("Entra's authority host is not https", [issue])
   }
   // The other kinds do not ask Entra themselves.
   if (metadata.kind !== 'cli' && metadata.kind !== 'managedIdentity') refuseUnusableProxy(authorityHost)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hideSecrets, querySecrets, scrub } from '../../src/core/scrub.ts'
+import { decodedTexts } from '../../src/core/spellings.ts'
 
 /** Characters that each encoding writes in its own way. */
 const secret = 'k3y+/Zs"<&>\' ä€😀%41\\n=='
@@ -89,6 +90,125 @@ it('hides any secret in any chain of spellings', () => {
     }),
     { numRuns: 300 },
   )
+})
+
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
+
+/** Names of the HTML standard for characters of keys and passwords; it has one for each but letters and digits. */
+const entityNames: Readonly<Record<string, string>> = {
+  ...{ '+': 'plus', '/': 'sol', '=': 'equals', _: 'lowbar', '.': 'period', '!': 'excl', '#': 'num' },
+  ...{ $: 'dollar', '%': 'percnt', '&': 'amp', '(': 'lpar', ')': 'rpar', '*': 'ast', ':': 'colon', ';': 'semi' },
+  ...{ '?': 'quest', '@': 'commat', '[': 'lbrack', '\\': 'bsol', ']': 'rbrack', '^': 'Hat', '`': 'grave', '{': 'lcub' },
+  ...{ '|': 'vert', '}': 'rcub', '"': 'quot', "'": 'apos', '<': 'lt', '>': 'GT', ',': 'comma' },
+}
+
+/** A family of spellings of one character. */
+const families: readonly ((character: string) => string)[] = [
+  (one) => Buffer.from(one).toString('hex').replace(/../g, '%$&'),
+  (one) => Buffer.from(one).toString('hex').toUpperCase().replace(/../g, '\\x$&'),
+  (one) => units(one, '\\u'),
+  (one) => units(one, '%u').toUpperCase().replaceAll('U', 'u'),
+  (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
+  (one) => `\\u{000${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`,
+  (one) => `\\U${hex(one.codePointAt(0) ?? 0, 8)}`,
+  (one) => Array.from(Buffer.from(one), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
+  (one) => `&#${one.codePointAt(0)};`,
+  (one) => `&#00000${one.codePointAt(0)};`,
+  (one) => `&#X${one.codePointAt(0)?.toString(16)};`,
+  (one) => (entityNames[one] === undefined ? `&#${one.codePointAt(0)};` : `&${entityNames[one]};`),
+  (one) => inJson(one),
+  (one) => `${one === '\\' ? '%5C' : one}\r\n`,
+  // A bare backslash may take away what follows.
+  (one) => (one === '\\' ? '&bsol;' : one),
+]
+
+/** Ways to write a text as a whole. */
+const wholes: readonly ((text: string) => string)[] = [
+  (text) => text,
+  inUrl,
+  inForm,
+  inJson,
+  (text) => text.replace(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`),
+  (text) => Buffer.from(text).toString('base64'),
+  (text) => Buffer.from(`some text before ${text}`).toString('base64url'),
+  (text) => Buffer.from(text, 'utf16le').toString('base64'),
+  (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16().toString('base64'),
+  (text) => Buffer.from(text).toString('hex'),
+  (text) => Buffer.from(text, 'utf16le').toString('hex').toUpperCase(),
+  (text) =>
+    Buffer.from(text)
+      .toString('hex')
+      .replace(/..(?=.)/g, '$&:'),
+  (text) =>
+    Array.from(Buffer.from(text), (byte) => `=${hex(byte, 2).toUpperCase()}`)
+      .join('')
+      .replace(/(?:.{3}){20}/g, '$&=\r\n'),
+]
+
+/** Letters and signs of keys and passwords, and some of other alphabets; not those that begin an escape when an encoder left them bare. */
+const secretText = fc.string({
+  unit: fc.constantFrom(...'abXYZ019+/=_-.!#$%()*:;?@[]^`{|}"\'<>,~äß€語😀'),
+  minLength: 6,
+  maxLength: 24,
+})
+
+it('hides any secret whose characters are each written in another way, within any whole, and leaves the rest', () => {
+  const asked = fc.record({
+    secret: secretText,
+    ways: fc.array(fc.nat(families.length - 1), { minLength: 24, maxLength: 24 }),
+    outer: fc.constantFrom(...wholes),
+  })
+  fc.assert(
+    fc.property(asked, ({ secret: any, ways, outer }) => {
+      const written = Array.from(any, (one, at) => families[ways[at] ?? 0]?.(one) ?? one).join('')
+      const shown = hideSecrets(`before "${outer(written)}" after`, [any])
+      expect(shown).toMatch(/^before ".*\(redacted\).*" after$/s)
+      // What is left of the spelling is the text before it, or the other bits of a character of base64.
+      expect(shown.length).toBeLessThan('before "" after'.length + '(redacted)'.length + 40)
+    }),
+    { numRuns: 1_000, seed: 52 },
+  )
+})
+
+it('leaves a text alone that has no secret in it, however it is encoded', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 300, unit: fc.constantFrom(...'abcde 01245%\\&;u{}x#=+/\n') }),
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('base64')),
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('hex')),
+  )
+  fc.assert(
+    fc.property(text, (any) => {
+      expect(hideSecrets(any, ['k3Y-of-ours', '7~', 'pässword'])).toBe(any)
+    }),
+    { numRuns: 1_000, seed: 52 },
+  )
+})
+
+it.each([
+  '%',
+  '%41',
+  '\\',
+  '\\u{',
+  '\\u{0',
+  '\\101',
+  '&',
+  '&#0',
+  '&a',
+  '&amp;',
+  '=',
+  '=4',
+  '=41',
+  'A',
+  'QUJD',
+  '41',
+  '4 ',
+  'https://a?',
+  '\n',
+])('decodes no more than some characters for each of a text of many %j', (part) => {
+  const text = part.repeat(20_000 / part.length)
+  const decoded = decodedTexts(text, 5).reduce((sum, layer) => sum + layer.text.length, 0)
+  expect(decoded).toBeLessThan(30 * text.length)
+  expect(hideSecrets(`${text} k3Y-of-ours ${text}`, ['k3Y-of-ours'])).toContain(' (redacted) ')
 })
 
 describe('without knowing them, hides', () => {

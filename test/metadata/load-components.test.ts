@@ -95,6 +95,62 @@ it.each([
   expect(after.notes).toEqual([])
 })
 
+it.each([
+  { name: 'nothing', text: '' },
+  { name: 'white space', text: ' \n\t\n' },
+  { name: 'a separator', text: '---\n' },
+  { name: 'separators, an end and nulls', text: '---\n~\n---\nnull\n...\n' },
+  { name: 'comments', text: `# ${component('alpha').replaceAll('\n', '\n# ')}\n` },
+  { name: 'zero bytes', text: '\0'.repeat(512) },
+  { name: 'a list of nothing', text: 'kind: List\nitems: []\n' },
+  { name: 'a list that was cut', text: 'apiVersion: v1\nkind: List\nitems:\n' },
+  { name: 'an empty mapping', text: '{}' },
+  { name: 'an empty list', text: '[]' },
+])('keeps what a file held that now holds $name, also the second time, and names the file', ({ text }) => {
+  const first = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })
+  const second = load({ 'a.yaml': text, 'b.yaml': component('gamma') }, first)
+  const third = load({ 'a.yaml': `${text}\n`, 'b.yaml': component('delta') }, second)
+  expect([second, third].map(({ components }) => [...components.keys()])).toEqual([
+    ['alpha', 'gamma'],
+    ['alpha', 'delta'],
+  ])
+  for (const { faults } of [second, third]) expect(faults).toEqual([expect.stringMatching(/^a\.yaml/)])
+  expect([...load({ 'b.yaml': component('delta') }, third).components.keys()]).toEqual(['delta'])
+})
+
+it('goes on with a component while its file is written, wherever the writer is', () => {
+  const text = component('alpha')
+  const before = load({ 'a.yaml': text })
+  const lost = Array.from({ length: text.length }, (_, length) => text.slice(0, length)).filter(
+    (part) => !load({ 'a.yaml': part }, before).components.has('alpha'),
+  )
+  expect(lost).toEqual([])
+})
+
+it('warns at the start of a file that holds nothing, and starts without it', () => {
+  const { notes, faults } = load({ 'a.yaml': '', 'b.yaml': component('beta'), 'c.yaml': '---\n# later' })
+  expect(faults).toEqual([])
+  expect(notes).toEqual([
+    'a.yaml holds no component: it is empty, or has comments only',
+    'c.yaml holds no component: it is empty, or has comments only',
+  ])
+})
+
+it('keeps the secret store of a file that now holds nothing', () => {
+  const { path } = makeComponentFolder()
+  writeFileSync(`${path}/one.json`, JSON.stringify({ 'event-grid': key }))
+  const store = secretStore(localFile, { secretsFile: `${path}/one.json` }, { name: 'one' })
+  const alpha = component('alpha', { accessKey: '{ secretKeyRef: { name: event-grid } }' })
+  const before = load({ 'a.yaml': alpha, 'b.yaml': store })
+  const moved = component('alpha', {
+    accessKey: '{ secretKeyRef: { name: event-grid } }',
+    more: '    - { name: route, value: /elsewhere }',
+  })
+  const after = load({ 'a.yaml': moved, 'b.yaml': '---' }, before)
+  expect(after.components.get('alpha')?.component.properties).toHaveProperty('route')
+  expect(after.faults).toEqual([expect.stringMatching(/^b\.yaml holds no component/)])
+})
+
 it('takes away a component whose type is now of another kind', () => {
   const before = load({ 'a.yaml': component('alpha') })
   const after = load({ 'a.yaml': component('alpha', { type: 'bindings.kafka' }) }, before)

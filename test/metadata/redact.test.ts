@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { everyFieldName, metadataFields } from '../../src/metadata/fields/find-field.ts'
-import { showUrl, showValue } from '../../src/metadata/fields/redact.ts'
+import { isPrintable, showUrl, showValue } from '../../src/metadata/fields/redact.ts'
+
+it('keeps an URL with user info, query or fragment from being printed as plain text', () => {
+  const printable = [
+    'https://a.example/p',
+    'https://user@a.example/p',
+    'https://a.example/p?x',
+    'https://a.example/p#x',
+  ]
+  expect(printable.map((url) => isPrintable('topicEndpoint', url))).toEqual([true, false, false, false])
+})
 
 describe('showValue', () => {
   it.each(metadataFields.filter(({ secret }) => secret).flatMap(({ name, aliases }) => [name, ...aliases]))(

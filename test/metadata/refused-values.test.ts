@@ -53,6 +53,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
       ['deliveryAuthentication', 'password', 'secret, entra, none'],
       ['deliveryToken', 'short', '16 to 1024'],
+      ['deliveryToken', 'n'.repeat(1_025), '16 to 1024'],
       ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
       ['deliveryToken', Array.from({ length: 11 }, () => 'n'.repeat(16)).join(), 'at most 10'],
       ['azureEnvironment', 'AzureGermanCloud', 'AzureChinaCloud'],
@@ -106,8 +107,12 @@ describe('a value that breaks the rule of its field alone', () => {
   })
 
   it.each([
-    ['eventTimeToLive', '1440', 'give it a unit, as in 1440m'],
-    ['handlerTimeout', '20', 'give it a unit, as in 20s'],
+    ['eventTimeToLive', '1440', 'give it a unit, as in "1440m"'],
+    ['handlerTimeout', '20', 'give it a unit, as in "20s"'],
+    ['handlerTimeout', '20000', 'give it a unit, as in "20s"'],
+    ['handlerTimeout', '0', 'give it a unit: write it like 25s, 2m or 1h30m'],
+    ['subscriptionTimeout', 2, 'give it a unit, as in "2s"'],
+    ['maxConcurrency', 16, 'put it in quotes: maxConcurrency: "16"'],
   ])('names for %s %s the unit that was probably meant', (name, value, fix) => {
     expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, fix }])
   })

@@ -1,8 +1,8 @@
 // What `init` does with the event subscription, done once and without a listener: plan of fields, write, delivery attribute.
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
-import { BindingError } from '../../core/errors.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
@@ -82,10 +82,9 @@ const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
 
 async function connect({ input, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
   if (!(input ?? pull)?.credential) {
-    throw new BindingError('METADATA_INVALID', {
-      what: 'the component has no credential to ask Azure Resource Manager with',
-      fix: 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential',
-    })
+    const fix = 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential'
+    const issue = { field: 'azureCredential', rule: 'is missing, and so are the fields of a client', fix }
+    throw metadataInvalid('the component has no credential to ask Azure Resource Manager with', [issue])
   }
   const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
   if (input) return connectSubscription({ ...options, input })

@@ -66,7 +66,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     // Node's own answer to a request without Host is 400, which ends an event.
     requireHostHeader: false,
   }
-  const onBroken = (error: NodeJS.ErrnoException, socket: Socket) => closeBroken(error, socket, log)
+  const onBroken = (error: BrokenRequest, socket: Socket) => closeBroken(error, socket, log)
   const app = fastify({
     http,
     requestTimeout: limits.requestTimeoutMs,
@@ -162,13 +162,30 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
  * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the
  * same connection, so it is one that makes Event Grid try again (408, 431), or none.
  */
-function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
+function closeBroken({ code = '', rawPacket }: BrokenRequest, socket: Socket, log: QuietLog): void {
   // Cut off by the sender.
   if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
-  log.info('closed a connection: invalid HTTP request', { code })
+  const protocol = Buffer.isBuffer(rawPacket) ? otherProtocol(rawPacket) : undefined
+  if (protocol === undefined) log.info('closed a connection: invalid HTTP request', { code })
+  else
+    log.warn(`closed a connection that speaks ${protocol}: set the backend protocol of the ingress to HTTP (HTTP/1.1)`)
   const answer = retried.get(code)
   if (answer === undefined) socket.destroy()
   else socket.end(answer, () => socket.destroy())
+}
+
+/** An error of Node's HTTP server, with the bytes that were read. */
+interface BrokenRequest extends NodeJS.ErrnoException {
+  readonly rawPacket?: unknown
+}
+
+/** What a balancer may speak in place of HTTP/1.1, by its first bytes. */
+function otherProtocol(bytes: Buffer): string | undefined {
+  const [first, second] = bytes
+  if (first === 0x16 && second === 3) return 'TLS'
+  const text = bytes.toString('latin1', 0, 16)
+  if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
+  return text.startsWith('PROXY ') || text.startsWith('\r\n\r\n\0\r\nQUIT\n') ? 'the PROXY protocol' : undefined
 }
 
 /** Answers that make Event Grid try again. */

@@ -28,7 +28,9 @@ export interface ComponentDefinition {
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input)) {
-    throw metadataInvalid('this is not a component', [{ rule: 'must be a component: an object', fix: forms }])
+    throw metadataInvalid('this is not a component', [
+      { value: kindOf(input), rule: 'must be a component: an object', fix: fixFor(input) },
+    ])
   }
   if (isOfContainerApps(input)) throw metadataInvalid('this is not a component', [ofContainerApps])
   const issues: MetadataIssue[] = []
@@ -58,6 +60,15 @@ export function isApiVersion(text: unknown): boolean {
 
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
+
+const kindOf = (input: unknown): string =>
+  input === undefined || input === null ? String(input) : Array.isArray(input) ? 'a list' : `a ${typeof input}`
+
+/** What `parseComponents` gives is a list, and easily passed on as a whole; what a search in it gives may be nothing. */
+function fixFor(input: unknown): string {
+  if (Array.isArray(input)) return 'pass one of the components of the list: parseComponents gives all of a text'
+  return input === undefined || input === null ? `is there such a component? ${forms}` : forms
+}
 
 /** Is this a component as Azure Container Apps writes it? */
 export const isOfContainerApps = (document: UnknownRecord): boolean =>

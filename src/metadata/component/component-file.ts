@@ -47,10 +47,14 @@ export function readComponentFile(text: string, file: string) {
   const show = (place: Place): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
-  const leftOut: { text: string; isTypo: boolean }[] = []
-  for (const { value, base, document } of documents.flatMap(itemsOf)) {
+  const leftOut: { text: string; isMistake: boolean }[] = []
+  const items = documents.flatMap(itemsOf).filter(({ value }) => value !== null && value !== undefined)
+  // Who writes a file may be stopped when it is empty: that takes nothing away.
+  if (items.length === 0 && !fault) {
+    leftOut.push({ isMistake: true, text: `${file} holds no component: it is empty, or has comments only` })
+  }
+  for (const { value, base, document } of items) {
     const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
-    if (value === null || value === undefined) continue
     if (!isRecord(value)) {
       issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
     } else if (isOfContainerApps(value)) {
@@ -65,7 +69,7 @@ export function readComponentFile(text: string, file: string) {
     drafts,
     /** Faults outside of components; those of a component are in its draft. */
     issues,
-    /** A text for each document of another kind. */
+    /** A text for each document of another kind, and for a file without any document; a mistake where a component was probably meant. */
     leftOut,
     /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
     isBroken: fault !== undefined,
@@ -78,18 +82,23 @@ export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: stri
   scopes.length === 0 || scopes.includes(appId)
 
 function otherKind(kind: string, at: FilePlace) {
-  const isTypo = nearestName(kind, ['Component']) !== undefined
+  const isMistake = nearestName(kind, ['Component']) !== undefined || isCutOff(kind, 'Component')
   const where = placeInWords(at)
   return {
-    isTypo,
-    text: `${where}: kind ${quote(kind)} is ${isTypo ? 'unknown; did you mean Component?' : 'left out'}`,
+    isMistake,
+    text: `${where}: kind ${quote(kind)} is ${isMistake ? 'unknown; did you mean Component?' : 'left out'}`,
   }
 }
+
+/** Is this the beginning of a word: does the file end within it? */
+export const isCutOff = (text: string, word: string): boolean =>
+  word.toLowerCase().startsWith(text.trim().toLowerCase())
 
 /** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
 function itemsOf(document: LocatedDocument) {
   const { value } = document
-  const items: unknown = isRecord(value) && isList(value.kind) ? value.items : undefined
+  if (!isRecord(value) || !isList(value.kind)) return [{ value, base: [], document }]
+  const items: unknown = value.items ?? []
   if (!Array.isArray(items)) return [{ value, base: [], document }]
   return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
 }

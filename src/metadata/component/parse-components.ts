@@ -24,7 +24,8 @@ export interface ParseComponentsOptions {
   /** What `secretKeyRef` refers to. @default none */
   readonly secrets?: Secrets
   /**
-   * Gets a line for each document of another kind, which is left out: a warning where `Component` was probably meant, else debug.
+   * Gets a line for each document of another kind, which is left out: a warning where `Component` was probably meant, else debug;
+   * and a warning where the text holds no document.
    * @default none
    */
   readonly logger?: Logger
@@ -64,8 +65,8 @@ export function parseComponents(yamlText: string, options: ParseComponentsOption
   const { file = '<text>', env = process.env, secrets = {}, logger = silentLogger } = options
   const read = readComponentFile(yamlText, file)
   const { components, issues } = resolveComponents(read, { sourcesOf: () => ({ env, secrets }) })
-  for (const { text, isTypo } of read.leftOut) {
-    if (isTypo) logger.warn(text)
+  for (const { text, isMistake } of read.leftOut) {
+    if (isMistake) logger.warn(text)
     else logger.debug(text)
   }
   if (issues.length > 0) throw metadataInvalid('the component YAML is not valid', issues)

@@ -65,9 +65,17 @@ export function parseDuration(text: string, limits: DurationLimits): number {
   const rule = `must be a duration of ${limits.atLeast} to ${limits.atMost}`
   if (ms >= inMilliseconds(limits.atLeast) && ms <= inMilliseconds(limits.atMost)) return ms
   if (!Number.isNaN(ms)) throw new BrokenRule(rule)
-  const isNumber = /^\d{1,9}$/.test(text)
-  const fix = isNumber ? `give it a unit, as in ${text}${limits.unit ?? 's'}` : 'write it like 25s, 2m or 1h30m'
-  throw new BrokenRule(rule, fix)
+  throw new BrokenRule(rule, /^\d{1,9}$/.test(text) ? withUnit(text, limits) : 'write it like 25s, 2m or 1h30m')
+}
+
+/** A bare number with the first unit that is within the limits: 5000 is milliseconds where 5,000 seconds are too long. */
+function withUnit(number: string, { atLeast, atMost, unit = 's' }: DurationLimits): string {
+  const isWithin = (text: string) =>
+    inMilliseconds(text) >= inMilliseconds(atLeast) && inMilliseconds(text) <= inMilliseconds(atMost)
+  const meant = [unit, 's', 'ms', 'm'].map((one) => `${Number(number)}${one}`).find(isWithin)
+  if (meant === undefined) return 'give it a unit: write it like 25s, 2m or 1h30m'
+  const isSeconds = meant.endsWith('ms') && Number(number) % 1000 === 0
+  return `give it a unit, as in "${isSeconds ? `${Number(number) / 1000}s` : meant}"`
 }
 
 /** `NaN` for a text of another form. */

@@ -11,8 +11,8 @@ const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
 /**
- * Reads the YAML files of a folder, regular ones only, neither hidden ones nor those of folders in it, sorted by name. Rejects where
- * the folder itself can't be read.
+ * Reads the YAML files of a folder, regular ones only, neither hidden ones nor those of folders in it, sorted by name. A folder with the
+ * name of such a file can't be read: Docker makes one where the file to mount is missing. Rejects where the folder itself can't be read.
  */
 export async function readFolder(folder: string): Promise<FolderTexts> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
@@ -23,8 +23,9 @@ export async function readFolder(folder: string): Promise<FolderTexts> {
     try {
       texts.set(file, await readRegularFile(file))
     } catch (error) {
-      if (codeOf(error) === 'EISDIR') continue
-      texts.set(file, error instanceof Error ? error : new Error(String(error)))
+      const isFolder = codeOf(error) === 'EISDIR'
+      if (isFolder) texts.set(file, new Error('it is a folder, not a file', { cause: error }))
+      else texts.set(file, error instanceof Error ? error : new Error(String(error)))
     }
   }
   return texts

@@ -6,7 +6,7 @@ import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { checkVersion, componentTypes, isOurType } from '../component/component-definition.ts'
-import { type ComponentFile, isForApp, readComponentFiles } from '../component/component-file.ts'
+import { type ComponentFile, isCutOff, isForApp, readComponentFiles } from '../component/component-file.ts'
 import {
   type Component,
   type ResolvedComponent,
@@ -67,7 +67,8 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
   const byFile = new Map<string, readonly LoadedComponent[]>()
   for (const [file, read] of files) {
     const previous = before?.byFile.get(file) ?? []
-    const loaded = loadFile(file, read, { ...options, sourcesOf, isRunning: previous.length > 0 }, diagnostics)
+    const isRunning = previous.length > 0 || (before?.storesByFile.get(file) ?? []).length > 0
+    const loaded = loadFile(file, read, { ...options, sourcesOf, isRunning }, diagnostics)
     byFile.set(file, loaded ?? previous)
   }
   const claims = [...byFile].flatMap(([file, all]) => all.map((held) => ({ name: held.component.name, file, held })))
@@ -77,7 +78,7 @@ export function loadComponents(texts: FolderTexts, options: LoadOptions): Loaded
 }
 
 interface LoadContext extends Pick<LoadOptions, 'appId' | 'excerptWidth'>, Pick<ResolveOptions, 'sourcesOf'> {
-  /** The file has components that run: a typo must not take them away. */
+  /** The file has components that run, or secret stores of theirs: a typo, or a file that was cut off, must not take them away. */
   readonly isRunning: boolean
 }
 
@@ -92,17 +93,17 @@ function loadFile(
     faults.push(`${file} can't be read: ${read.message}`)
     return undefined
   }
-  const { ours, typos, ...judged } = judgeFile(file, read, options)
+  const { ours, mistakes, ...judged } = judgeFile(file, read, options)
   notes.push(...judged.notes)
-  if (isRunning) faults.push(...typos)
-  else notes.push(...typos)
+  if (isRunning) faults.push(...mistakes)
+  else notes.push(...mistakes)
   const issues = [...judged.issues, ...ours.flatMap((one) => [...one.issues, ...one.faults])]
   if (issues.length > 0) {
     const excerptOf = excerptWidth === undefined ? () => undefined : (at: FilePlace) => read.excerpt(at, excerptWidth)
     faults.push(describeIssues(issues.toSorted(byPlace), excerptOf).join('\n'))
   }
   const loaded = ours.flatMap((one) => one.loaded ?? [])
-  const isBroken = issues.length > 0 || loaded.length < ours.length || (isRunning && typos.length > 0)
+  const isBroken = issues.length > 0 || loaded.length < ours.length || (isRunning && mistakes.length > 0)
   return isBroken ? undefined : loaded
 }
 
@@ -125,9 +126,9 @@ export function judgeFile(
 ) {
   const { appId } = options
   const { components, issues } = resolveComponents(read, options)
-  const typos: string[] = []
+  const mistakes: string[] = []
   const notes: string[] = []
-  for (const { text, isTypo } of read.leftOut) (isTypo ? typos : notes).push(text)
+  for (const { text, isMistake } of read.leftOut) (isMistake ? mistakes : notes).push(text)
   const taken = components.filter(({ component: { name, type }, draft }) => {
     if (appId !== undefined && !isForApp(draft, appId)) {
       const notUs = appId === '' ? 'and there is no --app-id' : `not for ${appId}`
@@ -136,11 +137,12 @@ export function judgeFile(
     }
     if (isOurType(type) || isSecretStore(type)) return true
     // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
-    const meant = nearestName(type, componentTypes, { maxEdits: 3 })
+    const meant =
+      nearestName(type, componentTypes, { maxEdits: 3 }) ?? componentTypes.find((ours) => isCutOff(type, ours))
     if (meant === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
     else {
       const at = placeInWords(draft.places.type)
-      typos.push(`${at}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`)
+      mistakes.push(`${at}: component ${quote(name)} has the unknown type ${quote(type)}; did you mean ${meant}?`)
     }
     return false
   })
@@ -151,8 +153,8 @@ export function judgeFile(
     ours: ours.map((one): JudgedComponent => ({ ...one, ...judgeComponent(one, options) })),
     /** The faults of the file itself, and of its secret stores. */
     issues: issues.filter((issue) => !others.has(issue)),
-    /** A text for each document whose kind or type is nearly one of ours. */
-    typos,
+    /** A text for each document whose kind or type is nearly one of ours, and for a file without documents. */
+    mistakes,
     /** A text for everything else that is left out. */
     notes,
   }

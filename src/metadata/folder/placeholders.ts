@@ -5,6 +5,8 @@ import { BrokenRule } from '../fields/broken-rule.ts'
 export interface PlaceholderOptions {
   readonly appId: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** What gives the application's id, for the error. @default 'start with --app-id' */
+  readonly needsAppId?: string
 }
 
 /**
@@ -13,13 +15,16 @@ export interface PlaceholderOptions {
  * the application's id. `{uuid}` is the same for the whole process, so that reading a file again changes nothing. The
  * function throws BrokenRule for a placeholder without a value.
  */
-export function createPlaceholders({ appId, env }: PlaceholderOptions): (text: string) => string {
+export function createPlaceholders({
+  appId,
+  env,
+  needsAppId = 'start with --app-id',
+}: PlaceholderOptions): (text: string) => string {
   const uuid = randomUUID()
   const known = (name: string, value: string | undefined, fix: string) => {
     if (value) return value
     throw new BrokenRule(`refers to ${name}, which has no value`, fix)
   }
-  const needsAppId = 'start with --app-id'
   const values: Readonly<Record<string, () => string>> = {
     '{uuid}': () => uuid,
     '{podName}': () => known('{podName}', env.POD_NAME, 'set POD_NAME in the environment'),

@@ -64,10 +64,12 @@ const isStore = (draft: ComponentDraft): draft is SecretStore =>
 export function createSecretSources(files: ComponentFiles, options: SecretOptions, diagnostics: Diagnostics) {
   const { appId, env, fill, before } = options
   const storesByFile: SecretStores['storesByFile'] = new Map(
-    [...files].map(([file, read]) => [
-      file,
-      read instanceof Error || read.isBroken ? before?.storesByFile.get(file) : read.drafts.filter(isStore),
-    ]),
+    [...files].map(([file, read]) => {
+      const previous = before?.storesByFile.get(file)
+      if (read instanceof Error || read.isBroken) return [file, previous]
+      const now = read.drafts.filter(isStore)
+      return [file, read.leftOut.some(({ isMistake }) => isMistake) ? (previous ?? now) : now]
+    }),
   )
   const claims = [...storesByFile].flatMap(([file, stores = []]) =>
     stores.filter((store) => isForApp(store, appId)).map((held) => ({ name: held.name, file, held })),

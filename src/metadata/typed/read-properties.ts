@@ -5,6 +5,8 @@ import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
+import { BrokenRule } from '../fields/broken-rule.ts'
+import { fields } from '../fields/field-table.ts'
 import { everyFieldName, type FieldName, findField } from '../fields/find-field.ts'
 import { showValue } from '../fields/redact.ts'
 
@@ -136,7 +138,18 @@ function faultOf(raw: unknown, field: Field): Pick<MetadataIssue, 'rule' | 'fix'
 
 function howToQuote({ name, secret }: Field, value: unknown): string {
   if (typeof value === 'object') return 'write a list as text: one,two or a JSON array in quotes'
-  return secret ? 'put it in quotes' : `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
+  if (secret) return 'put it in quotes'
+  // What quotes alone do not put right is told at once: 5000 has no unit.
+  return fixOf(name, String(value)) ?? `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
+}
+
+function fixOf(name: FieldName, text: string): string | undefined {
+  try {
+    fields[name].facts.parse(text)
+    return undefined
+  } catch (error) {
+    return error instanceof BrokenRule ? error.fix : undefined
+  }
 }
 
 const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'

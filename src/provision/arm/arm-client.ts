@@ -15,8 +15,8 @@ import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { trustPolicies } from '../../azure/trust.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
-import { BindingError } from '../../core/errors.ts'
 import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
+import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import { readJson } from '../../support/text/json-text.ts'
 
 export interface ArmClientOptions {
@@ -36,10 +36,9 @@ export interface ArmClientOptions {
 export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnvironment): string {
   const resourceManager = (endpoints.resourceManager ?? environment.resourceManager).replace(/(?<!\/)\/+$/, '')
   if (/^https:\/\//i.test(resourceManager)) return resourceManager
-  throw new BindingError('METADATA_INVALID', {
-    what: 'the endpoint of Azure Resource Manager is not https',
-    fix: 'give endpoints.resourceManager, or AZURE_RESOURCE_MANAGER_URL, as an https URL',
-  })
+  const fix = 'give it, or AZURE_RESOURCE_MANAGER_URL, as an https URL'
+  const issue = { field: 'endpoints.resourceManager', rule: 'must be an https URL', fix }
+  throw metadataInvalid('the endpoint of Azure Resource Manager is not https', [issue])
 }
 
 /**

@@ -59,10 +59,10 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
       continue
     }
     const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, excerptWidth))
-    const { ours, typos, issues } = judgeFile(file, read, { sourcesOf, ...(provisioning && { provisioning }) })
-    const yaml = joined([isRead, ...(issues.length > 0 ? [] : typos.map((text) => warning(text)))])
+    const { ours, mistakes, issues } = judgeFile(file, read, { sourcesOf, ...(provisioning && { provisioning }) })
+    const yaml = joined([isRead, ...(issues.length > 0 ? [] : mistakes.map((text) => warning(text)))])
     if (issues.length > 0) found.push(alone(file, faulty(issues)))
-    else if (ours.length === 0 && typos.length > 0) found.push(alone(file, yaml))
+    else if (ours.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
     for (const one of ours) {
       const { name, properties } = one.component
       const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { storeFaults, broken })

@@ -183,6 +183,36 @@ describe('keys of other schemas', () => {
     { operatorType: 'IsNotNull', key: 'eventType' },
   ])('CloudEvents: %j does not match', (filter) => expect(wants({ advancedFilters: [filter] }, cloudEvent)).toBe(false))
 
+  const call: AcceptedEvent = {
+    schema: 'CloudEventSchemaV1_0',
+    body: eventOf({
+      ...{ specversion: '1.0', id: '1', source: '/src', type: 'Call', myext: 'V' },
+      data: { to: { phoneNumber: { value: 'n' } }, Both: 'upper', both: 'lower', Tags: ['a'] },
+    }),
+  }
+
+  it.each<AdvancedFilter>([
+    { operatorType: 'StringIn', key: 'data.to.PhoneNumber.Value', values: ['n'] },
+    { operatorType: 'StringIn', key: 'Data.To.PHONENUMBER.value', values: ['n'] },
+    { operatorType: 'StringIn', key: 'Source', values: ['/src'] },
+    { operatorType: 'StringIn', key: 'MyExt', values: ['v'] },
+    { operatorType: 'StringIn', key: 'data.Both', values: ['upper'] },
+    { operatorType: 'StringIn', key: 'data.both', values: ['lower'] },
+    { operatorType: 'StringIn', key: 'data.BOTH', values: ['upper'] },
+    { operatorType: 'StringIn', key: 'data.tags', values: ['a'] },
+    { operatorType: 'StringNotIn', key: 'data.To.phoneNumber.VALUE', values: ['m'] },
+  ])('keys in another letter case: %j matches', (filter) => {
+    expect(wants({ advancedFilters: [filter], enableAdvancedFilteringOnArrays: true }, call)).toBe(true)
+  })
+
+  it.each<AdvancedFilter>([
+    { operatorType: 'StringIn', key: 'data.Both', values: ['lower'] },
+    { operatorType: 'StringNotIn', key: 'data.to.PhoneNumber.Value', values: ['n'] },
+    { operatorType: 'StringIn', key: 'data.to.PhoneNumbers.Value', values: ['n'] },
+  ])('keys in another letter case: %j does not match', (filter) => {
+    expect(wants({ advancedFilters: [filter] }, call)).toBe(false)
+  })
+
   it('a custom schema is filtered by its own fields and by the mapped ones', () => {
     const event: AcceptedEvent = {
       schema: 'CustomEventSchema',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { topicUrl } from '../../../src/core/endpoints.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
 import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
-import { type EventFilter, refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
+import { caseDifferences, type EventFilter, refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
 import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
 import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
 
@@ -75,6 +75,32 @@ const filters: readonly (readonly [string, EventFilter, boolean])[] = [
 
 it.each(filters)('judges a CloudEvent by %s', (_name, filter, passes) => {
   expect(refusals(cloudEvent, filter).length === 0).toBe(passes)
+})
+
+const call = {
+  ...{ id: '1', source: '/shop', type: 'Call.Incoming', specversion: '1.0', myext: 'x' },
+  data: { to: { phoneNumber: { value: '+4930000000' } }, Both: 1, both: 2, Tags: ['A'] },
+}
+
+it.each([
+  { key: 'data.to.PhoneNumber.Value', values: ['+4930000000'], name: 'data.to.phoneNumber.value' },
+  { key: 'DATA.TO.PHONENUMBER.VALUE', values: ['+4930000000'], name: 'data.to.phoneNumber.value' },
+  { key: 'Source', values: ['/shop'], name: 'source' },
+  { key: 'MyExt', values: ['x'], name: 'myext' },
+  { key: 'data.tags', values: ['a'], name: 'data.Tags' },
+  { key: 'data.to.phoneNumber.value', values: ['+4930000000'], name: undefined },
+])('matches the key $key whatever its letter case, and says how the event writes it', ({ key, values, name }) => {
+  const filter = { enableAdvancedFilteringOnArrays: true, ...by('StringIn', key, { values }) }
+  expect(refusals(call, filter)).toEqual([])
+  expect(caseDifferences(call, filter)).toEqual(name === undefined ? [] : [expect.stringContaining(`"${name}"`)])
+})
+
+it('takes of two fields that differ in letter case only the one that is written as in the key', () => {
+  const passes = (key: string, value: number) => refusals(call, by('NumberIn', key, { values: [value] })).length === 0
+  expect([passes('data.Both', 1), passes('data.both', 2), passes('data.Both', 2)]).toEqual([true, true, false])
+  expect(refusals(call, by('StringIn', 'data.to.Phone', { values: ['x'] }))).toEqual([
+    expect.stringContaining('the event has no such field'),
+  ])
 })
 
 it('finds the fields of the Event Grid schema in any letter case, and explains a blob that lies elsewhere', () => {

@@ -11,7 +11,6 @@ import { makeComponentFolder } from '../../support/component-folder.ts'
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
   const folder = makeComponentFolder()
   for (const name of ['b.yml', 'a.yaml', 'notes.txt', 'c.YAML', '.#a.yaml']) folder.write(name, name)
-  mkdirSync(join(folder.path, 'd.yaml'))
   const texts = await readFolder(folder.path)
   expect([...texts.values()]).toEqual(['a.yaml', 'b.yml', 'c.YAML'])
 })
@@ -20,8 +19,11 @@ it('says why a file cannot be read, and reads the others', async () => {
   const folder = makeComponentFolder()
   symlinkSync('gone.yaml', join(folder.path, 'a.yaml'))
   folder.write('b.yaml', 'b')
+  mkdirSync(join(folder.path, 'c.yaml'))
+  mkdirSync(join(folder.path, 'folder'))
   const texts = await readFolder(folder.path)
-  expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b'])
+  const isFolder = expect.objectContaining({ message: 'it is a folder, not a file' })
+  expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b', isFolder])
 })
 
 it('says of a pipe that it is no file to read, and reads the others', async () => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startHeldTopic } from '../../publisher/scripted-topic.ts'
@@ -54,6 +54,46 @@ it('adds, changes and removes components while it runs, and keeps what a broken 
   await host.line(/ info {2}removed.* component=parcels/)
   expect(names(await host.get('/v1.0/metadata'))).toEqual(['orders'])
   expect((await host.invoke('parcels', { operation: 'create' })).body).toContain("couldn't find output binding parcels")
+})
+
+it('keeps a component whose file is empty, a folder, not readable, or in a folder that is gone; not one whose file is deleted', async () => {
+  const world = await openHostWorld()
+  const host = world.start()
+  await host.api
+  const { path } = world.folder
+  const file = join(path, 'orders.yaml')
+  const text = readFileSync(file, 'utf8')
+  const works = async () => expect((await host.invoke('orders', { operation: 'create', data: 1 })).status).toBe(200)
+  const isValidAgain = async (count: number) =>
+    eventually(() => expect(host.lines.filter((line) => line.includes('valid again'))).toHaveLength(count))
+
+  writeFileSync(file, '')
+  await host.line(/ error .*orders\.yaml holds no component: it is empty/)
+  await host.line(/ warn {2}the previous version of these files stays active/)
+  await works()
+  // As kubectl, editors and config maps write it.
+  writeFileSync(join(path, '.new'), text)
+  renameSync(join(path, '.new'), file)
+  await isValidAgain(1)
+  rmSync(file)
+  mkdirSync(file)
+  await host.line(/ error .*orders\.yaml can't be read: it is a folder, not a file/)
+  await works()
+  rmSync(file, { recursive: true })
+  symlinkSync('gone', file)
+  await host.line(/ error .*orders\.yaml can't be read: ENOENT/)
+  await works()
+  renameSync(path, `${path}-away`)
+  await host.line(/ error .*--components .* can't be read: ENOENT/)
+  await works()
+  renameSync(`${path}-away`, path)
+  rmSync(file)
+  writeFileSync(file, text)
+  await isValidAgain(2)
+  await works()
+  expect(host.lines.filter((line) => / listening |removed/.test(line))).toHaveLength(1)
+  rmSync(file)
+  await host.line(/ info {2}removed.* component=orders/)
 })
 
 it('starts a component anew when the file of --secrets is corrected, and keeps it while that file is broken', async () => {

@@ -1,7 +1,7 @@
 // Headers of a delivery (`aeg-event-type`, `aeg-delivery-count`), content type, delivery attributes, batch body.
 import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepted-event.ts'
 import { plainTextAt } from '../../model/events/event-text.ts'
-import { filteredPlace } from '../../model/events/filters.ts'
+import { placeByKey } from '../../model/events/filters.ts'
 import { fieldAt } from '../../model/events/json-object.ts'
 import {
   type DeliveryAttributeMapping,
@@ -88,7 +88,7 @@ function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent)
 
 function sourceField(event: AcceptedEvent, field: string): string | undefined {
   const path = field.split('.')
-  const place = fieldAt(event.body.value, path) === undefined ? filteredPlace(event, path) : { event: event.body, path }
+  const place = fieldAt(event.body.value, path) === undefined ? placeByKey(event, path) : { event: event.body, path }
   return place && plainTextAt(place.event, place.path)
 }
 

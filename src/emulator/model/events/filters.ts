@@ -3,7 +3,7 @@ import type { AdvancedFilter, StringOperator } from '../resources/advanced-filte
 import type { SubscriptionFilter } from '../resources/event-subscription.ts'
 import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
 import type { EventText } from './event-text.ts'
-import { fieldAt } from './json-object.ts'
+import { fieldAt, spelledPath } from './json-object.ts'
 
 /** Judges a value; undefined for a missing value, also null, and for a type that the operator does not support. */
 type Judge = (value: unknown) => boolean | undefined
@@ -106,6 +106,13 @@ const eventGridKeys: Readonly<Record<string, string>> = {
 
 /** Where the field is that a filter's key names, in the schema the event was published in. */
 export function filteredPlace(event: AcceptedEvent, path: readonly string[]): Place | undefined {
+  // What a publisher sends in a schema of its own has names of its own.
+  const place = placeByKey(event, event.schema === 'CustomEventSchema' ? spelledPath(event.body.value, path) : path)
+  return place && { ...place, path: spelledPath(place.event.value, place.path) }
+}
+
+/** The same, in the key's own letter case. */
+export function placeByKey(event: AcceptedEvent, path: readonly string[]): Place | undefined {
   if (event.schema === 'CloudEventSchemaV1_0') return { event: event.body, path }
   const [head = '', ...rest] = path
   const known = eventGridKeys[head.toLowerCase()]

@@ -24,3 +24,19 @@ export function ownField(value: unknown, name: string): unknown {
 export function fieldAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce(ownField, value)
 }
+
+/**
+ * The way to what a filter's key names, as the event spells it. Letter case does not count; of two names that differ in case only, the
+ * one that is spelled as in the key goes first.
+ */
+export function spelledPath(value: unknown, path: readonly string[]): readonly string[] {
+  const spelled: string[] = []
+  let holder = value
+  for (const part of path) {
+    const names = isRecord(holder) ? Object.keys(holder) : []
+    const like = names.includes(part) ? part : names.find((name) => name.toLowerCase() === part.toLowerCase())
+    spelled.push(like ?? part)
+    holder = ownField(holder, like ?? part)
+  }
+  return spelled
+}

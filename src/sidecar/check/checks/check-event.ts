@@ -2,7 +2,7 @@
 import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
-import { type EventFilter, refusals } from '../judge/filter-event.ts'
+import { caseDifferences, type EventFilter, refusals } from '../judge/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
 import type { InputWorld } from '../world/world.ts'
 
@@ -33,8 +33,13 @@ export async function judgeSamples(world: InputWorld, samples: readonly SampleEv
 
 function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
   const reasons = refusals(event, filter)
-  if (reasons.length === 0) return ok(`${what} let it pass${aside}`)
+  const cases = caseDifferences(event, filter)
+  const alike =
+    cases.length > 0 ? `; ${cases.join('; ')}: Event Grid is believed to ignore it, write it as the event does` : ''
+  if (reasons.length === 0) return ok(`${what} let it pass${aside}${alike}`)
   const remedy =
     'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event'
-  return failed([`${what} refuse it${aside}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n'), { remedy })
+  return failed([`${what} refuse it${aside}:`, ...[...reasons, ...cases].map((reason) => `  ${reason}`)].join('\n'), {
+    remedy,
+  })
 }

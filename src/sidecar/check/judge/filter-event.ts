@@ -48,7 +48,7 @@ function advancedRefusals(event: UnknownRecord, filter: EventFilter): readonly s
   const { advancedFilters = [], enableAdvancedFilteringOnArrays: arrays = false } = filter
   return advancedFilters.flatMap((condition) => {
     const { operatorType = 'a filter', key = '' } = condition
-    const field = fieldOf(event, key)
+    const { value: field } = fieldOf(event, key)
     if (passes(condition, field, arrays)) return []
     const operand = condition.values ?? condition.value
     const wanted = operand === undefined ? '' : ` ${JSON.stringify(operand).slice(0, 200)}`
@@ -64,16 +64,43 @@ function describeField(field: unknown, arrays: boolean): string {
     : shown
 }
 
-/** The value of a key. A dot goes one level down; names of the Event Grid schema match in any letter case. */
-function fieldOf(event: UnknownRecord, key: string): unknown {
-  const [first = '', ...rest] = key.split('.')
-  const name = isCloudEvent(event)
-    ? first
-    : (Object.keys(event).find((one) => one.toLowerCase() === first.toLowerCase()) ?? first)
-  return [name, ...rest].reduce<unknown>(
-    (holder, part) => (isRecord(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined),
-    event,
-  )
+/** What a key leads to: the value, and the names of the event on the way. */
+interface FoundField {
+  readonly value: unknown
+  readonly name: string
+}
+
+/**
+ * The value of a key. A dot goes one level down. Names match in any letter case, as published templates that work need it: no page of
+ * Event Grid says so. Of two names that differ in case only, the one that is written as in the key counts.
+ */
+function fieldOf(event: UnknownRecord, key: string): FoundField {
+  let value: unknown = event
+  const names: string[] = []
+  for (const part of key.split('.')) {
+    const holder: UnknownRecord = isRecord(value) ? value : {}
+    const name = nameIn(holder, part)
+    value = name === undefined ? undefined : holder[name]
+    names.push(name ?? part)
+  }
+  return { value, name: names.join('.') }
+}
+
+function nameIn(holder: UnknownRecord, part: string): string | undefined {
+  if (Object.hasOwn(holder, part)) return part
+  return Object.keys(holder).find((one) => one.toLowerCase() === part.toLowerCase())
+}
+
+/** The keys of a filter that are written in another letter case than in the event, a sentence each. */
+export function caseDifferences(event: UnknownRecord, { advancedFilters = [] }: EventFilter): readonly string[] {
+  // The Event Grid schema has capitals of its own in keys: Subject, EventType.
+  const isKnown = (key: string) => !isCloudEvent(event) && !key.includes('.')
+  const keys = [...new Set(advancedFilters.map(({ key = '' }) => key))]
+  return keys.flatMap((key) => {
+    const { value, name } = fieldOf(event, key)
+    if (value === undefined || name === key || isKnown(key)) return []
+    return [`the key ${quote(key)} of advancedFilters differs in letter case from the event's ${quote(name)}`]
+  })
 }
 
 type Test = (value: unknown) => boolean

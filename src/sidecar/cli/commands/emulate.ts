@@ -1,5 +1,5 @@
 // `emulate` command: help text, ports 4430 and 4431, config reload, `--ingress`, `--deliver`, shutdown wait.
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import {
 } from '../../../emulator/index.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
+import { writeAuthorityFile } from '../files/authority-file.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from '../files/emulator-config.ts'
 import { textOrError } from '../files/read-text.ts'
 import { flag, optionLines, parseOptions, readPort, text, texts } from '../options/parse-options.ts'
@@ -59,7 +60,10 @@ const known = {
     'N',
     `http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)`,
   ),
-  ca: text('FILE', "write the certificate authority (PEM) here (default: a file in the system's temporary folder)"),
+  ca: text(
+    'FILE',
+    "write the certificate authority (PEM) here (default: a file in the system's temporary folder); a file with other content is left alone",
+  ),
   ingress: texts(
     'RULE',
     'FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file: ' +
@@ -153,13 +157,11 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
 function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
   try {
     const file = resolve(wanted ?? join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem'))
-    // Opening a named pipe waits for a reader, perhaps for ever.
-    if (existsSync(file) && !statSync(file).isFile()) throw new Error(`${file} is not a regular file`)
-    writeFileSync(file, ca)
+    writeAuthorityFile(file, ca)
     const remove = () => rmSync(dirname(file), { recursive: true, force: true })
     return { file, remove: wanted === undefined ? remove : () => {} }
   } catch (error) {
-    throw new UsageError(`--ca: ${messageOf(error)}; name a file that can be written`, { cause: error })
+    throw new UsageError(`--ca: ${messageOf(error)}; name another file`, { cause: error })
   }
 }
 

@@ -113,18 +113,16 @@ function warnOfStrangers(host: string, url: string, logger: Logger): void {
 
 /** What components are loaded from. */
 interface Sources {
-  readonly texts: FolderTexts
+  /** An error where the folder can't be read. */
+  readonly texts: FolderTexts | UsageError
   /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
   readonly secrets: string | SecretStoreError | undefined
 }
 
 async function readSources({ components, secrets }: RunOptions): Promise<Sources> {
   const text = secrets === undefined ? undefined : readSecretsText(secrets)
-  try {
-    return { texts: await readFolder(components), secrets: await text }
-  } catch (error) {
-    throw unreadableComponents(components, error)
-  }
+  const texts = await readFolder(components).catch((error: unknown) => unreadableComponents(components, error))
+  return { texts, secrets: await text }
 }
 
 /** Names files that a user may take for components. The secrets file is left out. */
@@ -139,8 +137,13 @@ async function unreadNotes({ components, secrets }: RunOptions): Promise<readonl
 function loader({ appId, secrets }: RunOptions) {
   const { env } = process
   const fill = createPlaceholders({ appId, env })
-  return ({ texts, secrets: text }: Sources, before?: Loaded): Loaded =>
-    loadComponents(texts, {
+  /** Throws where the folder can't be read and nothing of it is known. */
+  return ({ texts, secrets: text }: Sources, before?: Loaded): Loaded => {
+    if (texts instanceof Error) {
+      if (!before) throw texts
+      return { ...before, faults: [texts.message] }
+    }
+    return loadComponents(texts, {
       appId,
       before,
       env,
@@ -148,6 +151,7 @@ function loader({ appId, secrets }: RunOptions) {
       excerptWidth: process.stderr.columns || 120,
       secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
     })
+  }
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

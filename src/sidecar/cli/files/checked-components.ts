@@ -42,7 +42,7 @@ export function componentReader(
   options: Pick<LoadCheckedOptions, 'provisioning'> = {},
 ): () => Promise<readonly CheckedComponent[]> {
   const { env } = process
-  const fill = createPlaceholders({ appId: env.APP_ID ?? '', env })
+  const fill = createPlaceholders({ appId: env.APP_ID ?? '', env, needsAppId: 'set APP_ID in the environment' })
   return async () =>
     loadChecked(await textsOf(components), {
       ...{ env, fill, ...options },

@@ -45,11 +45,15 @@ export function readEmulatorOptions(values: OptionTexts<typeof emulatorOptions>)
 export function withEmulatorUrl(args: readonly string[]): readonly string[] {
   return args.map((argument, at) => {
     const next = args[at + 1]
-    return argument === '--emulator' && (next === undefined || !/^https?:/i.test(next))
+    return argument === '--emulator' && (next === undefined || !looksLikeAddress(next))
       ? `--emulator=${defaultEmulator}`
       : argument
   })
 }
+
+/** Is this a URL, or what a user writes in its place: `localhost:4430`, `127.0.0.1`? It is refused later, with the right form. */
+const looksLikeAddress = (text: string): boolean =>
+  /^(https?:|(\[[\da-f:.]+\]|[\w.-]+):\d{1,5}(\/|$)|(localhost|\d{1,3}(\.\d{1,3}){3})(\/|$))/i.test(text)
 
 /**
  * The endpoints of a running emulator. Its certificate authority comes from a file, or from the emulator itself. An emulator
