@@ -215,13 +215,7 @@ function followConfig(
   terminal: Terminal,
 ): () => Promise<void> {
   const { file } = first
-  let last: string | Error = first.text
-  const read = async () => {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    // A pipe can be read only once, and so has no changes.
-    if (!stats || stats.isFile() || stats.isDirectory()) last = textOrError(file)
-    return last
-  }
+  const read = async () => textOrError(file)
   const changed = async (text: string | Error) => {
     try {
       const read = readConfig(file, text)
@@ -236,7 +230,7 @@ function followConfig(
       terminal.line(`${file}: the previous version stays active`)
     }
   }
-  return watchState({ read, known: last, changed })
+  return watchState({ read, known: first.text, changed })
 }
 
 async function drain(
