@@ -91,13 +91,19 @@ function holdersOf(path: string): readonly string[] {
 
 /** `undefined`: another process has just left, and took the lock's folder along. */
 function makeOwn(path: string): string | undefined {
+  makeFolder(path, 'EEXIST')
   const own = join(path, processMark())
+  // Or this process has a mark like that: of its many one byte is by chance.
+  return makeFolder(own, 'ENOENT', 'EEXIST') ? own : undefined
+}
+
+/** Whether it was made now. */
+function makeFolder(path: string, ...expected: readonly string[]): boolean {
   try {
-    mkdirSync(path, { recursive: true })
-    mkdirSync(own)
-    return own
+    mkdirSync(path)
+    return true
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EEXIST') return undefined
+    if (expected.includes(codeOf(error) ?? '')) return false
     throw error
   }
 }
