@@ -35,7 +35,9 @@ function openLock(...marks: readonly string[]) {
     marks: () => (existsSync(path) ? readdirSync(path) : []),
     waited: () => waited,
     pass: advance,
-    eachLook: (look: (waited: number) => void) => void (onLook = look),
+    eachLook(look: (waited: number) => void): void {
+      onLook = look
+    },
     async take(options: SharedLockOptions = {}) {
       const lock = await takeSharedLock(path, { clock: passing, ...options })
       if (typeof lock !== 'string') onTestFinished(lock.release)

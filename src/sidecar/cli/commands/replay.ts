@@ -151,8 +151,10 @@ function refuseLedger(error: unknown): never {
   throw new Error(`the ledger can't be opened: ${messageOf(error)}${fix}`, { cause: error })
 }
 
-const oldLines = (count: number) =>
-  `${count === 1 ? '1 line' : `${count} lines`} of the ledgers, of version 0.2.0, do not say where the event was published, and do not count`
+function oldLines(count: number): string {
+  const lines = count === 1 ? '1 line' : `${count} lines`
+  return `${lines} of the ledgers do not say where to, as version 0.2.0 wrote them: these events may be published again`
+}
 
 async function openOutput(output: OutputMetadata, { emulator }: ReplayCommandOptions) {
   const endpoints = await endpointsOf(emulator)
