@@ -20,6 +20,8 @@ export interface LedgerOptions {
   /** Called where a process that holds a folder may have been killed: it is watched for some seconds. */
   readonly onWait?: (folder: string) => void
   readonly signal?: AbortSignal
+  /** The most events that one replay keeps in mind, with those of the ledgers: more do not fit into the heap of the image. @default 800_000 */
+  readonly maxEvents?: number
 }
 
 const header = 'Events that eventgrid-binding replay has published: the key, the target and the id of each.'
@@ -34,10 +36,12 @@ const maxRestBytes = 8 * 1024
  * a ledger that can't be read, or written unless `readOnly`; and where another process publishes from one of the folders.
  */
 export async function openLedger(folders: Iterable<string>, options: LedgerOptions) {
-  const { target, readOnly, onWait = () => {}, signal } = options
+  const { target, readOnly, onWait = () => {}, signal, maxEvents = 800_000 } = options
   const keys = new Set<string>()
   const locks = new Map<string, SharedLock>()
   let linesWithoutTarget = 0
+  const tooMany = () =>
+    new Error(`these are more than ${maxEvents} events with those of the ledgers; give fewer folders at once`)
   const close = () => {
     for (const lock of locks.values()) lock.release()
     locks.clear()
@@ -51,6 +55,7 @@ export async function openLedger(folders: Iterable<string>, options: LedgerOptio
       for (const { key, rest } of linesOf(bytes ?? Buffer.alloc(0))) {
         if (rest.startsWith(`${target} `)) keys.add(key)
         else if (rest.startsWith('"')) linesWithoutTarget++
+        if (keys.size > maxEvents) throw tooMany()
       }
       if (!readOnly) appendToRegularFile(path, bytes === undefined ? header : '')
     }
@@ -62,6 +67,8 @@ export async function openLedger(folders: Iterable<string>, options: LedgerOptio
     /** Lines that count for no target. */
     linesWithoutTarget,
     has: (key: string) => keys.has(key),
+    /** Why so many events can't be kept in mind beside those of the ledgers. */
+    refusalOf: (count: number) => (keys.size + count > maxEvents ? tooMany() : undefined),
     /** Why nothing more may be published from a folder: another process took this one for dead, and may publish from it by now. */
     lossOf(folder: string): Error | undefined {
       if (locks.get(folder)?.lost !== true) return undefined

@@ -90,6 +90,11 @@ export async function replay(options: ReplayOptions) {
         else if (!options.isWanted(letter)) counts.leftOut++
         else if (seen.has(letter.key)) counts.duplicates++
         else {
+          const error = ledger.refusalOf(seen.size + 1)
+          if (error) {
+            end ??= { error }
+            return
+          }
           seen.add(letter.key)
           if (ledger.has(letter.key)) counts.known++
           else yield { ...file, index, letter }

@@ -1,6 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { openLedger } from '../../../src/sidecar/replay/ledger.ts'
+import { replay } from '../../../src/sidecar/replay/replay.ts'
 import { startWithSmallFiles } from '../../support/command.ts'
 import { letter, openReplay } from './open-replay.ts'
 
@@ -71,4 +73,31 @@ it('says of an event that fits neither schema why the topic does not take it as 
   expect(code).toBe(1)
   expect(text).toMatch(/\(id "1"\): .*source is missing/)
   expect(text).not.toContain('no place for')
+})
+
+it('ends at more events than it can keep in mind, and has published the others', async () => {
+  const { write, dead } = await openReplay()
+  const path = write('1.json', [letter('1'), letter('1'), letter('2'), letter('3')])
+  const ledger = await openLedger([dead], {
+    target: 'https://topic.example.com/api/events',
+    readOnly: false,
+    maxEvents: 2,
+  })
+  const sent: unknown[] = []
+  const publish = async (event: unknown) => {
+    sent.push(event)
+    return { ids: [], requestId: undefined } as never
+  }
+  const { counts, ended } = await replay({
+    ...{ files: [{ path, folder: dead }], ledger, signal: new AbortController().signal },
+    output: { publish },
+    ...{ topicSchema: 'CloudEventSchemaV1_0', defaultSource: '/s', isWanted: () => true, onProgress: () => {} },
+  })
+  ledger.close()
+  expect(ended).toMatchObject({ message: expect.stringContaining('more than 2 events') })
+  expect(counts).toMatchObject({ published: 2, duplicates: 1 })
+  expect(sent).toHaveLength(2)
+  await expect(
+    openLedger([dead], { target: 'https://topic.example.com/api/events', readOnly: true, maxEvents: 1 }),
+  ).rejects.toThrow('more than 1 events')
 })

@@ -1,11 +1,13 @@
-import { fork } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { processMark } from '../../../src/support/process/process-mark.ts'
-import { startCommand } from '../../support/command.ts'
+import { programArgs, startCommand, startProcess } from '../../support/command.ts'
 import { markOfElsewhere, markOfEnded } from '../../support/foreign-mark.ts'
+import { listen } from '../../support/listen.ts'
 import { letter, openReplay } from './open-replay.ts'
 
 const lock = 'eventgrid-replay.lock'
@@ -60,6 +62,34 @@ it('publishes each of 2,000 letters once: rehearsed, interrupted, suspended, and
   expect(new Set(ids()).size).toBe(all)
   expect(ids()).toHaveLength(all)
   expect(world.locks()).toEqual([])
+})
+
+/** Whether this user may make process id namespaces, as containers have them. */
+const makesNamespaces = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0
+
+it.runIf(makesNamespaces)('is one of two in containers with one hostname, where each is process 1', async () => {
+  const world = await openLetters(100)
+  const answers: (() => void)[] = []
+  const topic = createServer((request, response) => {
+    request.resume()
+    answers.push(() => response.writeHead(200, { 'x-ms-request-id': '1' }).end())
+  })
+  world.component({ topicEndpoint: `http://127.0.0.1:${await listen(topic)}/`, topicSchema: 'CloudEventSchemaV1_0' })
+  const container = ['--pid', '--fork', '--mount-proc', '--kill-child', process.execPath, ...programArgs]
+  const start = () => startProcess('unshare', [...container, 'replay', ...world.given, world.dead])
+  const first = start()
+  await expect.poll(() => answers.length).toBeGreaterThan(0)
+  const second = start()
+  expect(await second.ended).toBe(1)
+  expect(second.lines.join('\n')).toMatch(/another replay publishes from/)
+  topic.removeAllListeners('request')
+  topic.on('request', (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'x-ms-request-id': '1' }).end()
+  })
+  for (const answer of answers) answer()
+  expect(await first.ended).toBe(0)
+  expect(first.lines.at(-1)).toBe('100 events published')
 })
 
 it('ends where another process took it for dead: what it publishes from then on, that one may publish', async () => {
