@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { type SharedLockOptions, takeSharedLock } from '../../src/support/files/shared-lock.ts'
+import { lockHolder, type SharedLockOptions, takeSharedLock } from '../../src/support/files/shared-lock.ts'
 import { processMark } from '../../src/support/process/process-mark.ts'
 import { markOfElsewhere, markOfEnded } from '../support/foreign-mark.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -111,6 +111,16 @@ it.each([
     expect(waited()).toBeGreaterThanOrEqual(10_000)
   },
 )
+
+it('looks once at a holder of several locks', async () => {
+  const holder = lockHolder()
+  const mark = markOfElsewhere()
+  const [first, second] = [openLock(mark), openLock(mark)]
+  expect(await first.take({ holder })).toHaveProperty('room')
+  expect(await second.take({ holder })).toHaveProperty('room')
+  expect(first.waited()).toBeGreaterThanOrEqual(10_000)
+  expect(second.waited()).toBeLessThan(1_000)
+})
 
 it('is lost where another one took it for dead, and leaves that one alone at its end', async () => {
   const { take, path, marks } = openLock()

@@ -1,7 +1,7 @@
 // The ledger beside dead letters: which events of its folder were published, and where to; one process at a time has it.
 import { basename, join } from 'node:path'
 import { appendToRegularFile, readRegularBytes } from '../../support/files/regular-file.ts'
-import { type SharedLock, takeSharedLock } from '../../support/files/shared-lock.ts'
+import { lockHolder, type SharedLock, type SharedLockOptions, takeSharedLock } from '../../support/files/shared-lock.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 const fileName = 'eventgrid-replay.ledger'
@@ -39,6 +39,7 @@ export async function openLedger(folders: Iterable<string>, options: LedgerOptio
   const { target, readOnly, onWait = () => {}, signal, maxEvents = 800_000 } = options
   const keys = new Set<string>()
   const locks = new Map<string, SharedLock>()
+  const holder = lockHolder()
   let linesWithoutTarget = 0
   const tooMany = () =>
     new Error(`these are more than ${maxEvents} events with those of the ledgers; give fewer folders at once`)
@@ -49,7 +50,7 @@ export async function openLedger(folders: Iterable<string>, options: LedgerOptio
   try {
     // In one order: of two processes that start at once the first one has all.
     for (const folder of [...new Set(folders)].sort()) {
-      if (!readOnly) locks.set(folder, await lockFolder(folder, { onWait, signal }))
+      if (!readOnly) locks.set(folder, await lockFolder(folder, { holder, signal, onWait: () => onWait(folder) }))
       const path = join(folder, fileName)
       const bytes = await readIfThere(path)
       for (const { key, rest } of linesOf(bytes ?? Buffer.alloc(0))) {
@@ -89,14 +90,9 @@ export async function openLedger(folders: Iterable<string>, options: LedgerOptio
   }
 }
 
-interface FolderLockOptions {
-  readonly onWait: (folder: string) => void
-  readonly signal: AbortSignal | undefined
-}
-
-async function lockFolder(folder: string, { onWait, signal }: FolderLockOptions): Promise<SharedLock> {
+async function lockFolder(folder: string, options: SharedLockOptions): Promise<SharedLock> {
   const path = join(folder, lockName)
-  const lock = await takeSharedLock(path, { signal, onWait: () => onWait(folder) })
+  const lock = await takeSharedLock(path, options)
   if (lock === 'busy') throw new Error(`another replay publishes from ${folder}: wait until it ends, or end it`)
   if (lock === 'noFolder') throw new Error(`${path} is not a folder; remove it where no other replay runs`)
   return lock

@@ -12,7 +12,18 @@ export type SharedLock = ReturnType<typeof hold>
 /** Why a lock is not had: another process holds it, or something else has the path. */
 export type LockRefusal = 'busy' | 'noFolder'
 
+/** One process as the holder of several locks. */
+export interface LockHolder {
+  readonly mark: string
+  /** Holders that it has seen to have ended: their other locks need not be watched. */
+  readonly ended: Set<string>
+}
+
+export const lockHolder = (): LockHolder => ({ mark: processMark(), ended: new Set() })
+
 export interface SharedLockOptions {
+  /** @default a new one */
+  readonly holder?: LockHolder | undefined
   /** How long to wait for a process that runs. One that may be dead is watched as long as it takes. @default 0 */
   readonly waitMs?: number | undefined
   /** Called once where another process holds the lock, or has left it. */
@@ -34,14 +45,15 @@ const pollMs = 25
  */
 export async function takeSharedLock(path: string, options: SharedLockOptions = {}): Promise<SharedLock | LockRefusal> {
   const { waitMs = 0, onWait = () => {}, signal = new AbortController().signal, clock = systemClock } = options
-  const watch = watchHolders(path, clock)
+  const { holder = lockHolder() } = options
+  const watch = watchHolders(path, holder.ended, clock)
   const deadline = clock.elapsed() + waitMs
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted()
     if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false) return 'noFolder'
     const others = watch()
     if (others === 'none') {
-      const own = makeOwn(path)
+      const own = makeOwn(path, holder.mark)
       if (own !== undefined) {
         if (holdersOf(path).length === 1 && existsSync(own)) return hold(path, own, clock)
         // Another process came at the same moment. Both step back, and come again at moments of their own.
@@ -54,20 +66,23 @@ export async function takeSharedLock(path: string, options: SharedLockOptions = 
 }
 
 /** Looks at the holders each time it is called, and removes those that have ended. */
-function watchHolders(path: string, clock: SteadyClock): () => 'none' | 'alive' | 'unknown' {
+function watchHolders(path: string, ended: Set<string>, clock: SteadyClock): () => 'none' | 'alive' | 'unknown' {
   const seen = new Map<string, { readonly renewed: number; readonly since: number; readonly isAlive: boolean }>()
   const judge = (name: string): 'ended' | 'alive' | 'unknown' => {
     const life = lifeOf(name)
     if (life !== 'unknown') return life === 'runs' ? 'alive' : 'ended'
     const renewed = lstatSync(join(path, name), { throwIfNoEntry: false })?.mtimeMs
-    if (renewed === undefined) return 'ended'
+    if (renewed === undefined || ended.has(name)) return 'ended'
     const before = seen.get(name)
     const now = clock.elapsed()
     if (before?.renewed !== renewed) {
       seen.set(name, { renewed, since: now, isAlive: before !== undefined })
       return before === undefined ? 'unknown' : 'alive'
     }
-    if (now - before.since >= silentMs) return 'ended'
+    if (now - before.since >= silentMs) {
+      ended.add(name)
+      return 'ended'
+    }
     return before.isAlive ? 'alive' : 'unknown'
   }
   return () => {
@@ -90,9 +105,9 @@ function holdersOf(path: string): readonly string[] {
 }
 
 /** `undefined`: another process has just left, and took the lock's folder along. */
-function makeOwn(path: string): string | undefined {
+function makeOwn(path: string, mark: string): string | undefined {
   makeFolder(path, 'EEXIST')
-  const own = join(path, processMark())
+  const own = join(path, mark)
   // Or this process has a mark like that: of its many one byte is by chance.
   return makeFolder(own, 'ENOENT', 'EEXIST') ? own : undefined
 }
