@@ -72,6 +72,35 @@ describe('a payload that is whole events goes as it stands', () => {
     const { deadletterreason: _, deadLetterReason: __, ...others }: Record<string, unknown> = added
     expect(bodies({ ...event, ...others })).toEqual([{ ...event, ...others }])
   })
+
+  const properties = { deadletterreason: 'x', deliveryattempts: 3, deliveryresult: 'y', publishutc: 'z' }
+  const lock = { lockToken: 'x', deliveryCount: 1 }
+  const event =
+    '{"specversion":"1.0","id":"w","source":"/s","type":"t","data":{"total":1.0,"\\u0061":12345678901234567}}'
+
+  it.each([
+    { form: 'around it', members: { deadletterProperties: properties }, around: true },
+    { form: 'beside it', members: { deadletterProperties: properties }, around: false },
+    { form: 'around it, as the prose has it', members: { brokerProperties: properties }, around: true },
+    { form: 'beside it, in two places', members: { brokerProperties: lock, deadletterProperties: {} }, around: false },
+    { form: 'in another letter case', members: { deadLetterProperties: { deadLetterReason: 'x' } }, around: true },
+  ])('out of a dead letter of a namespace topic, to the byte: $form', ({ members, around }) => {
+    const more = JSON.stringify({ ...members, customDeliveryProperties: { region: 'west' } }).slice(1)
+    const letter = around ? `{ "event" : ${event}, ${more}` : `${event.slice(0, -1)},${more}`
+    const wire = (payload: unknown) => toEvents(payload, {}, context).events.map(({ json }) => json)
+    expect(wire(letter)).toEqual([event])
+    expect(wire(`[${letter}, ${letter},${event}]`)).toEqual([event, event, event])
+  })
+
+  it('but data that has one in it, and what a namespace gives to a reader, are data', () => {
+    for (const data of [
+      { event: cloud, brokerProperties: lock },
+      { letters: [JSON.parse(event)] },
+      { ...properties },
+    ]) {
+      expect(bodies(data)).toMatchObject([{ data }])
+    }
+  })
 })
 
 describe('a payload that is data becomes a CloudEvent', () => {

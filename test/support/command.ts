@@ -35,23 +35,24 @@ function copyOfBundle(): string {
   return join(folder, 'eventgrid-binding.js')
 }
 
-const nodeArgs = ['--disable-warning=ExperimentalWarning', main]
+/** What Node is given to run the command. */
+export const programArgs: readonly string[] = ['--disable-warning=ExperimentalWarning', main]
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
 export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
-  return startProcess(process.execPath, [...nodeArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env })
+  return startProcess(process.execPath, [...programArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env })
 }
 
 /** Starts it in a terminal of 80 columns, made by `script` of util-linux: its lines have escape codes of that terminal. */
 export function startInTerminal(args: readonly string[]): Command {
-  const words = [process.execPath, ...nodeArgs, ...args].map((word) => `'${word}'`).join(' ')
+  const words = [process.execPath, ...programArgs, ...args].map((word) => `'${word}'`).join(' ')
   const given = ['-qec', `stty cols 80; exec ${words}`, '/dev/null']
   return startProcess('script', given, { NODE_COMPILE_CACHE: compileCache, TERM: 'xterm' })
 }
 
 /** Starts it where no file may grow over some blocks of 512 bytes or 1 KiB, in place of a full disk. */
 export function startWithSmallFiles(blocks: number, args: readonly string[]): Command {
-  const given = ['-c', 'ulimit -f "$0"; exec "$@"', String(blocks), process.execPath, ...nodeArgs, ...args]
+  const given = ['-c', 'ulimit -f "$0"; exec "$@"', String(blocks), process.execPath, ...programArgs, ...args]
   return startProcess('sh', given)
 }
 

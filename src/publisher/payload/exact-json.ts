@@ -18,36 +18,28 @@ const json: JSON & { rawJSON?(text: string): unknown } = JSON
  * @throws SyntaxError when the text is no JSON; RangeError when it nests deeper than {@link maxDepth}
  */
 export function parseJson(text: string): unknown {
-  // Each level takes two characters at least.
-  if (text.length > 2 * maxDepth && nestsDeeper(Buffer.from(text), maxDepth)) {
-    throw new RangeError(`nested deeper than ${maxDepth} levels`)
-  }
+  refuseDepth(text)
   return JSON.parse(text)
 }
 
 /**
- * The result of {@link parseJson} with numbers that JavaScript can't hold as raw JSON, so that `JSON.stringify`
- * writes them unchanged: an integer of twenty digits loses none.
+ * The same, with raw JSON for each number that JavaScript would write otherwise, such as 1.0 or an integer of twenty digits:
+ * `JSON.stringify` writes it as it was.
  */
-export function exactJson(text: string, parsed: unknown): unknown {
-  // A reviver makes parsing several times slower, so it runs only where a number may be rounded.
-  return /[\d.]{16}|\d[eE]/.test(text) ? JSON.parse(text, keepLongNumber) : parsed
+export function parseExactJson(text: string): unknown {
+  refuseDepth(text)
+  return JSON.parse(text, keepNumber)
 }
 
-function keepLongNumber(_key: string, value: unknown, context?: ReviverContext): unknown {
+function keepNumber(_key: string, value: unknown, context?: ReviverContext): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined || json.rawJSON === undefined) return value
-  return canonicalNumber(source) === canonicalNumber(String(value)) ? value : json.rawJSON(source)
+  return String(value) === source ? value : json.rawJSON(source)
 }
 
-/** Sign, digits and exponent of a decimal number, so that 1.50e2 and 150 are one text. */
-function canonicalNumber(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
-  if (whole === '') return text
-  const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  // Without the look behind it takes quadratic time.
-  const significant = digits.replace(/(?<!0)0+$/, '')
-  if (significant === '') return '0'
-  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+function refuseDepth(text: string): void {
+  // Each level takes two characters at least.
+  if (text.length > 2 * maxDepth && nestsDeeper(Buffer.from(text), maxDepth)) {
+    throw new RangeError(`nested deeper than ${maxDepth} levels`)
+  }
 }

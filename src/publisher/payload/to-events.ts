@@ -5,7 +5,7 @@ import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { memberTexts, sliceTopLevel } from '../../support/text/json-text.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from '../trace/event-trace.ts'
-import { deadLetterFields, isDeadLetter } from './dead-letter-fields.ts'
+import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
 import { faultsOfEvent } from './event-faults.ts'
 import { invalidPayload } from './invalid-payload.ts'
 import { kindOf } from './json-kind.ts'
@@ -82,7 +82,7 @@ export function toEvents(
       faults: faults.slice(0, 100),
     })
   }
-  return wireEvents(schema, events.map(withoutDeadLetter), wire)
+  return wireEvents(schema, events, wire)
 }
 
 const nameOf: Readonly<Record<EventSchema, string>> = {
@@ -92,8 +92,9 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
 
 function schemaOf(value: unknown): EventSchema | undefined {
   if (!isRecord(value)) return undefined
-  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
-  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+  const event = withoutDeadLetter(value)
+  if (Object.hasOwn(event, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(event, 'eventType') ? 'EventGridSchema' : undefined
 }
 
 /** An event that is there already, with its own text. */
@@ -113,7 +114,7 @@ function recognise(text: string, value: unknown): WholeEvents | undefined {
   if (!Array.isArray(value)) {
     const schema = schemaOf(value)
     return schema !== undefined && isRecord(value)
-      ? { schema, isArray: false, events: [{ event: value, json: text }] }
+      ? { schema, isArray: false, events: [wholeEvent(value, text)] }
       : undefined
   }
   if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
@@ -132,7 +133,7 @@ function recognise(text: string, value: unknown): WholeEvents | undefined {
     )
   }
   const texts = itemTexts(text)
-  const events = value.filter(isRecord).map((event, index) => ({ event, json: texts[index] ?? '' }))
+  const events = value.filter(isRecord).map((event, index) => wholeEvent(event, texts[index] ?? ''))
   return { schema, isArray: true, events }
 }
 
@@ -155,11 +156,15 @@ function itemTexts(text: string): readonly string[] {
   return found.kind === 'array' ? found.slices.map(({ start, end }) => bytes.toString('utf8', start, end)) : []
 }
 
-/** Event Grid refuses what it has added itself to a dead letter. */
-function withoutDeadLetter({ event, json }: WholeEvent): WholeEvent {
-  if (!isDeadLetter(event)) return { event, json }
-  const members = [...memberTexts(json)].filter(([name]) => !deadLetterFields.has(name.toLowerCase()))
-  return { event, json: `{${members.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
+/** Without what Event Grid has added to a dead letter: it refuses that. */
+function wholeEvent(value: UnknownRecord, json: string): WholeEvent {
+  const holds = deadLetterForm(value)?.holds
+  if (holds === undefined) return { event: value, json }
+  const event = withoutDeadLetter(value)
+  const members = memberTexts(json)
+  if (holds === 'event') return { event, json: members.get('event') ?? json }
+  const kept = [...members].filter(([name]) => !holds.has(name.toLowerCase()))
+  return { event, json: `{${kept.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
 }
 
 function wireEvents(

@@ -67,7 +67,7 @@ Options:
   -v, --version  the version
 
 Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or
-143 a second signal.
+143 a second signal, or one that cut the work of replay short.
 `
 
 export async function main(args: readonly string[]): Promise<number> {

@@ -9,12 +9,11 @@ import { createInputService, createOutputService } from './grpc/services.ts'
 import { statusByCode } from './grpc/status.ts'
 import type { Instance } from './instance.ts'
 import { createInstances, type InstancesOptions } from './instances.ts'
-import type { LockOptions } from './sockets/folder-lock.ts'
-import { claimSockets } from './sockets/socket-files.ts'
+import { claimSockets, type SocketOptions } from './sockets/socket-files.ts'
 
 export interface PluggableOptions
   extends Pick<InstancesOptions, 'loggerOf' | 'endpoints' | 'readWarningMs'>,
-    Pick<LockOptions, 'signal' | 'lockTimeoutMs'> {
+    Pick<SocketOptions, 'signal' | 'lockTimeoutMs'> {
   readonly folder: string
   /** Permissions of the sockets. @default 0o660 */
   readonly socketMode?: number

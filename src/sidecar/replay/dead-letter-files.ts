@@ -1,9 +1,6 @@
-// The dead-letter files that paths lead to, oldest first as Azure names them, and the entries of one file.
+// The dead-letter files that paths lead to, oldest first as Azure names them: each file once, and only those of dead letters.
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { exactJson, parseJson } from '../../publisher/payload/exact-json.ts'
-import { readRegularBytes } from '../../support/files/regular-file.ts'
-import { messageOf } from '../../support/process/error-code.ts'
+import { basename, dirname, join } from 'node:path'
 import { isLedger } from './ledger.ts'
 
 export interface DeadLetterFile {
@@ -22,7 +19,8 @@ const byTime = new Intl.Collator('en', { numeric: true })
  */
 export async function findDeadLetterFiles(paths: readonly string[]): Promise<readonly DeadLetterFile[]> {
   const found = new Map<string, DeadLetterFile>()
-  for (const given of paths) {
+  // A shell makes them of a star. The lock may go at any moment.
+  for (const given of paths.filter((path) => !isLedger(path))) {
     for (const path of (await stat(given)).isDirectory() ? await filesBelow(given) : [given]) {
       // A link to nothing is listed when it is read.
       const real = await realpath(path).catch(() => path)
@@ -33,25 +31,18 @@ export async function findDeadLetterFiles(paths: readonly string[]): Promise<rea
 }
 
 async function filesBelow(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => !entry.isDirectory() && /^[^.].*\.json$/i.test(entry.name))
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .sort(byTime.compare)
+  const files = await listBelow(folder)
+  return files.filter((path) => /^[^.].*\.json$/i.test(basename(path))).sort(byTime.compare)
 }
 
-/** Larger ones must be split: a file is held in memory. */
-const maxBytes = 256 * 1024 * 1024
-
-/** The entries of a file: a JSON array of them, or one. Numbers keep all their digits. A text says why it can't be read. */
-export async function readEntries(path: string): Promise<readonly unknown[] | string> {
-  try {
-    const bytes = await readRegularBytes(path, maxBytes)
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    const value = exactJson(text, parseJson(text))
-    return Array.isArray(value) ? value : [value]
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'it is not valid JSON; was it downloaded to its end?'
-    return error instanceof TypeError ? 'it is not UTF-8' : messageOf(error)
-  }
+async function listBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const lists = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name)
+      if (isLedger(path)) return []
+      return entry.isDirectory() ? listBelow(path) : [path]
+    }),
+  )
+  return lists.flat()
 }

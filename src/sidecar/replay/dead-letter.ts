@@ -1,6 +1,6 @@
 // One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
 import { hash } from 'node:crypto'
-import { deadLetterFields, isDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
+import { deadLetterForm, withoutDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
@@ -8,22 +8,21 @@ export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 /** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
 export function readDeadLetter(value: unknown) {
   if (!isRecord(value)) return 'it is not a JSON object'
-  const isCloudEvent = Object.hasOwn(value, 'specversion')
-  if (!isCloudEvent && !Object.hasOwn(value, 'eventType')) return 'it has neither specversion nor eventType'
-  const { id } = value
-  const type = isCloudEvent ? value.type : value.eventType
+  const whole = withoutDeadLetter(value)
+  const isCloudEvent = Object.hasOwn(whole, 'specversion')
+  if (!isCloudEvent && !Object.hasOwn(whole, 'eventType')) return 'it has neither specversion nor eventType'
+  const { id } = whole
+  const type = isCloudEvent ? whole.type : whole.eventType
   if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
-  const isDead = isDeadLetter(value)
   // Event Grid stamps the topic, and refuses that of another topic.
-  const event: UnknownRecord = Object.fromEntries(
-    Object.entries(value).filter(
-      ([name]) => !(isDead && deadLetterFields.has(name.toLowerCase())) && (isCloudEvent || name !== 'topic'),
-    ),
-  )
-  const added = isDead ? value : {}
-  const publishTime = added.publishtime ?? added.publishTime
-  const died = added.lastdeliveryattempttime ?? added.lastDeliveryAttemptTime
-  const times = [died, publishTime, isCloudEvent ? value.time : value.eventTime]
+  const event: UnknownRecord = isCloudEvent
+    ? whole
+    : Object.fromEntries(Object.entries(whole).filter(([name]) => name !== 'topic'))
+  const { added = {} } = deadLetterForm(value) ?? {}
+  // Of a topic, or of a namespace topic.
+  const publishTime = added.publishtime ?? added.publishutc
+  const died = added.lastdeliveryattempttime ?? added.deliveryattemptutc
+  const times = [died, publishTime, isCloudEvent ? whole.time : whole.eventTime]
   return {
     schema: isCloudEvent ? ('CloudEventSchemaV1_0' as const) : ('EventGridSchema' as const),
     /** The event as it was published. */

@@ -1,15 +1,19 @@
-// Reading a regular file, by default at most 16 MiB; pipes, sockets and devices refused.
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { open } from 'node:fs/promises'
+// Reading a regular file that a user named, bounded in size; pipes, sockets and devices refused: reading one could wait for ever.
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeFileSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { codeOf } from '../process/error-code.ts'
 
-/** Without blocking: opening a named pipe waits for a writer otherwise. Windows has no such flag, and no such files. */
-const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+/** Without blocking: opening a named pipe waits for its other end otherwise. Windows has no such flag, and no such files. */
+const nonBlocking = constants.O_NONBLOCK ?? 0
+const readFlags = constants.O_RDONLY | nonBlocking
+const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | nonBlocking
 
 const maxTextBytes = 16 * 1024 * 1024
+const chunkBytes = 64 * 1024
 
 /**
  * The text of a regular file of at most 16 MiB. Rejects as Node does for a folder (EISDIR) or where it can't be
- * opened, and with an Error for a pipe, a socket or a device: reading one could wait for ever.
+ * opened, and with an Error for a pipe, a socket or a device.
  */
 export async function readRegularFile(file: string): Promise<string> {
   return decode(await readRegularBytes(file, maxTextBytes))
@@ -17,23 +21,77 @@ export async function readRegularFile(file: string): Promise<string> {
 
 /** The same, but its bytes, of at most so many. */
 export async function readRegularBytes(file: string, maxBytes: number): Promise<Buffer> {
-  const handle = await open(file, flags)
+  const handle = await openRegularFile(file, maxBytes)
+  const parts = collect(maxBytes)
   try {
-    check(await handle.stat(), maxBytes)
-    return await handle.readFile()
+    while (parts.add((await handle.read(parts.buffer)).bytesRead));
+    return parts.all()
   } finally {
     await handle.close()
   }
 }
 
+/** Opens one of at most so many bytes, to read it in parts. The caller closes it. */
+export async function openRegularFile(file: string, maxBytes: number): Promise<FileHandle> {
+  const handle = await open(file, readFlags).catch(refuse)
+  try {
+    check(await handle.stat(), maxBytes)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
 /** The same as {@link readRegularFile}, at once. */
 export function readRegularFileSync(file: string): string {
-  const descriptor = openSync(file, flags)
+  return decode(readRegularBytesSync(file, maxTextBytes))
+}
+
+/** The same as {@link readRegularBytes}, at once. */
+export function readRegularBytesSync(file: string, maxBytes: number): Buffer {
+  return withFile(file, readFlags, maxBytes, (descriptor) => {
+    const parts = collect(maxBytes)
+    while (parts.add(readSync(descriptor, parts.buffer)));
+    return parts.all()
+  })
+}
+
+/** Adds to a regular file, or makes it. Throws as Node does, and an Error for a pipe, a socket or a device. */
+export function appendToRegularFile(file: string, text: string): void {
+  withFile(file, appendFlags, Number.POSITIVE_INFINITY, (descriptor) => writeFileSync(descriptor, text))
+}
+
+function withFile<T>(file: string, flags: number, maxBytes: number, work: (descriptor: number) => T): T {
+  let descriptor: number
   try {
-    check(fstatSync(descriptor), maxTextBytes)
-    return decode(readFileSync(descriptor))
+    descriptor = openSync(file, flags, 0o666)
+  } catch (error) {
+    return refuse(error)
+  }
+  try {
+    check(fstatSync(descriptor), maxBytes)
+    return work(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** Keeps what is read into `buffer`. Some files are longer than the system says, and some never end. */
+function collect(maxBytes: number) {
+  const parts: Buffer[] = []
+  const buffer = Buffer.allocUnsafe(chunkBytes)
+  let length = 0
+  return {
+    buffer,
+    /** Whether there may be more. */
+    add(read: number): boolean {
+      length += read
+      if (length > maxBytes) throw tooLarge(maxBytes)
+      parts.push(Buffer.from(buffer.subarray(0, read)))
+      return read > 0
+    },
+    all: () => Buffer.concat(parts, length),
   }
 }
 
@@ -47,6 +105,14 @@ function decode(bytes: Uint8Array): string {
 
 function check(stats: Stats, maxBytes: number): void {
   // Reading a folder fails by itself, with EISDIR.
-  if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is a pipe, a socket or a device, not a regular file')
-  if (stats.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+  if (!stats.isFile() && !stats.isDirectory()) throw notRegular()
+  if (stats.size > maxBytes) throw tooLarge(maxBytes)
 }
+
+/** A socket, and a pipe that nobody reads, can't even be opened. */
+function refuse(error: unknown): never {
+  throw codeOf(error) === 'ENXIO' ? notRegular() : error
+}
+
+const notRegular = () => new Error('it is a pipe, a socket or a device, not a regular file')
+const tooLarge = (maxBytes: number) => new Error(`it is larger than ${maxBytes} bytes`)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
 import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
+import { processMark } from '../../../src/support/process/process-mark.ts'
 import { deliverBrackets } from '../../support/bracket-event.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
@@ -96,8 +97,7 @@ it('ends with 0 on SIGTERM in the middle of Init, while Entra does not answer', 
 
 it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for another process', async (signal) => {
   const folder = makeSocketFolder()
-  const lock = join(folder, '.eb')
-  mkdirSync(lock)
+  mkdirSync(join(folder, '.eb', processMark()), { recursive: true })
   const starting = startCommand(['serve', '--sockets-folder', folder, '--log-level', 'debug'])
   await starting.line(/waits for the lock/)
   starting.process.kill(signal)

@@ -1,15 +1,5 @@
 import { once } from 'node:events'
-import {
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +7,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { createPluggable, type PluggableOptions } from '../../../src/sidecar/pluggable/server.ts'
 import { claimSockets } from '../../../src/sidecar/pluggable/sockets/socket-files.ts'
+import { processMark } from '../../../src/support/process/process-mark.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { markOfEnded } from '../../support/foreign-mark.ts'
 import { failToAccept, listeningServers } from '../../support/listening-servers.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { connectHost } from './grpc-host.ts'
@@ -36,10 +28,10 @@ async function listen(path: string, backlog?: number): Promise<Server> {
   return server
 }
 
-/** @param made seconds since 1970 */
-function abandonLock(folder: string, made: number): void {
-  mkdirSync(join(folder, '.eb'))
-  utimesSync(join(folder, '.eb'), made, made)
+/** The lock of a folder as another process has it, or has left it. */
+function leaveLock(folder: string, mark: string): void {
+  mkdirSync(join(folder, '.eb', mark), { recursive: true })
+  writeFileSync(join(folder, '.eb', mark, '0'), '')
 }
 
 const names = ['azure.eventgrid.sock', 'cloud.eventrouter.sock']
@@ -141,7 +133,7 @@ it('lets one of several win that start at the same moment, stale sockets or not'
 it('lets one of two win that start at the same moment, in each of 50 rounds, whatever a killed process has left', async () => {
   for (let round = 0; round < 50; round++) {
     const folder = makeSocketFolder()
-    if (round % 2 === 0) abandonLock(folder, 0)
+    if (round % 2 === 0) leaveLock(folder, markOfEnded())
     const bind = async (path: string) => void (await listen(path))
     const claims = [1, 2].map(() => claimSockets({ folder, names, mode: 0o660, bind }))
     const outcomes = await Promise.allSettled(claims)
@@ -152,7 +144,7 @@ it('lets one of two win that start at the same moment, in each of 50 rounds, wha
 
 it('waits for another process that is about to put its sockets there', async () => {
   const folder = makeSocketFolder()
-  mkdirSync(join(folder, '.eb'))
+  leaveLock(folder, processMark(process.ppid))
   const starting = serve(folder)
   await serve(makeSocketFolder())
   expect(readdirSync(folder)).toEqual(['.eb'])
@@ -161,13 +153,10 @@ it('waits for another process that is about to put its sockets there', async () 
   expect(readdirSync(folder).sort()).toEqual(names)
 })
 
-it.each([
-  { when: 'long ago', made: 0 },
-  { when: 'before the clock was set back', made: Date.now() / 1000 + 86_400 },
-])('waits for no process that was killed over that, $when', async ({ made }) => {
+it('waits for no process that was killed over that', async () => {
   const folder = makeSocketFolder()
-  abandonLock(folder, made)
-  await serve(folder)
+  leaveLock(folder, markOfEnded())
+  await serve(folder, { lockTimeoutMs: 0 })
   expect(readdirSync(folder).sort()).toEqual(names)
 })
 
@@ -182,9 +171,9 @@ it.each([
   expect(readdirSync(folder)).toEqual(['.eb'])
 })
 
-it('waits for a lock that never becomes old for a limited time, and names its path', async () => {
+it('waits for a process that keeps the lock for a limited time, and names its path', async () => {
   const folder = makeSocketFolder()
-  mkdirSync(join(folder, '.eb'))
+  leaveLock(folder, processMark(process.ppid))
   await expect(serve(folder, { lockTimeoutMs: 1 })).rejects.toThrow(
     `another process keeps the lock ${join(folder, '.eb')}; remove it`,
   )
@@ -206,14 +195,15 @@ it('starts again where another process removes its lock, as after a suspension o
 
 it('leaves the lock of another process alone that took its place', async () => {
   const folder = makeSocketFolder()
+  const other = processMark(process.ppid)
   const bind = async () => {
     rmSync(join(folder, '.eb'), { recursive: true })
-    mkdirSync(join(folder, '.eb', 'other'), { recursive: true })
+    leaveLock(folder, other)
     throw new Error('the path is gone')
   }
   const claimed = claimSockets({ folder, names: ['azure.eventgrid.sock'], mode: 0o660, bind, lockTimeoutMs: 1 })
   await expect(claimed).rejects.toThrow('another process keeps the lock')
-  expect(readdirSync(join(folder, '.eb'))).toEqual(['other'])
+  expect(readdirSync(join(folder, '.eb'))).toEqual([other])
 })
 
 it('leaves a file alone that is no socket', async () => {

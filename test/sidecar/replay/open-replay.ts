@@ -17,6 +17,12 @@ export async function openReplay(options: EventGridEmulatorOptions = {}) {
     folder.write('orders.yaml', componentYaml(emulator, { handshakePort: '9000', fields }))
   component()
   const given = ['--components', folder.path, '--component', 'orders', '--emulator', emulator.endpoints.resourceManager]
+  async function run(...args: readonly string[]) {
+    const written: string[] = []
+    const terminal = createTerminal({ write: (more) => written.push(more) })
+    const code = await command.run(args, terminal, new AbortController().signal)
+    return { code, text: written.join('') }
+  }
   return {
     emulator,
     dead,
@@ -31,13 +37,10 @@ export async function openReplay(options: EventGridEmulatorOptions = {}) {
       writeFileSync(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content))
       return path
     },
-    /** Runs the command in this process. */
-    async replay(...args: readonly string[]) {
-      const written: string[] = []
-      const terminal = createTerminal({ write: (more) => written.push(more) })
-      const code = await command.run([...given, ...args], terminal, new AbortController().signal)
-      return { code, text: written.join('') }
-    },
+    /** Runs the command in this process, with these arguments. */
+    run,
+    /** The same, on the emulator. */
+    replay: (...args: readonly string[]) => run(...given, ...args),
     /** The events that the topic took, in order, also those that it took twice. */
     published(): readonly Record<string, unknown>[] {
       const requests = emulator.records.requests.all()

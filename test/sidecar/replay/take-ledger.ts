@@ -1,13 +1,11 @@
 import { openLedger } from '../../../src/sidecar/replay/ledger.ts'
 
 /** A process that opens the ledger of a folder at a given time, says whether it could, and keeps it until the next message. */
-process.on('message', ({ folder, at }: { readonly folder: string; readonly at: number }) => {
-  let taken = true
+process.on('message', async ({ folder, at }: { readonly folder: string; readonly at: number }) => {
   while (Date.now() < at);
-  try {
-    openLedger([folder], { readOnly: false })
-  } catch {
-    taken = false
-  }
+  const taken = await openLedger([folder], { target: 'https://topic.example.com/api/events', readOnly: false }).then(
+    () => true,
+    () => false,
+  )
   process.send?.(taken)
 })

@@ -1,5 +1,5 @@
 // `emulate` command: help text, ports 4430 and 4431, config reload, `--ingress`, `--deliver`, shutdown wait.
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -217,13 +217,7 @@ function followConfig(
   terminal: Terminal,
 ): () => Promise<void> {
   const { file } = first
-  let last: string | Error = first.text
-  const read = async () => {
-    const stats = statSync(file, { throwIfNoEntry: false })
-    // A pipe can be read only once, and so has no changes.
-    if (!stats || stats.isFile() || stats.isDirectory()) last = textOrError(file)
-    return last
-  }
+  const read = async () => textOrError(file)
   const changed = async (text: string | Error) => {
     try {
       const read = readConfig(file, text)
@@ -238,7 +232,7 @@ function followConfig(
       terminal.line(`${file}: the previous version stays active`)
     }
   }
-  return watchState({ read, known: last, changed })
+  return watchState({ read, known: first.text, changed })
 }
 
 async function drain(

@@ -2,18 +2,18 @@
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
-import { isNamespaceTopic } from '../../../metadata/fields/parse-endpoint.ts'
 import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
+import { targetName, targetTopic } from '../../replay/target.ts'
 import { componentOptions, readComponentOptions, usableComponents } from '../files/checked-components.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
-import { awaitEnd } from '../process/signals.ts'
+import { awaitEnd, exitCodeOf } from '../process/signals.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 
 const known = {
@@ -30,7 +30,8 @@ Publishes dead letters again, each event once. PATH is a file, or a folder with
 
   az storage blob download-batch --source CONTAINER --destination dead-letters
 
-A ledger beside the files (eventgrid-replay.ledger) lists what was published.
+A ledger beside the files (eventgrid-replay.ledger) lists what was published,
+and to which topic: a rehearsal with --emulator, or another topic, is none.
 Start replay again, and it goes on from there. It changes no other file.
 
 Options:
@@ -39,8 +40,9 @@ ${optionLines(22, known)}
 A first SIGINT or SIGTERM takes no more events and waits for those under way; a
 second one ends at once.
 
-Exit codes: 0 all is published, or a signal ended it; 1 something can't be
-published, or the topic takes nothing; 2 wrong usage or configuration.
+Exit codes: 0 all is published; 1 something can't be published, the topic takes
+nothing, or another replay has the folder; 2 wrong usage or configuration; 130 or
+143 a signal ended it before all was tried.
 `
 
 /** Resolves with the exit code. Throws a UsageError for wrong options, and for paths or a component that can't be read. */
@@ -60,13 +62,23 @@ export async function run(
   const side = options.dryRun ? undefined : await openOutput(output, options)
   let ledger: Ledger | undefined
   try {
-    ledger = ledgerOf(
+    ledger = await openLedger(
       files.map(({ folder }) => folder),
-      options,
-    )
+      {
+        target: targetName(output.topicEndpoint, options.emulator?.url),
+        readOnly: options.dryRun,
+        onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
+        signal,
+      },
+    ).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
+    if (ledger === undefined) {
+      terminal.line('ended before anything was tried')
+      return exitCodeOf(signal)
+    }
+    if (ledger.linesWithoutTarget > 0) terminal.line(oldLines(ledger.linesWithoutTarget))
     const report = await replay({
       ...{ files, output: side, ledger, signal },
-      ...targetOf(output),
+      ...targetTopic(output),
       isWanted: ({ type, time }) =>
         (options.types.size === 0 || options.types.has(type)) &&
         (options.since === undefined || (time !== undefined && time >= options.since)),
@@ -76,7 +88,8 @@ export async function run(
     for (const one of report.unpublishable) terminal.line(placeOf(one))
     terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options))
     if (report.ended !== undefined) throw report.ended
-    return report.unpublishable.length > 0 ? 1 : 0
+    if (signal.aborted && report.counts.notTried > 0) return exitCodeOf(signal)
+    return report.counts.unpublishable > 0 ? 1 : 0
   } finally {
     terminal.finish()
     ledger?.close()
@@ -133,28 +146,19 @@ async function filesOf({ paths }: ReplayCommandOptions) {
   }
 }
 
-function ledgerOf(folders: readonly string[], { dryRun }: ReplayCommandOptions) {
-  try {
-    return openLedger(folders, { readOnly: dryRun })
-  } catch (error) {
-    const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
-    throw new Error(`the ledger can't be opened: ${messageOf(error)}${fix}`, { cause: error })
-  }
+function refuseLedger(error: unknown): never {
+  const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
+  throw new Error(`the ledger can't be opened: ${messageOf(error)}${fix}`, { cause: error })
+}
+
+function oldLines(count: number): string {
+  const lines = count === 1 ? '1 line' : `${count} lines`
+  return `${lines} of the ledgers do not say where to, as version 0.2.0 wrote them: these events may be published again`
 }
 
 async function openOutput(output: OutputMetadata, { emulator }: ReplayCommandOptions) {
   const endpoints = await endpointsOf(emulator)
   return createOutputSide(output, { endpoints, hostCredential: undefined, logger: silentLogger })
-}
-
-/** What is known of the topic without asking it. */
-function targetOf({ topicEndpoint, topicSchema }: OutputMetadata) {
-  const { origin, pathname } = new URL(topicEndpoint)
-  const isNamespace = topicSchema === 'auto' && isNamespaceTopic(topicEndpoint)
-  return {
-    topicSchema: isNamespace ? ('CloudEventSchemaV1_0' as const) : topicSchema,
-    defaultSource: `${origin}${pathname}`,
-  }
 }
 
 const progressOf = ({ published, files }: ReplayCounts, all: number) =>
@@ -163,14 +167,20 @@ const progressOf = ({ published, files }: ReplayCounts, all: number) =>
 const placeOf = ({ path, index, id, why }: Unpublishable) =>
   `not published: ${path}${index === undefined ? '' : ` [${index}]`}${id === undefined ? '' : ` (id ${JSON.stringify(id)})`}: ${why}`
 
-function summaryOf({ counts, unpublishable, ended }: ReplayReport, { dryRun }: ReplayCommandOptions): string {
-  const { published, converted, known, leftOut } = counts
-  const parts = [`${events(published)} ${dryRun ? 'would be published' : 'published'}`]
-  if (converted > 0) parts.push(`${converted} of them in the topic's own schema`)
-  if (known > 0) parts.push(`${known} published before`)
-  if (leftOut > 0) parts.push(`${leftOut} left out by --since or --type`)
-  if (unpublishable.length > 0) parts.push(`${unpublishable.length} not published`)
-  return `${parts.join(', ')}${ended === undefined ? '' : '; the rest was not tried'}`
+function summaryOf({ counts, unpublishable }: ReplayReport, { dryRun }: ReplayCommandOptions): string {
+  const more = counts.unpublishable - unpublishable.length
+  const parts: readonly (readonly [number, string])[] = [
+    [counts.converted, "of them in the topic's own schema"],
+    [counts.unrecorded, 'of them without a line in the ledger: the next replay publishes these again'],
+    [counts.known, 'published before'],
+    [counts.duplicates, counts.duplicates === 1 ? 'duplicate in the files' : 'duplicates in the files'],
+    [counts.leftOut, 'left out by --since or --type'],
+    [counts.unpublishable, more > 0 ? `not published (${more} of them not listed)` : 'not published'],
+    [counts.failed, 'failed'],
+    [counts.notTried, 'not tried'],
+  ]
+  const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  return [`${events(counts.published)} ${dryRun ? 'would be published' : 'published'}`, ...told].join(', ')
 }
 
 const events = (count: number) => (count === 1 ? '1 event' : `${count} events`)

@@ -1,7 +1,21 @@
-// SIGINT, SIGTERM, SIGHUP: first asks for the end, second exits with 130 or 143.
+// SIGINT, SIGTERM, SIGHUP: first asks for the end, second exits with 130 or 143; so may a command that the first has interrupted.
 import { endProcess } from './end-process.ts'
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+/** The reason of an abort by a signal of the system. */
+class EndedBySignal extends Error {
+  override readonly name = 'AbortError'
+  readonly exitCode: number
+  constructor(signal: keyof typeof exitCodes) {
+    super(`ended by ${signal}`)
+    this.exitCode = exitCodes[signal]
+  }
+}
+
+/** The exit code of a command whose work was cut short by this abort. */
+export const exitCodeOf = ({ reason }: AbortSignal): number =>
+  reason instanceof EndedBySignal ? reason.exitCode : exitCodes.SIGTERM
 
 /**
  * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A later signal ends the process
@@ -12,14 +26,14 @@ export function awaitEnd() {
   const ended = new AbortController()
   const stopping: AbortSignal = ended.signal
   /** Asks for the end in place of a signal. */
-  function ask(why: string): void {
+  function ask(why: string, reason?: EndedBySignal): void {
     resolve(why)
-    ended.abort()
+    ended.abort(reason)
   }
-  for (const [signal, code] of Object.entries(exitCodes)) {
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping.aborted) endProcess(code)
-      ask(signal)
+      if (stopping.aborted) endProcess(exitCodes[signal])
+      ask(signal, new EndedBySignal(signal))
     })
   }
   return {

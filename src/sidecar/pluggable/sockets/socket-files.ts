@@ -3,17 +3,26 @@ import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import { type SharedLock, type SharedLockOptions, takeSharedLock } from '../../../support/files/shared-lock.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { type FolderLock, type LockOptions, SocketError, takeFolderLock } from './folder-lock.ts'
 import { judgeFolder, pathSteps } from './folder-trust.ts'
 
-export interface SocketOptions extends LockOptions {
+/** The sockets can't be served; the message says why and what to do. */
+export class SocketError extends Error {
+  override readonly name = 'SocketError'
+}
+
+export interface SocketOptions extends Pick<SharedLockOptions, 'signal' | 'clock'> {
   /** Absolute path of the folder; made where it does not exist. */
   readonly folder: string
   readonly names: readonly string[]
   readonly mode: number
   readonly bind: (path: string) => Promise<void>
   readonly onWarning?: (warning: string) => void
+  /** Called once when another process has the lock of the folder. */
+  readonly onWait?: (path: string) => void
+  /** The longest wait for other processes. @default 10_000 */
+  readonly lockTimeoutMs?: number | undefined
 }
 
 /** The kernel limits the path of a socket; macOS allows fewer bytes than Linux. */
@@ -39,7 +48,7 @@ export async function claimSockets(options: SocketOptions) {
   }
   prepareFolder(options)
   for (let attempt = 1; ; attempt++) {
-    const lock = await takeFolderLock(folder, options).catch((error: unknown) => {
+    const lock = await takeFolderLock(options).catch((error: unknown) => {
       options.signal?.throwIfAborted()
       throw folderError(folder, error)
     })
@@ -53,7 +62,19 @@ export async function claimSockets(options: SocketOptions) {
   }
 }
 
-async function claim(paths: readonly string[], lock: FolderLock, { mode, bind }: SocketOptions) {
+/** The right to look at the sockets of a folder and to replace them, which a process needs for milliseconds. */
+async function takeFolderLock({ folder, onWait, lockTimeoutMs = 10_000, ...options }: SocketOptions) {
+  // The runtime ignores folders.
+  const path = join(folder, '.eb')
+  const lock = await takeSharedLock(path, { ...options, waitMs: lockTimeoutMs, onWait: () => onWait?.(path) })
+  if (lock === 'noFolder') throw new SocketError(`${path} is not a folder; remove it: "serve" needs this name`)
+  if (lock === 'busy') {
+    throw new SocketError(`another process keeps the lock ${path}; remove it if no other "serve" is starting`)
+  }
+  return lock
+}
+
+async function claim(paths: readonly string[], lock: SharedLock, { mode, bind }: SocketOptions) {
   const claimed = new Map<string, number>()
   const remove = () => {
     for (const [path, inode] of claimed) if (inodeOf(path) === inode) rmSync(path, { force: true })

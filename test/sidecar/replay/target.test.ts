@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { expect, it } from 'vitest'
+import { targetName } from '../../../src/sidecar/replay/target.ts'
+import { listen } from '../../support/listen.ts'
+import { letter, openReplay } from './open-replay.ts'
+
+const orders = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
+
+it.each([
+  {
+    name: 'letter case of the host',
+    endpoint: 'HTTPS://Orders.WestEurope-1.eventgrid.azure.net/api/events',
+    is: orders,
+  },
+  { name: 'the default port', endpoint: 'https://orders.westeurope-1.eventgrid.azure.net:443/api/events', is: orders },
+  { name: 'a trailing slash', endpoint: `${orders}/`, is: orders },
+  { name: 'the default path', endpoint: 'https://orders.westeurope-1.eventgrid.azure.net', is: orders },
+  {
+    name: 'a dot behind the host',
+    endpoint: 'https://orders.westeurope-1.eventgrid.azure.net./api/events',
+    is: orders,
+  },
+  { name: 'a query', endpoint: `${orders}?code=c2VjcmV0`, is: orders },
+  {
+    name: 'another port',
+    endpoint: 'https://localhost:4430/topics/orders/api/events',
+    is: 'https://localhost:4430/topics/orders/api/events',
+  },
+  {
+    name: 'a namespace topic',
+    endpoint: 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish?api-version=2024-06-01',
+    is: 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish',
+  },
+])('names a topic in the ledger whatever its endpoint has: $name', ({ endpoint, is }) => {
+  expect(targetName(endpoint, undefined)).toBe(is)
+  expect(targetName(endpoint, 'https://127.0.0.1:4430/?a=b')).toBe(`${is}@emulator:https://127.0.0.1:4430`)
+})
+
+/** A topic that takes everything, as Event Grid answers, and the ids that it was sent. */
+async function openTopic() {
+  const ids: string[] = []
+  const server = createServer(async (request, response) => {
+    for (const { id } of JSON.parse(await text(request))) ids.push(id)
+    response.writeHead(200, { 'x-ms-request-id': '1' }).end()
+  })
+  const url = `http://127.0.0.1:${await listen(server)}/api/events`
+  return { ids, url }
+}
+
+it('publishes once to each target: to the emulators in a rehearsal, to one topic, to another one', async () => {
+  const { write, replay, run, dead, component, given, at } = await openReplay()
+  const [one, other] = [await openTopic(), await openTopic()]
+  write('1.json', [letter('1'), letter('2')])
+  component({ topicEndpoint: `${one.url}?key=c2VjcmV0`, topicSchema: 'CloudEventSchemaV1_0' })
+  const real = given.slice(0, given.indexOf('--emulator'))
+  const rehearsal = [...real, '--emulator', 'http://127.0.0.1:1']
+  const took = '2 events published\n'
+  const known = '0 events published, 2 published before\n'
+  expect((await replay(dead)).text).toBe(took)
+  expect((await replay(dead)).text).toBe(known)
+  expect((await run(...rehearsal, dead, '--dry-run')).text).toBe('2 events would be published\n')
+  expect((await run(...real, dead, '--dry-run')).text).toBe('2 events would be published\n')
+  expect((await run(...real, dead)).text).toBe(took)
+  expect((await run(...real, dead)).text).toBe(known)
+  component({ topicEndpoint: other.url, topicSchema: 'CloudEventSchemaV1_0' })
+  expect((await run(...real, dead)).text).toBe(took)
+  component({ topicEndpoint: `${one.url}/`, topicSchema: 'CloudEventSchemaV1_0' })
+  expect((await run(...real, dead)).text).toBe(known)
+  expect(one.ids).toEqual(['1', '2', '1', '2'])
+  expect(other.ids).toEqual(['1', '2'])
+  const ledger = readFileSync(at('eventgrid-replay.ledger'), 'utf8')
+  expect(ledger).toContain(`${one.url}@emulator:https://`)
+  expect(ledger).not.toContain('c2VjcmV0')
+})
+
+it('takes no line for a publication that does not say where to, and says so', async () => {
+  const { write, replay, dead, published } = await openReplay()
+  write('1.json', [letter('1')])
+  write('eventgrid-replay.ledger', `${'a'.repeat(43)} "1"\n`)
+  expect(await replay(dead)).toEqual({ code: 0, text: expect.stringMatching(/^1 line of the ledgers .*\n1 event pub/) })
+  expect(published()).toHaveLength(1)
+})
