@@ -41,16 +41,20 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     current: () => state,
     /**
      * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
-     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
-     * `startWaiting` at the latest. Once true it stays so.
+     * rotation, and another replica answers for the endpoint: here they would be answered 503. True where it does not deliver yet, or
+     * nobody else answers, for its handshake has to reach us; and half a minute after `startWaiting` at the latest. Once true it stays so.
      */
     isReady: () => isReady || clock.elapsed() >= waitsUntil,
     startWaiting(): void {
       waitsUntil = clock.elapsed() + maxWaitMs
     },
-    /** An upsert read the event subscription. */
-    looked(delivering: boolean): void {
-      isReady ||= !delivering
+    /** An upsert read the event subscription, which delivers here without our credential, or does not. */
+    looked(lacksCredential: boolean): void {
+      isReady ||= !lacksCredential
+    },
+    /** The endpoint was asked: another replica answers for it, or nobody does. */
+    answered(isServed: boolean): void {
+      isReady ||= !isServed
     },
     /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
     provisioned(wroteAt: number | undefined): void {

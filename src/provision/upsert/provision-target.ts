@@ -7,6 +7,7 @@ import type { CallLimits } from '../arm/call-limits.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import type { AskedEndpoint } from '../handshake/ask-endpoint.ts'
 import { withSecretsOf } from './failure-context.ts'
 import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 
@@ -18,6 +19,8 @@ export interface ProvisionTarget {
   readonly wanted: readonly WantedSubscription[]
   /** What explanations name, by the resource that was asked about. */
   readonly context: (sourceId: string) => FailureContext
+  /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */
+  readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
   readonly worksWithout: boolean
   /** The namespace whose host name is wanted, and who takes it. Asked last. */
@@ -25,8 +28,10 @@ export interface ProvisionTarget {
 }
 
 export interface ProvisionHow extends Persistence {
-  /** Called after each read: whether the event subscription delivers to this endpoint already, with any credential. */
-  readonly onLook?: ((delivering: boolean) => void) | undefined
+  /** Called after each read: whether the event subscription delivers to this endpoint without our credential. */
+  readonly onLook?: ((lacksCredential: boolean) => void) | undefined
+  /** Called after each question to the endpoint: whether somebody else answers for it, as far as is known. */
+  readonly onAnswer?: ((isServed: boolean) => void) | undefined
 }
 
 /** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
