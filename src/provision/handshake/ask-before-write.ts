@@ -23,6 +23,9 @@ const patienceMs = 10_000
 
 const pauseMs = 1_000
 
+/** With less time left it is not asked again. */
+const minAskMs = 250
+
 /**
  * Asks until the endpoint has consented twice, a pause apart: the first consent may be that of a listener that is just going away, by a
  * balancer whose view is old. Resolves where it may be written, with what could not be reached, as a sentence.
@@ -35,24 +38,21 @@ export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<st
   // Where little time is left the write needs some of it.
   const until = started + Math.min(patienceMs, (limits.deadline - started) / 2)
   let consents = 0
-  for (;;) {
+  let last: EndpointAnswer | undefined
+  while (last === undefined || until - clock.elapsed() > minAskMs) {
     const left = Math.max(1, until - clock.elapsed())
-    const answer = await withLimit({ clock, ms: left, signal: limits.signal }, endpoint.ask)
+    last = await withLimit({ clock, ms: left, signal: limits.signal }, endpoint.ask)
     limits.signal.throwIfAborted()
-    onAnswer(answer)
-    const isOver = clock.elapsed() >= until
-    if (answer.kind === 'emulated') return undefined
-    if (answer.kind === 'consent') {
-      if (!answer.byWaiting) consents++
-      if (consents > 1 || isOver) return undefined
-    } else {
-      consents = 0
-      if (answer.kind === 'refusal' && (isOver || !mayWait)) throw refusedBy(answer.refusal, options)
-      if (answer.kind === 'silence' && isOver) return unreached(answer.why, options)
-    }
+    onAnswer(last)
+    if (last.kind === 'emulated') return undefined
+    if (last.kind === 'refusal' && !mayWait) throw refusedBy(last.refusal, options)
+    if (last.kind !== 'consent') consents = 0
+    else if (!last.byWaiting && ++consents > 1) return undefined
     await pause(clock, Math.min(pauseMs, Math.max(0, until - clock.elapsed())), limits.signal)
     limits.signal.throwIfAborted()
   }
+  if (last.kind === 'refusal') throw refusedBy(last.refusal, options)
+  return last.kind === 'silence' ? unreached(last.why, options) : undefined
 }
 
 function refusedBy(

@@ -63,15 +63,17 @@ export function probe({ url, target, method, headers, body, secureContext, signa
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
-  const over = AbortSignal.timeout(limitMs)
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  // Before a proxy has opened its tunnel the request itself says nothing of its end.
+  ended.addEventListener('abort', () => reject(ended.reason), { once: true })
   const to =
     'proxy' in target
-      ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy) }
+      ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal: ended }) }
       : { host: target.address, port: target.port, agent: false as const }
   const request = (isTls ? https : http).request({
     ...{ ...to, method, path: `${url.pathname}${url.search}` },
     ...(isTls && { servername: isIP(hostname) ? '' : hostname, ...(secureContext && { secureContext }) }),
-    signal: AbortSignal.any([signal, over]),
+    signal: ended,
     headers: {
       host: url.host,
       connection: 'close',
@@ -79,9 +81,11 @@ export function probe({ url, target, method, headers, body, secureContext, signa
       ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     },
   })
-  request.on('error', (error) => reject(over.aborted ? over.reason : error))
+  request.on('error', reject)
   request.on('proxyConnect', ({ statusCode }: { readonly statusCode: number }) => {
-    if (statusCode !== 200) request.destroy(new ProxyRefusal(`the proxy answered ${statusCode} and opened no tunnel`))
+    if (statusCode === 200) return
+    reject(new ProxyRefusal(`the proxy answered ${statusCode} and opened no tunnel`))
+    request.destroy()
   })
   // Nobody asked for an upgrade. Node then emits neither a response nor an error.
   request.on('upgrade', (response, socket) => {
