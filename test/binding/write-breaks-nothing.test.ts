@@ -247,3 +247,74 @@ it('a destination elsewhere that delivers is not given up for an endpoint that d
   expect(other.asked.length).toBeGreaterThan(0)
   expect([site.writes(), site.state()]).toEqual([['PUT'], 'Succeeded'])
 })
+
+const [oldToken, newToken] = ['old', 'new'].map((name) => name.padEnd(32, '-'))
+
+it('a replica waits while another one serves, and is ready when its credential is in', async () => {
+  const site = await openSite()
+  const old = await site.started({ deliveryToken: oldToken })
+  const fresh = site.binding()
+  const looks: (boolean | undefined)[] = []
+  site.ingress.route((request) => {
+    if (isHandshake(request)) looks.push(fresh.ready())
+    return old.port()
+  })
+  await fresh.init({ deliveryToken: newToken })
+  // Two questions of its own, and Event Grid's handshake.
+  expect(looks).toEqual([false, false, false])
+  expect(fresh.ready()).toBe(true)
+})
+
+it('a lone replica is ready as soon as nobody answers for the endpoint, and is written when it is routed to', async () => {
+  const site = await openSite()
+  await (await site.started({ deliveryToken: oldToken })).close()
+  const fresh = site.binding()
+  site.ingress.route(() => (fresh.ready() === true ? fresh.port() : noBackend))
+  await fresh.init({ deliveryToken: newToken })
+  expect(site.ingress.asked).toHaveLength(3)
+  expect(site.emulator.records.handshakes.all().map(({ outcome }) => outcome)).toEqual(
+    expect.not.arrayContaining(['failed']),
+  )
+  expect(fresh.log.text()).not.toContain('HANDSHAKE_FAILED')
+})
+
+it.each(['CloudEventSchemaV1_0', 'EventGridSchema'] as const)(
+  'with %s replicas that wait themselves are nobody who serves: a reload of all at once makes them ready',
+  async (eventDeliverySchema) => {
+    const site = await openSite(eventDeliverySchema)
+    const fields = { eventDeliverySchema, subscriptionTimeout: '30s' }
+    await (await site.started({ ...fields, deliveryToken: oldToken })).close()
+    const [one, two] = [site.binding(), site.binding()]
+    let turn = 0
+    const replicas = [one, two]
+    // A balancer whose view is old at first.
+    site.ingress.route(() => {
+      const open = turn < 4 ? replicas : replicas.filter(({ ready }) => ready())
+      return open[turn++ % Math.max(open.length, 1)]?.port() ?? noBackend
+    })
+    await Promise.all(replicas.map((replica) => replica.init({ ...fields, deliveryToken: newToken })))
+    expect(site.state()).toBe('Succeeded')
+    expect(site.emulator.records.handshakes.filter(({ outcome }) => outcome !== 'validated')).toEqual([])
+  },
+)
+
+it('a field that changes makes nobody wait: the credential is there', async () => {
+  const site = await openSite()
+  await (await site.started()).close()
+  const fresh = site.binding()
+  site.ingress.route(() => (fresh.ready() === true ? fresh.port() : noBackend))
+  await fresh.init(changed)
+  expect(site.ingress.asked).toHaveLength(2)
+})
+
+it('consent of a listener that goes away between the two questions is none', async () => {
+  const site = await openSite()
+  await (await site.started()).close()
+  const fresh = site.binding()
+  const consent = answer(200, { 'webhook-allowed-origin': '*' })
+  site.ingress.route((request) => (isHandshake(request) && site.ingress.asked.length > 1 ? noBackend : consent))
+  await expect(fresh.init({ ...changed, subscriptionTimeout: '3s' })).rejects.toMatchObject({
+    code: 'HANDSHAKE_FAILED',
+  })
+  expect(site.writes()).toEqual(['PUT'])
+})
