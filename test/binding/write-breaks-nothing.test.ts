@@ -298,6 +298,23 @@ it.each(['CloudEventSchemaV1_0', 'EventGridSchema'] as const)(
   },
 )
 
+it.each(['CloudEventSchemaV1_0', 'EventGridSchema'] as const)(
+  'with %s its own consent, by a balancer whose view is old, is nobody else: it is ready, and is asked again',
+  async (eventDeliverySchema) => {
+    const site = await openSite(eventDeliverySchema)
+    await (await site.started({ eventDeliverySchema, deliveryToken: oldToken })).close()
+    const fresh = site.binding()
+    const looks: (boolean | undefined)[] = []
+    site.ingress.route((request) => {
+      if (isHandshake(request)) looks.push(fresh.ready())
+      return fresh.port()
+    })
+    await fresh.init({ eventDeliverySchema, deliveryToken: newToken })
+    // Three questions of its own, and Event Grid's handshake.
+    expect(looks).toEqual([false, true, true, true])
+  },
+)
+
 it('a field that changes makes nobody wait: the credential is there', async () => {
   const site = await openSite()
   await (await site.started()).close()
