@@ -11,7 +11,7 @@ const eventsPerSecond = 20
 
 it.each([
   { how: 'a new process on another port', fixedPort: false, probeMs: 250 },
-  { how: 'a hot reload on the same port, and a balancer that notices late', fixedPort: true, probeMs: 1_500 },
+  { how: 'a hot reload on the same port, and a balancer that notices late', fixedPort: true, probeMs: 1_000 },
 ])(`${rotations} rotations by $how`, { timeout: 600_000 }, async ({ fixedPort, probeMs }) => {
   const ingress = await openIngress()
   const emulator = await startEmulator({
