@@ -24,6 +24,16 @@ export function refuseUnusableProxy(url: string, environment: Environment = proc
 }
 
 /**
+ * The proxy that a request to the URL goes through; `undefined` where it goes directly, or where the proxy is none that can be used, which
+ * {@link refuseUnusableProxy} reports.
+ */
+export function proxyOf(url: string, environment: Environment = process.env): URL | undefined {
+  const field = variables.find((name) => environment[name])
+  const proxy = URL.parse(environment[field ?? ''] ?? '')
+  return proxy && /^https?:$/.test(proxy.protocol) && !isBypassed(url, environment) ? proxy : undefined
+}
+
+/**
  * Does a request to the URL go past the proxy? The SDKs know `x` and `.x` in NO_PROXY only, and `x` for that host alone. The identity
  * endpoint of a machine is no address that a proxy could reach.
  */

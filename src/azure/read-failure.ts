@@ -19,6 +19,8 @@ export type ArmFailureKind =
   | 'lost'
   /** Event Grid waits for manual validation, because the endpoint did not answer the handshake. */
   | 'manual'
+  /** Nothing was written: the endpoint gave an answer without consent to the same question that Event Grid would ask. */
+  | 'noConsent'
   /** No answer: name resolution, connection, certificate or time-out. */
   | 'network'
   /** An answer came that is not one of ARM's: of another form, or from a gateway or proxy. */
@@ -39,6 +41,8 @@ export interface ArmFailure {
   /** Azure's error code, or the system's for the network. */
   readonly code?: string | undefined
   readonly message: string
+  /** What the endpoint answered, with `noConsent`: the status. */
+  readonly answer?: string | undefined
   /** Targets of the details, for instance the provider that is not registered. */
   readonly targets?: readonly string[]
   /** What a refusal names: a right, and where it is missing. */

@@ -58,7 +58,7 @@ const passingOperations = [
 export function judgeFailure(failure: ArmFailure): Verdict {
   const { kind, status, message, targets = [] } = failure
   const code = failure.code?.toLowerCase() ?? ''
-  if (kind === 'manual') return 'handshake'
+  if (kind === 'manual' || kind === 'noConsent') return 'handshake'
   if (passingKinds.has(kind)) return 'passing'
   if (kind === 'unexpected') return 'rejected'
   if (
@@ -112,6 +112,8 @@ export interface FailureContext extends Pick<InputMetadata, Named> {
   /** Nothing is written: `provisioning` is `check`. @default false */
   readonly isReadOnly?: boolean
   readonly resourceManager: string
+  /** The event subscription was `Failed` when it was read last. @default false */
+  readonly isFailed?: boolean
   /** Texts that must not be shown, should Azure repeat them. */
   readonly secrets: readonly string[]
 }
@@ -134,8 +136,10 @@ function roleOf({ pathKind, isReadOnly }: FailureContext): string {
 export function explainFailure(failure: ArmFailure, context: FailureContext): Explanation {
   const { status, code, requestId } = failure
   const explained = explain(failure, context)
+  const what = deliversNothing(failure, context) ? `${explained.what}; ${failedSubscription(context)}` : explained.what
   return {
     ...explained,
+    what,
     details: {
       ...(status !== undefined && { status }),
       ...(code !== undefined && { azureCode: scrub(code, context.secrets) }),
@@ -144,6 +148,20 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
     },
   }
 }
+
+/**
+ * Whether Event Grid delivers nothing by the web hook now: an operation that failed has left it `Failed`. What a failed update does to
+ * deliveries in Azure is not known; this is the worst case.
+ */
+function deliversNothing({ kind }: ArmFailure, { subscriberEndpoint, isFailed }: FailureContext): boolean {
+  return subscriberEndpoint !== '' && (isFailed === true || kind === 'operation' || kind === 'manual')
+}
+
+/** What a web hook event subscription that is `Failed` means for its events. */
+export const untilHandshake = 'Event Grid delivers nothing by it until a handshake succeeds'
+
+const failedSubscription = ({ eventSubscriptionName: name }: FailureContext) =>
+  `the event subscription ${name} is not provisioned: ${untilHandshake}`
 
 function explain(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
@@ -242,6 +260,10 @@ function explainHandshake(failure: ArmFailure, context: FailureContext): Explana
   const base = { code: 'HANDSHAKE_FAILED', details: { endpoint, ...(answer && { answer }) } } as const
   const failed = `the handshake with ${endpoint} failed`
 
+  if (failure.kind === 'noConsent') {
+    const { answer = '', message, fix } = failure
+    return { code: 'HANDSHAKE_FAILED', what: scrub(message, context.secrets), fix, details: { endpoint, answer } }
+  }
   if (failure.kind === 'manual') {
     return {
       ...base,

@@ -40,8 +40,8 @@ export interface InputHealth extends SideHealth {
   }
   /**
    * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, and at the start
-   * of a rotation while the event subscription delivers without our credential: for half a minute at most. Always true with
-   * `deliveryMode: pull`.
+   * of a rotation while the event subscription delivers without our credential and another replica answers for the endpoint: for half a
+   * minute at most. Always true with `deliveryMode: pull`.
    */
   readonly ready: boolean
   /** With `deliveryMode: pull`. */
@@ -75,7 +75,7 @@ export interface InputFacts {
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
   readonly timesDeleted: number
-  /** False while the event subscription delivers without our credential. */
+  /** False while the event subscription delivers without our credential, to another replica. */
   readonly mayBeRouted: boolean
 }
 

@@ -24,13 +24,14 @@ export interface BodiesOptions {
   readonly maxConcurrency: number
   /** Lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known. */
   readonly declaredAttributes: () => ReadonlySet<string> | undefined
+  readonly isReady: () => boolean
 }
 
 /** Takes the bodies that the gate has let in. */
 export type Bodies = ReturnType<typeof createBodies>
 
 export function createBodies(options: BodiesOptions) {
-  const { dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes } = options
+  const { dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes, isReady } = options
 
   function tryDeliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
     try {
@@ -87,7 +88,7 @@ export function createBodies(options: BodiesOptions) {
         // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
         addToTurn(() => tryDeliver(reply, bytes, arrivedAt), bytes.length, maxConcurrency)
       } else if (bytes !== undefined) {
-        const answer = answerValidation(bytes)
+        const answer = answerValidation(bytes, { isReady: isReady() })
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
       } else if (body === overLimit) refuse(tooLarge(isDelivery ? maxRequestBytes : maxValidationBytes), 'unreadable')
       else if (body === noRoom) refuse(problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')

@@ -28,6 +28,8 @@ export interface ListenerOptions
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
+  /** Whether deliveries may be routed here; see `ready` of the health. @default true */
+  readonly mayBeRouted?: () => boolean
   /** @default Node's */
   readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
@@ -66,8 +68,10 @@ export async function createListener(options: ListenerOptions) {
   }
 
   const { health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { mayBeRouted = () => true } = options
+  const isReady = () => !gate.draining && mayBeRouted()
   const gate = createGate({
-    ...{ handler, health, subscriptionWrittenAt, now },
+    ...{ handler, health, isReady, subscriptionWrittenAt, now },
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName,
     maxRequestBytes: input.maxRequestBytes,
@@ -86,7 +90,9 @@ export async function createListener(options: ListenerOptions) {
   const routes = createRoutes({
     ...{ gate, answers, elapsed },
     keepConnection: server.keep,
-    bodies: createBodies({ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes }),
+    bodies: createBodies({
+      ...{ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes, isReady },
+    }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
   })

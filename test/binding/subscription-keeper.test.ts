@@ -19,7 +19,9 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
   const log = captureLog()
   const bring: Upsert = (how) => {
     const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
-    how.signal.addEventListener('abort', () => end.reject(new BindingError('ABORTED', { what: 'ended' })))
+    const abort = () => end.reject(new BindingError('ABORTED', { what: 'ended' }))
+    if (how.signal.aborted) abort()
+    how.signal.addEventListener('abort', abort)
     asked.push({ how, end })
     return end.promise
   }
@@ -77,7 +79,7 @@ it('is ready half a minute after its start, whatever ARM answers', async () => {
   expect(keeper.isReady()).toBe(false)
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  asked[0]?.how.onLook?.(true)
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
   time.advance(29_999)
   expect(keeper.isReady()).toBe(false)
   time.advance(1)
@@ -88,9 +90,9 @@ it('stays ready once it was', async () => {
   const { asked, keeper, settle } = open({ addsCredential: true })
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  asked[0]?.how.onLook?.(false)
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: false })
   expect(keeper.isReady()).toBe(true)
-  asked[0]?.how.onLook?.(true)
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
   expect(keeper.isReady()).toBe(true)
 })
 
@@ -133,6 +135,40 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   await settle()
   expect(asked).toHaveLength(3)
   expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
+})
+
+it('runs one task at a time: what comes during a repair comes after it', async () => {
+  const { time, asked, keeper, settle, bringUp } = open()
+  await bringUp()
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(2)
+  const up = keeper.bringUp('timeout')
+  await settle()
+  expect(asked).toHaveLength(2)
+  asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+  await settle()
+  expect(asked).toHaveLength(3)
+  keeper.repair()
+  asked[2]?.end.resolve({ action: 'kept' })
+  await up
+  expect(asked).toHaveLength(3)
+  // One poll is to come, not one for each task.
+  expect(time.pending()).toBe(1)
+  await keeper.close()
+  expect(time.pending()).toBe(0)
+})
+
+it('close ends the tasks that wait, too', async () => {
+  const { asked, keeper, settle, bringUp } = open()
+  await bringUp()
+  keeper.repair()
+  const up = keeper.bringUp('forever')
+  await settle()
+  const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
+  await keeper.close()
+  await rejected
+  expect(asked.map(({ how }) => how.signal.aborted)).toEqual([true, true, true])
 })
 
 it('repairs less and less often where somebody removes again what was written', async () => {
@@ -199,18 +235,22 @@ describe('the watch', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('tries an upsert that failed once more', async () => {
-    const { asked, keeper, bringUp, look, settle } = open()
-    await bringUp()
-    keeper.repair()
-    await settle()
-    asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
-    await settle()
-    await look()
-    asked[2]?.end.resolve({ action: 'kept' })
-    await settle()
-    expect(keeper.state()).toMatchObject({ state: 'provisioned' })
-  })
+  it.each<SubscriptionFinding>([{ kind: 'intact' }, { kind: 'changed', problem: 'its provisioning state is Failed' }])(
+    'tries an upsert that failed once more, where it is $kind',
+    async (finding) => {
+      const { asked, found, keeper, bringUp, look, settle } = open()
+      await bringUp()
+      found.next = finding
+      keeper.repair()
+      await settle()
+      asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+      await settle()
+      await look()
+      asked[2]?.end.resolve({ action: 'kept' })
+      await settle()
+      expect(keeper.state()).toMatchObject({ state: 'provisioned' })
+    },
+  )
 
   it('keeps what it knows while ARM does not answer, and looks again later', async () => {
     const { found, keeper, bringUp, look } = open()

@@ -67,6 +67,7 @@ export async function createInputSide(
     ...{ input, endpoints, logger, secrets, handler, fastify },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
+    mayBeRouted: () => keeper?.isReady() ?? true,
     onForeignDelivery: () => keeper?.repair(),
     subscriptionWrittenAt() {
       // What somebody else writes may change at any time: a token that fails then must not cost an event.

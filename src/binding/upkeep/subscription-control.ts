@@ -18,6 +18,7 @@ import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts
 import type { SubscriptionProperties } from '../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
 import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
+import { createEndpointQuestion } from '../../provision/handshake/ask-endpoint.ts'
 import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
 import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/provision-target.ts'
 import {
@@ -30,7 +31,7 @@ import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../sides/side-options.ts'
 
-type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook'>
+type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer'>
 
 export type SubscriptionControl = ReturnType<typeof controlOf>
 
@@ -56,6 +57,7 @@ export function connectSubscription(
   const target: ProvisionTarget = {
     ...{ api, input, worksWithout: false },
     wanted: [wantedWebHook(input)],
+    endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
     context: () => failureContext(input, resourceManager),
   }
   return controlOf(target, input, options)

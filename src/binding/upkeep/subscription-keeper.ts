@@ -7,6 +7,7 @@ import type { SubscriptionCheck } from '../../provision/upsert/read-subscription
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
+import { createTurns } from '../../support/work/in-turn.ts'
 import { createSubscriptionRepair } from './repair-pace.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord, reasonOf } from './subscription-state.ts'
@@ -40,21 +41,24 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const addsCredential = manages && (options.addsCredential ?? false)
   const closing = new AbortController()
   const record = createStateRecord({ logger, clock, addsCredential, manages })
-  let underWay: Promise<void> | undefined
+  const inTurn = createTurns()
+  let tasks = 0
+  let lastTask: Promise<void> = Promise.resolve()
   let cancelPoll = () => {}
   let wasPermitted = true
   let wasMissing = false
-  const mayStart = () => underWay === undefined && !closing.signal.aborted
+  const mayStart = () => tasks === 0 && !closing.signal.aborted
   const repair = createSubscriptionRepair({ logger, clock, mayStart, correct })
 
-  /** Runs one task; to be called while no other runs. A poll follows when none has run for a while. */
+  /** Runs one task, after those before it. A poll follows when none has run for a while. */
   function run(task: () => Promise<void>): Promise<void> {
     cancelPoll()
-    underWay = task().finally(() => {
-      underWay = undefined
-      if (!closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
+    tasks++
+    lastTask = inTurn(task).finally(() => {
+      tasks--
+      if (tasks === 0 && !closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
     })
-    return underWay
+    return lastTask
   }
 
   async function provision(
@@ -63,7 +67,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   ): Promise<UpsertOutcome | SubscriptionCheck> {
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
-      const how = { patience, signal, onLook: record.looked, onAttempt }
+      const how = { patience, signal, onLook: record.looked, onAnswer: record.answered, onAttempt }
       const control = await connect()
       const outcome = await (manages ? control.upsert(how) : control.check(how))
       wasPermitted = outcome.action !== 'notPermitted'
@@ -97,7 +101,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     })
   }
 
-  /** Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted. */
+  /**
+   * Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted: then
+   * what differs may be our own change that is not done, or a state `Failed` that our own write has left.
+   */
   async function needsProvision(): Promise<boolean> {
     try {
       const finding = await (await connect()).inspect(closing.signal, manages ? 'delivery' : 'all')
@@ -113,7 +120,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
         return true
       }
       wasMissing = false
-      if (finding.kind === 'intact' && (record.current().state !== 'provisioned' || !wasPermitted)) return true
+      if (record.current().state !== 'provisioned') return true
+      if (finding.kind === 'intact' && !wasPermitted) return true
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       const failure = readFailure(error, clock.now())
@@ -143,7 +151,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     async close(): Promise<void> {
       closing.abort()
       cancelPoll()
-      await underWay?.catch(() => {})
+      await lastTask.catch(() => {})
     },
   }
 }

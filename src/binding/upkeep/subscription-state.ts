@@ -2,6 +2,7 @@
 // "somebody changed the event subscription".
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { SubscriptionLook } from '../../provision/upsert/provision-target.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
@@ -61,17 +62,21 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     },
     /**
      * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
-     * rotation: they would be answered 503. True where it does not deliver yet, for its handshake has to reach us, and half a minute after
-     * `startWaiting` at the latest. Once true it stays so.
+     * rotation, and another replica answers for the endpoint: here they would be answered 503. True where it does not deliver yet, or
+     * nobody else answers, for its handshake has to reach us; and half a minute after `startWaiting` at the latest. Once true it stays so.
      */
     isReady: () => isReady || clock.elapsed() >= waitsUntil,
     startWaiting(): void {
       waitsUntil = clock.elapsed() + maxWaitMs
     },
-    /** An upsert read the event subscription. */
-    looked(delivering: boolean): void {
-      isReady ||= !delivering
-      delivers = delivering
+    /** The event subscription was read. */
+    looked(look: SubscriptionLook): void {
+      isReady ||= !look.lacksCredential
+      delivers = look.delivers
+    },
+    /** The endpoint was asked: another replica answers for it, or nobody does. */
+    answered(isServed: boolean): void {
+      isReady ||= !isServed
     },
     /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
     provisioned(wroteAt: number | undefined): void {

@@ -1,5 +1,6 @@
 // Handshake and health over OPTIONS (`WebHook-Allowed-Origin`, `-Rate`), validation code answer, 64 KiB bound.
 import type { IncomingHttpHeaders } from 'node:http'
+import { notReadyHeader } from '../../provision/handshake/handshake-request.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type Answer, jsonAnswer, problemAnswer } from '../http/answer.ts'
@@ -16,6 +17,8 @@ export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
   readonly draining: boolean
+  /** Whether this replica is ready for deliveries. A consent of one that is not says so, to replicas that ask who serves. */
+  readonly isReady: () => boolean
   /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
   readonly health: () => unknown
 }
@@ -24,7 +27,8 @@ export interface OptionsContext {
  * OPTIONS with an origin is the handshake of CloudEvents' web hooks (section 4). Headers give the consent, so another origin is answered
  * 200 without them: `isRefused`. OPTIONS without an origin asks for the listener's health.
  */
-export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, draining, health }: OptionsContext) {
+export function answerOptions(headers: IncomingHttpHeaders, context: OptionsContext) {
+  const { allowedOrigin, draining, isReady, health } = context
   const requested = headers['webhook-request-origin']
   if (typeof requested !== 'string' || requested.trim() === '')
     return { answer: answerHealth(draining, health), isRefused: false }
@@ -33,10 +37,13 @@ export function answerOptions(headers: IncomingHttpHeaders, { allowedOrigin, dra
   const consent = {
     'webhook-allowed-origin': origin ?? '',
     'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
+    ...readiness(isReady()),
   }
   const answer = { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
   return { answer, isRefused: !granted }
 }
+
+const readiness = (isReady: boolean) => (isReady ? {} : { [notReadyHeader]: 'true' })
 
 /** Grants the requested rate; any rate where none was requested, or the value is not a number. */
 function allowedRate(requested: string | readonly string[] | undefined): string {
@@ -53,10 +60,10 @@ function answerHealth(draining: boolean, health: () => unknown): Answer {
  * Answers the body of a SubscriptionValidation request: an array of one Event Grid event, or one CloudEvent whose data may be JSON in a
  * string. The `validationUrl` beside the code is never called, because a stranger may have written it.
  */
-export function answerValidation(body: Buffer): Answer {
+export function answerValidation(body: Buffer, { isReady }: { readonly isReady: boolean }): Answer {
   const code = readValidationCode(body)
   if (code === undefined) return problemAnswer(400, 'The body holds no validation code.')
-  return jsonAnswer(200, {}, { validationResponse: code })
+  return jsonAnswer(200, readiness(isReady), { validationResponse: code })
 }
 
 function readValidationCode(body: Buffer): string | undefined {

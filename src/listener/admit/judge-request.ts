@@ -50,7 +50,7 @@ export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
   return admitted
 }
 
-export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'health'> {
+export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'isReady' | 'health'> {
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential

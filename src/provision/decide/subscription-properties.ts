@@ -147,6 +147,10 @@ const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating
 /** Is a change of it under way? */
 export const isChanging = ({ provisioningState }: SubscriptionProperties): boolean => changing.has(provisioningState)
 
+/** Does it deliver, and is no change of it under way? A write could break it. */
+export const works = ({ provisioningState: state }: SubscriptionProperties): boolean =>
+  state === undefined || state === 'Succeeded'
+
 /** Does Event Grid deliver by it now? During a change it delivers by the settings from before. */
 export const isActive = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded' || state === 'Updating'

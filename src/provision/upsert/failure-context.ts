@@ -47,12 +47,13 @@ const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, 
 const ownSecrets = ({ credential }: EitherInput) =>
   credential?.kind === 'clientSecret' ? [credential.clientSecret.reveal()] : []
 
-/** The same, for messages about event subscriptions that exist: their secret attributes are not shown either. */
+/** The same, for messages about event subscriptions that exist: their secret attributes are not shown either, and `Failed` is said. */
 export function withSecretsOf(context: FailureContext, existing: readonly SubscriptionProperties[]): FailureContext {
   const values = existing
     .flatMap((properties) => webHookOf(properties)?.deliveryAttributeMappings ?? [])
     .flatMap(({ properties: { isSecret, value } = {} }) =>
       isSecret && value ? [value, ...splitDeliveryCredentials(value)] : [],
     )
-  return { ...context, secrets: [...context.secrets, ...values] }
+  const isFailed = existing.some(({ provisioningState }) => provisioningState === 'Failed')
+  return { ...context, isFailed, secrets: [...context.secrets, ...values] }
 }

@@ -5,8 +5,9 @@ import { explainFailure, type FailureContext, judgeFailure } from '../../azure/r
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
-import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
+import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import type { AskedEndpoint } from '../handshake/ask-endpoint.ts'
 import { withSecretsOf } from './failure-context.ts'
 import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
 
@@ -18,15 +19,27 @@ export interface ProvisionTarget {
   readonly wanted: readonly WantedSubscription[]
   /** What explanations name, by the resource that was asked about. */
   readonly context: (sourceId: string) => FailureContext
+  /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */
+  readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
   readonly worksWithout: boolean
   /** The namespace whose host name is wanted, and who takes it. Asked last. */
   readonly host?: { readonly namespaceId: string; readonly take: (hostname: string) => void } | undefined
 }
 
+/** What a read of the event subscription shows. */
+export interface SubscriptionLook {
+  /** Whether it delivers to this endpoint. */
+  readonly delivers: boolean
+  /** Whether it does so without our credential. */
+  readonly lacksCredential: boolean
+}
+
 export interface ProvisionHow extends Persistence {
-  /** Called after each read: whether the event subscription delivers to this endpoint already, with any credential. */
-  readonly onLook?: ((delivering: boolean) => void) | undefined
+  /** Called after each read of the event subscription. */
+  readonly onLook?: ((look: SubscriptionLook) => void) | undefined
+  /** Called after each question to the endpoint: whether somebody else answers for it, as far as is known. */
+  readonly onAnswer?: ((isServed: boolean) => void) | undefined
 }
 
 /** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
@@ -90,3 +103,7 @@ export function attemptUntilDone<Outcome>(
     },
   })
 }
+
+/** Whether the event subscription delivers where it should, with any credential. */
+export const isDelivering = (existing: SubscriptionProperties, wanted: WantedSubscription): boolean =>
+  isActive(existing) && wanted.awayFrom(existing) === undefined

@@ -1,12 +1,18 @@
 // Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { judgeFailure, untilHandshake } from '../../azure/resource-manager-refusal.ts'
 import { subscriptionIdOf } from '../arm/subscription-place.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
-import { isActive, isChanging, type SubscriptionProperties } from '../decide/subscription-properties.ts'
+import { isChanging, type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
+import {
+  type Asked,
+  attemptUntilDone,
+  isDelivering,
+  type ProvisionHow,
+  type ProvisionTarget,
+} from './provision-target.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -28,7 +34,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     const problems: string[] = []
     for (const one of wanted) {
       const existing = await asked.read(one, 'plain')
-      how.onLook?.(existing !== undefined && isDelivering(existing, one))
+      how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
       if (!existing) throw notThere(one)
       const problem = differenceOf(existing, one)
       if (problem !== undefined) problems.push(problem)
@@ -113,7 +119,9 @@ export async function inspectSubscriptions(
 function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
   if (isChanging(existing)) return undefined
   const { provisioningState: state = 'Succeeded' } = existing
-  return state === 'Succeeded' ? wanted.awayFrom(existing) : `its provisioning state is ${state}`
+  if (state === 'Succeeded') return wanted.awayFrom(existing)
+  const then = state === 'Failed' && webHookOf(existing) ? `: ${untilHandshake}` : ''
+  return `its provisioning state is ${state}${then}`
 }
 
 function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
@@ -123,9 +131,6 @@ function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscripti
   const upsert = decideUpsert(wanted.assumeHidden(existing), wanted, 'ignore')
   return 'because' in upsert ? upsert.because : undefined
 }
-
-const isDelivering = (existing: SubscriptionProperties, wanted: WantedSubscription) =>
-  isActive(existing) && wanted.awayFrom(existing) === undefined
 
 const notThere = ({ place }: WantedSubscription) =>
   new ArmFailureError({

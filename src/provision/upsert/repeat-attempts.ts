@@ -14,6 +14,8 @@ export interface UpsertOutcome {
   readonly action: 'kept' | 'notPermitted' | WriteAction
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
+  /** That it was written though the endpoint could not be asked: a sentence. */
+  readonly unreached?: string
 }
 
 /** One attempt that failed. Holds no secret. */

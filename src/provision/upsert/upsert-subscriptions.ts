@@ -6,9 +6,17 @@ import { backOff } from '../../support/time/back-off.ts'
 import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
 import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
 import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
-import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
+import { type SubscriptionProperties, works } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { type Asked, attemptUntilDone, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
+import { askBeforeWrite } from '../handshake/ask-before-write.ts'
+import { type EndpointAnswer, isServed } from '../handshake/ask-endpoint.ts'
+import {
+  type Asked,
+  attemptUntilDone,
+  isDelivering,
+  type ProvisionHow,
+  type ProvisionTarget,
+} from './provision-target.ts'
 import type { UpsertOutcome, WriteAction } from './repeat-attempts.ts'
 
 /**
@@ -48,21 +56,27 @@ const written = { create: 'created', patch: 'patched', replace: 'replaced' } as 
 
 /** Makes a function that reads one event subscription, decides, writes if necessary, and reads again. It remembers what it wrote. */
 function createUpserter(
-  { api, input }: ProvisionTarget,
+  { api, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
-  { logger, clock, random, onLook }: ProvisionHow,
+  { logger, clock, random, onLook, onAnswer }: ProvisionHow,
 ): (asked: Asked) => Promise<UpsertOutcome> {
   const { eventSubscriptionName: name } = input
   const { place } = wanted
   /** The write that took effect, or may have; the creation where there were more. */
   let wrote: WriteAction | undefined
   let isProvisioned = false
-  const outcome = (): UpsertOutcome => (wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' })
+  let unreached: string | undefined
+  let hasAsked = false
+  const outcome = (): UpsertOutcome =>
+    wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
+  const take = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
 
   return async ({ limits, read }) => {
     for (let writes = 0, reads = 1; ; reads++) {
       const existing = await read(wanted)
-      onLook?.(existing !== undefined && isActive(existing) && wanted.awayFrom(existing) === undefined)
+      const delivers = existing !== undefined && isDelivering(existing, wanted)
+      const lacksOurs = delivers && wanted.lacksCredential(existing)
+      onLook?.({ delivers, lacksCredential: lacksOurs })
       const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
       if (upsert.action === 'keep') {
         const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
@@ -76,6 +90,9 @@ function createUpserter(
         throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
       }
       if (upsert.action === 'wait') {
+        // Somebody's change needs a handshake too, which must not wait for one who waits for that change.
+        if (endpoint && lacksOurs && !hasAsked) take(await endpoint.ask(limits.signal))
+        hasAsked = true
         logger.debug(`the event subscription ${name} is ${upsert.state}; it is read again when that may be over`)
         const ms = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
         const message = `the event subscription ${name} is still ${upsert.state}, by our own change or somebody else's`
@@ -84,6 +101,12 @@ function createUpserter(
         return overwritten(existing, upsert)
       } else {
         writes++
+        if (endpoint && existing && works(existing)) {
+          unreached = await askBeforeWrite({
+            ...{ endpoint, eventSubscriptionName: name, because: upsert.because, mayWait: lacksOurs },
+            ...{ onAnswer: take, limits, logger, clock },
+          })
+        }
         await write(upsert, limits)
       }
     }

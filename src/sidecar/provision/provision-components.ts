@@ -18,6 +18,8 @@ export interface ProvisionOutcome extends Pick<ProvisionedComponent, 'name' | 'f
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
   readonly action?: UpsertOutcome['action'] | 'passedOver'
+  /** That it was written though the endpoint could not be asked first. */
+  readonly warning?: string
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }
 
@@ -57,7 +59,8 @@ async function provisionOne(
   const how = { endpoints, hostCredential: undefined, logger: silentLogger, signal, onAttempt }
   try {
     if (dryRun) return { subscriptions: await planProvision({ input, pull }, how) }
-    return { action: (await provisionOnce({ input, pull }, how)).action }
+    const { action, unreached: warning } = await provisionOnce({ input, pull }, how)
+    return { action, ...(warning !== undefined && { warning }) }
   } catch (error) {
     if (!(error instanceof BindingError)) throw error
     const { code, what, fix } = error

@@ -1,14 +1,22 @@
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 import { managementOf, sendArm } from '../../support/azure-clients.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
+import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
+import { queue } from '../../support/open-pull.ts'
+import { answer, noBackend, openIngress } from '../../support/public-ingress.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
 /** An emulator, the component `orders` whose endpoint answers the handshake, and `provision` to run on them. */
-async function openProvision() {
-  const emulator = await startEmulator()
+async function openProvision(options: EventGridEmulatorOptions = {}) {
+  const emulator = await startEmulator(options)
   let consents = true
   const webhook = await openWebhook(emulator, () => ({ consents, ...(consents ? {} : { status: 503 }) }))
   const folder = makeComponentFolder()
@@ -116,20 +124,98 @@ it('passes over a component that only publishes', async () => {
     text: expect.stringContaining('skipped: it only publishes'),
   })
   expect((await provision('--dry-run')).code).toBe(0)
+  const planned = JSON.parse((await provision('--dry-run', '--json')).text)
+  expect(planned.components).toEqual([{ name: 'orders', file: expect.any(String), subscriptions: [] }])
+  const done = JSON.parse((await provision('--json')).text)
+  expect(done.components).toEqual([{ name: 'orders', file: expect.any(String), action: 'passedOver' }])
   expect(emulator.eventSubscriptions()).toEqual([])
 })
 
 it('waits for the endpoint, and gives up after --wait', async () => {
   const { provision, endpointIsUp, existing } = await openProvision()
   endpointIsUp(false)
-  const { code, text } = await provision('--wait', '1s')
+  const { code, text } = await provision('--wait', '4s')
   expect(code).toBe(1)
   expect(text).toMatch(
     /^orders {2}.*orders\.yaml\n(?: {2}the handshake .*\n {2}the next try .*\n)+ {2}✗ HANDSHAKE_FAILED: .*503/,
   )
+  // Nothing worked before, so it was written, and what that has left is said.
+  expect(text).toContain('Event Grid delivers nothing by it until a handshake succeeds')
   endpointIsUp(true)
   expect((await provision('--wait', '1m')).code).toBe(0)
   expect(existing()?.provisioningState).toBe('Succeeded')
+})
+
+/** The same behind a public address that can really be asked. `--ca` has the authorities of both. */
+async function openBehindIngress() {
+  const ingress = await openIngress()
+  const world = await openProvision({ trustedCertificates: [ingress.ca] })
+  const ca = join(world.folder.path, 'authorities.pem')
+  writeFileSync(ca, `${world.emulator.ca}\n${ingress.ca}`)
+  const consent = answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.net' })
+  ingress.route(() => consent)
+  world.write({ subscriberEndpoint: ingress.url })
+  const provision = (...args: readonly string[]) => world.provision('--ca', ca, ...args)
+  expect((await provision()).code).toBe(0)
+  return { ...world, ingress, consent, provision }
+}
+
+it('writes nothing during an outage of the ingress, and says what waits', async () => {
+  const { provision, ingress, consent, write, existing, emulator } = await openBehindIngress()
+  ingress.route(() => noBackend)
+  write({ subscriberEndpoint: ingress.url, maxDeliveryAttempts: '7' })
+  const { requests } = emulator.records
+  requests.clear()
+  const { code, text } = await provision('--wait', '4s')
+  expect(code).toBe(1)
+  expect(text).toMatch(/✗ HANDSHAKE_FAILED: .*answered 503.*nothing is written.*other retryPolicy/)
+  expect(text).not.toContain('Event Grid delivers nothing')
+  expect(requests.filter(({ method }) => method === 'PUT' || method === 'PATCH')).toEqual([])
+  expect(existing()?.provisioningState).toBe('Succeeded')
+  ingress.route(() => consent)
+  expect((await provision()).code).toBe(0)
+  expect(existing()?.properties.retryPolicy).toMatchObject({ maxDeliveryAttempts: 7 })
+})
+
+it('writes where the endpoint cannot be reached from here, and names it', async () => {
+  const { provision, write, emulator, existing } = await openBehindIngress()
+  const away = `https://localhost:${await freePort()}/api/events`
+  const direct = createServer((_request, response) => response.writeHead(200, { 'webhook-allowed-origin': '*' }).end())
+  emulator.setIngress([{ from: new URL(away).origin, to: `http://127.0.0.1:${await listen(direct)}/` }])
+  write({ subscriberEndpoint: away })
+  const { code, text } = await provision('--wait', '6s', '--json')
+  expect(code).toBe(0)
+  const warning = expect.stringMatching(/localhost:\d+\/api\/events could not be reached from here \(ECONNREFUSED\)/)
+  expect(JSON.parse(text).components).toMatchObject([{ action: 'patched', warning }])
+  expect(existing()?.provisioningState).toBe('Succeeded')
+})
+
+it('takes --wait for pull too', async () => {
+  const emulator = await startEmulator({ namespaces: queue })
+  const folder = makeComponentFolder()
+  const { tenantId, clientId, clientSecret } = emulator
+  const fields = {
+    deliveryMode: 'pull',
+    namespaceTopic: emulator.namespaceTopic('orders').id,
+    tenantId,
+    clientId,
+    clientSecret,
+  }
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `    - { name: ${name}, value: ${JSON.stringify(value)} }`,
+  )
+  folder.write(
+    'pull.yaml',
+    `apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: pull }\nspec:\n  type: bindings.azure.eventgrid\n  version: v1\n  metadata:\n${lines.join('\n')}\n`,
+  )
+  emulator.failNext({ route: 'arm', status: 500, times: 1_000 })
+  const written: string[] = []
+  const args = ['--components', folder.path, '--emulator', emulator.endpoints.resourceManager, '--wait', '1s', '--json']
+  const terminal = createTerminal({ write: (more) => written.push(more) })
+  expect(await command.run(args, terminal, new AbortController().signal)).toBe(1)
+  expect(JSON.parse(written.join('')).components).toMatchObject([
+    { name: 'pull', error: { code: 'TIMEOUT', what: expect.stringContaining('gave up after') } },
+  ])
 })
 
 it('fails in the words of init where the client may not write, and goes on with the next component', async () => {

@@ -3,11 +3,11 @@
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/trust.ts'
+import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
 import { once } from '../world/once.ts'
-import type { Target } from '../world/probe.ts'
 import type { Route } from '../world/world.ts'
 
 export interface CertificateOptions {

@@ -1,8 +1,8 @@
 // Check `endpoint/connect`: TCP connection to the public endpoint within 5 s; firewall advice.
 import { connect } from 'node:net'
+import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { Target } from '../world/probe.ts'
 import type { InputWorld } from '../world/world.ts'
 
 const limitMs = 5_000

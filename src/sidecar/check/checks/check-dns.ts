@@ -1,8 +1,8 @@
 // Check `endpoint/dns` and `topic/dns`: name resolves; loopback, private and public address ranges.
 import { BlockList, isIP } from 'node:net'
+import { bareHost } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import { bareHost } from '../world/probe.ts'
 import type { Route } from '../world/world.ts'
 
 export interface DnsOptions {

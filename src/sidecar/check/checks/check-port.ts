@@ -1,8 +1,8 @@
 // Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
 
+import { citer } from '../../../provision/handshake/judge-handshake.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { idleSubscription } from '../judge/idle-subscription.ts'
-import { citer } from '../judge/judge-endpoint.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
 import type { InputWorld } from '../world/world.ts'
 

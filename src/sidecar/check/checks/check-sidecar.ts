@@ -1,11 +1,12 @@
 // Check `machine/sidecar`: the running `serve` or `run` has the component, each of its sides initialised and healthy.
+
+import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { CheckedComponent } from '../load-checked.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
-import { bareHost, probe } from '../world/probe.ts'
 
 /** Checks what `/healthz` at the metrics port of a `serve` or `run` says of the component. */
 export async function askSidecar(

@@ -1,15 +1,12 @@
-// Verdict on handshake answers: `WebHook-Allowed-Origin`, validation code, path rewritten by an ingress.
+// Verdict on handshake answers for `check`: who answers, and a path rewritten by an ingress.
 
-import { explainHandshakeAnswer } from '../../../azure/resource-manager-refusal.ts'
-import { querySecrets, scrub } from '../../../core/scrub.ts'
-import { showUrl } from '../../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake/judge-handshake.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
-import { cut, shellWord } from '../../../support/text/text.ts'
+import { shellWord } from '../../../support/text/text.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
 import { healthOf, type PortHolder } from '../world/own-listener.ts'
-import type { ProbeAnswer } from '../world/probe.ts'
 import type { EndpointAnswers } from '../world/probe-endpoint.ts'
 
 export interface JudgeEndpointOptions {
@@ -32,20 +29,8 @@ export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions)
     const remedy = `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=http://127.0.0.1:${input.handshakePort}/`
     return failed(`the emulator has no ingress rule for ${origin}${pathname}`, { remedy })
   }
-  const origin = input.environment.eventGridOrigin
-  if (options.status < 200 || options.status > 299) return refused('OPTIONS', options, input, cite)
-  const consent = options.headers['webhook-allowed-origin']?.trim().toLowerCase()
-  if (consent !== '*' && consent !== origin.toLowerCase()) {
-    const said =
-      consent === undefined ? 'without WebHook-Allowed-Origin' : `with WebHook-Allowed-Origin: ${cite(consent, 80)}`
-    const what = `OPTIONS with WebHook-Request-Origin: ${origin} was answered ${options.status} ${said}${who(options, cite)}`
-    return failed(what, { remedy: explained('OPTIONS', options, input).fix })
-  }
-  if (validation.status !== 200) return refused('POST', validation, input, cite)
-  if (responseOf(validation.body) !== code) {
-    const what = `POST of the validation event was answered 200 without its code${who(validation, cite)}`
-    return failed(what, { remedy: explained('POST', validation, input).fix })
-  }
+  const refusal = refusalOfOptions(options, input) ?? refusalOfValidation(validation, code, input)
+  if (refusal) return failed(refusal.what, { remedy: refusal.fix })
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
@@ -82,51 +67,4 @@ function strayPath({ health, options }: EndpointAnswers): string | undefined {
     if (isRecord(problem) && typeof problem.path === 'string') return problem.path
   }
   return undefined
-}
-
-const explained = (method: 'OPTIONS' | 'POST', { status }: ProbeAnswer, input: InputMetadata) =>
-  explainHandshakeAnswer({ method, answer: String(status) }, input.subscriberEndpoint)
-
-function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: InputMetadata, cite: Cite): Finding {
-  const { what, fix } = explained(method, answer, input)
-  const { location } = answer.headers
-  const aside =
-    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${cite(showUrl(location), 200)}`
-  return failed(`${what}${aside}${who(answer, cite)}`, { remedy: [fix, ...hints(answer)].join('\n') })
-}
-
-/** A text of a server as it may be shown: one line, cut, and without what is secret. */
-type Cite = (text: string, maxLength: number) => string
-
-/** A server may echo what it was sent: the query of `subscriberEndpoint`, or parts of it. */
-export function citer({ subscriberEndpoint }: Pick<InputMetadata, 'subscriberEndpoint'>): Cite {
-  const secrets = querySecrets(subscriberEndpoint)
-  return (text, maxLength) => cut(scrub(text, secrets), maxLength)
-}
-
-/** What identifies the server: its `server` header, the title of its page or its plain words. */
-function who({ headers, body }: ProbeAnswer, cite: Cite): string {
-  const isPlain = /^text\/plain\b/i.test(headers['content-type'] ?? '')
-  const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
-  const facts = [
-    ...(headers.server === undefined ? [] : [`server: ${cite(headers.server, 60)}`]),
-    ...(title === undefined ? [] : [`page: ${JSON.stringify(cite(title, 80))}`]),
-    ...(isPlain && body !== '' ? [JSON.stringify(cite(body, 160))] : []),
-  ]
-  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
-}
-
-/** Known causes (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
-function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
-  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
-  const rules = 'the WAF rules 920300, 942430, 920230, 942130 and 931130 of an Application Gateway'
-  const firewall = `a firewall may have answered: ${rules} block handshakes; exclude them for this path`
-  const locked =
-    'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)'
-  return [...(status === 403 && isPage ? [firewall] : []), ...(status === 401 ? [locked] : [])]
-}
-
-function responseOf(body: string): unknown {
-  const answer = readJson(body)
-  return isRecord(answer) ? answer.validationResponse : undefined
 }

@@ -1,6 +1,4 @@
 // Shared by push and output checks: name look-up, credential, existing subscription, RBAC actions needed.
-import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
@@ -9,13 +7,13 @@ import { placeAt } from '../../../provision/arm/subscription-place.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import { failureContext } from '../../../provision/upsert/failure-context.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
+import { type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { ClockSource } from '../checks/check-clock.ts'
 import { isForbidden } from '../judge/arm-finding.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { actionsOn, reachArm, readLimitMs } from './azure-place.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
-import { bareHost, type Target } from './probe.ts'
 import { probeEndpoint } from './probe-endpoint.ts'
 
 export interface Surroundings {
@@ -111,16 +109,8 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   }
 }
 
-const maxAddresses = 8
-
 /** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
 async function routeOf(url: URL, emulator?: string): Promise<Route> {
   const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
-  const host = bareHost(at)
-  const port = Number(at.port || (at.protocol === 'https:' ? 443 : 80))
-  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
-  return {
-    byEmulator: at !== url,
-    targets: [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port })),
-  }
+  return { byEmulator: at !== url, targets: await targetsOf(at) }
 }

@@ -133,7 +133,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
   passedOver: 'skipped: it only publishes',
 }
 
-function showOutcome({ subscriptions, action, error }: ProvisionOutcome, terminal: Terminal): void {
+function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([
       { text: '  ✗ ', tone: 'bad' },
@@ -148,6 +148,7 @@ function showOutcome({ subscriptions, action, error }: ProvisionOutcome, termina
       { text: actionWords[action], tone: 'plain' },
     ])
   }
+  if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
   for (const planned of subscriptions ?? []) showPlan(planned, terminal)
   if (subscriptions?.length === 0) terminal.line(`  ${actionWords.passedOver}`)
 }

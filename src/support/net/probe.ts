@@ -1,8 +1,10 @@
-// One raw http request for `check`: 6 s limit, 64 KiB body, no redirects.
+// One raw http request on a connection of its own: 6 s limit, 64 KiB body, no redirects; direct, or through a proxy's tunnel.
+import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
+import { HttpsProxyAgent } from 'https-proxy-agent'
 
 export interface Target {
   readonly address: string
@@ -12,9 +14,22 @@ export interface Target {
 /** The host of a URL, an IPv6 address without its brackets. */
 export const bareHost = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 
+const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:' ? 443 : 80))
+
+const maxAddresses = 8
+
+/** The addresses of a URL's host, eight at most. Rejects as Node's look-up does. */
+export async function targetsOf(url: URL): Promise<readonly Target[]> {
+  const host = bareHost(url)
+  const port = portOf(url)
+  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
+  return [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port }))
+}
+
 export interface Probe {
   readonly url: URL
-  readonly target: Target
+  /** Where the host is. A proxy is told the name of the URL instead. */
+  readonly target: Target | { readonly proxy: URL }
   readonly method: 'OPTIONS' | 'POST' | 'GET'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -35,19 +50,30 @@ export interface ProbeAnswer {
 const limitMs = 6_000
 const maxBytes = 65_536
 
+/** The answer of a proxy that opens no tunnel is not one of the host. */
+class ProxyRefusal extends Error {
+  readonly code = 'ERR_PROXY_TUNNEL'
+}
+
 /**
- * Sends one request on a new connection, without a proxy, and follows no redirect. It sends no user agent: no source says which
- * one Event Grid sends. Rejects with Node's error or a TimeoutError if there is no answer.
+ * Sends one request on a new connection, and follows no redirect. It sends no user agent. Rejects with Node's error or a TimeoutError if
+ * there is no answer.
  */
 export function probe({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
-  const over = AbortSignal.timeout(limitMs)
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  // Before a proxy has opened its tunnel the request itself says nothing of its end.
+  ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+  const to =
+    'proxy' in target
+      ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal: ended }) }
+      : { host: target.address, port: target.port, agent: false as const }
   const request = (isTls ? https : http).request({
-    ...{ host: target.address, port: target.port, method, path: `${url.pathname}${url.search}`, agent: false },
+    ...{ ...to, method, path: `${url.pathname}${url.search}` },
     ...(isTls && { servername: isIP(hostname) ? '' : hostname, ...(secureContext && { secureContext }) }),
-    signal: AbortSignal.any([signal, over]),
+    signal: ended,
     headers: {
       host: url.host,
       connection: 'close',
@@ -55,7 +81,12 @@ export function probe({ url, target, method, headers, body, secureContext, signa
       ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     },
   })
-  request.on('error', (error) => reject(over.aborted ? over.reason : error))
+  request.on('error', reject)
+  request.on('proxyConnect', ({ statusCode }: { readonly statusCode: number }) => {
+    if (statusCode === 200) return
+    reject(new ProxyRefusal(`the proxy answered ${statusCode} and opened no tunnel`))
+    request.destroy()
+  })
   // Nobody asked for an upgrade. Node then emits neither a response nor an error.
   request.on('upgrade', (response, socket) => {
     socket.destroy()

@@ -1,0 +1,92 @@
+import { connect, createServer } from 'node:net'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { createEndpointQuestion } from '../../../src/provision/handshake/ask-endpoint.ts'
+import { listen } from '../../support/listen.ts'
+import { answer, openIngress } from '../../support/public-ingress.ts'
+import { inputMetadata } from '../support/input.ts'
+
+const signal = new AbortController().signal
+const azure = 'https://management.azure.com'
+const consent = answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.net' })
+
+/** A proxy that answers CONNECT by this line, and leads where it says. */
+async function useProxy(line: string, port?: number): Promise<string[]> {
+  const asked: string[] = []
+  const proxy = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', (head) => {
+      asked.push(String(head).split('\r\n')[0] ?? '')
+      if (port === undefined) return void socket.end(`${line}\r\n\r\n<html>sign in</html>`)
+      const onward = connect(port, '127.0.0.1')
+      onward.on('error', () => socket.destroy())
+      socket.write(`${line}\r\n\r\n`)
+      socket.pipe(onward).pipe(socket)
+    })
+  })
+  vi.stubEnv('HTTPS_PROXY', `http://user:marked-password@127.0.0.1:${await listen(proxy)}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  return asked
+}
+
+it('asks through the proxy of the environment, which is told the name', async () => {
+  const ingress = await openIngress('orders.example.com')
+  ingress.route(() => consent)
+  const asked = await useProxy('HTTP/1.1 200 OK', ingress.port)
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+  expect(await ask(signal)).toEqual({ kind: 'consent', byWaiting: false })
+  ingress.route(() => answer(503))
+  expect(await ask(signal)).toMatchObject({ kind: 'refusal', refusal: { answer: '503' } })
+  expect(asked).toEqual(Array(2).fill('CONNECT orders.example.com:443 HTTP/1.1'))
+})
+
+it.each(['HTTP/1.1 403 Forbidden', 'HTTP/1.1 407 Proxy Authentication Required', 'HTTP/1.1 503 Service Unavailable'])(
+  'a proxy that opens no tunnel (%s) says nothing about the endpoint',
+  async (line) => {
+    const asked = await useProxy(line)
+    const input = inputMetadata({ subscriberEndpoint: 'https://orders.example.com/api/events' })
+    const { ask } = createEndpointQuestion({ input, endpoints: {}, resourceManager: azure })
+    expect(await ask(signal)).toEqual({ kind: 'silence', why: 'ERR_PROXY_TUNNEL' })
+    expect(asked).toHaveLength(1)
+  },
+)
+
+it.each([
+  { resourceManager: azure, endpoints: {}, kind: 'silence' },
+  { resourceManager: 'https://emulator:4430', endpoints: {}, kind: 'silence' },
+  { resourceManager: 'https://emulator:4430', endpoints: { topics: 'https://emulator:4430' }, kind: 'emulated' },
+  { resourceManager: 'https://localhost:4430', endpoints: {}, kind: 'emulated' },
+])('a name that does not resolve is $kind with $resourceManager and $endpoints', async ({ kind, ...where }) => {
+  const input = inputMetadata({ subscriberEndpoint: 'https://no-such-host.invalid/api/events' })
+  expect(await createEndpointQuestion({ input, ...where }).ask(signal)).toMatchObject({ kind })
+})
+
+it.each([
+  ['*', true],
+  [' EventGrid.Azure.net ', true],
+  ['other.example.com, eventgrid.azure.net', true],
+  ['eventgrid.azure.net.example.com', false],
+  ['', false],
+])('WebHook-Allowed-Origin: %j is consent: %s', async (allowed, isConsent) => {
+  const ingress = await openIngress()
+  ingress.route(() => answer(204, { 'webhook-allowed-origin': allowed }))
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+  expect(await ask(signal)).toMatchObject({ kind: isConsent ? 'consent' : 'refusal' })
+})
+
+it('reads a bounded part of an answer that never ends', async () => {
+  const ingress = await openIngress()
+  ingress.route(() => (response) => {
+    response.writeHead(404, { 'content-type': 'text/plain' })
+    const more = () => {
+      if (response.writable) response.write('x'.repeat(16_384), more)
+    }
+    more()
+  })
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+  const said = await ask(signal)
+  expect(said).toMatchObject({ kind: 'refusal', refusal: { answer: '404' } })
+  expect(JSON.stringify(said).length).toBeLessThan(1_000)
+})
