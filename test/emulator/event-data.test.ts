@@ -178,7 +178,7 @@ it.each([{ inputSchema: 'EventGridSchema' as const }, { inputSchema: 'CloudEvent
   'a dead letter of $inputSchema has its data as it was published',
   async ({ inputSchema }) => {
     const written: string[] = []
-    const resourceId = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a'
+    const resourceId = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/letters'
     const deadLetterDestination = {
       endpointType: 'StorageBlob',
       properties: { resourceId, blobContainerName: 'letters' },

@@ -9,10 +9,10 @@ import { type DeliverySettings, deliverySettings } from '../../src/emulator/deli
 import type { Ingress } from '../../src/emulator/delivery/send/ingress.ts'
 import { createDirectory, type Directory } from '../../src/emulator/entra/directory.ts'
 import { createTokenIssuer, type TokenIssuer } from '../../src/emulator/entra/token-issuer.ts'
+import type { WebHookProperties } from '../../src/emulator/model/resources/destination.ts'
 import type {
   EventSubscription,
   EventSubscriptionProperties,
-  WebHookProperties,
 } from '../../src/emulator/model/resources/event-subscription.ts'
 import type { Topic } from '../../src/emulator/model/resources/resource.ts'
 import { createStore, type Store } from '../../src/emulator/model/resources/store.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Fault, ManualClock } from '../../src/emulator/index.ts'
+import { storageAccountId } from '../support/azure-ids.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { startSubscriber } from './subscriber.ts'
 
@@ -11,7 +12,7 @@ async function openShop() {
   const clock = new ManualClock()
   const deadLetterDestination = {
     endpointType: 'StorageBlob',
-    properties: { resourceId: '/lost', blobContainerName: 'events' },
+    properties: { resourceId: storageAccountId, blobContainerName: 'events' },
   }
   const emulator = await startEmulator({
     clock,

@@ -238,7 +238,7 @@ export const configSchema = z.strictObject({
     z.boolean(),
   ),
   throttling: field(
-    "Answer 429 beyond Azure's rates, of calls to Resource Manager in an hour and of a topic's events in a second? Default: false.",
+    "Answer 429 beyond Azure's rates, of calls to Resource Manager and of a topic's events in a second? Default: false.",
     z.boolean(),
   ),
   deliveryTokenVersion: field(

@@ -54,7 +54,7 @@ function putTopic(targets: NamespaceTargets, namespace: Namespace, options: Name
     const body = { properties: { deliveryConfiguration: { deliveryMode: 'Queue' }, ...properties } }
     return storeQueueSubscription(targets, {
       ...{ id: `${topic.id}/eventSubscriptions/${name}`, name, topicId: topic.id },
-      properties: parseQueueSubscription(body, undefined),
+      properties: parseQueueSubscription(body, { retentionDays: topic.eventRetentionInDays }),
     }).id
   })
   return { id: topic.id, subscriptions }

@@ -1,7 +1,7 @@
-// Writing dead-letters: 5-minute delay and retry, dropped after 4 hours, blob path.
+// Writing dead-letters: their blobs, and when a store that fails is tried again: for 4 hours, for namespaces 2 days.
 import { randomUUID } from 'node:crypto'
 import { type EventText, textOf } from '../model/events/event-text.ts'
-import type { DeadLetterDestination } from '../model/resources/event-subscription.ts'
+import type { DeadLetterDestination } from '../model/resources/destination.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
@@ -21,12 +21,33 @@ export interface DeadLetterStore {
 /** A store that writes nothing: the emulator's records show the dead-lettered events. */
 export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
 
-/** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
-export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** When a store that fails is tried again, and for how long, in milliseconds. */
+export interface DeadLetterRetries {
+  /** The pauses; the last one repeats. */
+  readonly pausesMs: readonly number[]
+  readonly giveUpMs: number
+}
+
+/** Between the last try of an event and its dead-letter, in milliseconds (Event Grid: delivery-and-retry). */
+export const deadLetterDelayMs = 5 * minuteMs
+
+/** Of topics, domains and system topics (Event Grid: delivery-and-retry). */
+export const deadLetterRetries: DeadLetterRetries = { pausesMs: [5 * minuteMs], giveUpMs: 4 * hourMs }
+
+/** Of namespaces (Event Grid: dead-letter-event-subscriptions-namespace-topics, 2023). */
+export const namespaceDeadLetterRetries: DeadLetterRetries = {
+  pausesMs: [10_000, minuteMs, 5 * minuteMs],
+  giveUpMs: 48 * hourMs,
+}
 
 /** An event that is given up. */
 export interface DeadLetter {
   readonly subscription: { readonly id: string; readonly name: string }
+  /** The folder of its blobs in the container. */
+  readonly folder: string
   /** Without a destination the event is dropped. */
   readonly destination: DeadLetterDestination | undefined
   /** The event, with the reason. */
@@ -38,12 +59,15 @@ export interface DeadLetter {
 interface WaitingLetter extends DeadLetter {
   /** When writing failed first. */
   readonly failingSince?: number
+  /** How often writing failed. */
+  readonly failures?: number
 }
 
 export interface DeadLetterWriterOptions {
   readonly clock: Clock
   readonly records: Records['deadLetters']
   readonly store: DeadLetterStore
+  readonly retries: DeadLetterRetries
   readonly work: WorkCounter
   /** Called after each write. */
   readonly written: () => void
@@ -53,7 +77,8 @@ export interface DeadLetterWriterOptions {
  * Writes events that are given up to the container of their event subscription, and records them. Where writing fails
  * for hours, an event is dropped: its record has no `blobPath`.
  */
-export function createDeadLetterWriter({ clock, records, store, work, written }: DeadLetterWriterOptions) {
+export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
+  const { clock, records, store, retries, work, written } = options
   const waiting = new DueQueue<WaitingLetter>()
   const writing = new Set<WaitingLetter>()
   let cancelTimer: CancelTimer = () => {}
@@ -70,12 +95,12 @@ export function createDeadLetterWriter({ clock, records, store, work, written }:
     if (!last?.destination) return
     const at = clock.now()
     const { resourceId: storageAccountId, blobContainerName: container } = last.destination.properties
-    const path = deadLetterPath(last.subscription.name, at)
+    const path = deadLetterPath(last.folder, at)
     const content = `[${letters.map(({ event }) => textOf(event)).join(',')}]`
     try {
       await store.write({ storageAccountId, container, path, content })
     } catch {
-      // Like Event Grid, without a report: it tries again, and drops the events after four hours.
+      // Like Event Grid, without a report: it tries again, and drops the events in the end.
       return postpone(letters, at)
     }
     end(letters, `${container}/${path}`)
@@ -84,8 +109,10 @@ export function createDeadLetterWriter({ clock, records, store, work, written }:
   function postpone(letters: readonly WaitingLetter[], now: number): void {
     for (const letter of letters) {
       const failingSince = letter.failingSince ?? now
-      if (now - failingSince >= deadLetterTimes.giveUpMs) end([letter], undefined)
-      else waiting.add(now + deadLetterTimes.retryMs, { ...letter, failingSince })
+      const failures = (letter.failures ?? 0) + 1
+      const pauseMs = retries.pausesMs[failures - 1] ?? retries.pausesMs.at(-1) ?? 0
+      if (now - failingSince >= retries.giveUpMs) end([letter], undefined)
+      else waiting.add(now + pauseMs, { ...letter, failingSince, failures })
     }
     wake()
   }
@@ -146,9 +173,9 @@ export function createDeadLetterWriter({ clock, records, store, work, written }:
   }
 }
 
-/** `{NAME}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
-export function deadLetterPath(subscriptionName: string, at: number, id: string = randomUUID()): string {
+/** `{folder}/{Y}/{M}/{D}/{H}/{guid}.json`, in UTC and without padding zeroes (Event Grid: manage-event-delivery). */
+export function deadLetterPath(folder: string, at: number, id: string = randomUUID()): string {
   const time = new Date(at)
   const parts = [time.getUTCFullYear(), time.getUTCMonth() + 1, time.getUTCDate(), time.getUTCHours()]
-  return `${subscriptionName.toUpperCase()}/${parts.join('/')}/${id}.json`
+  return `${folder}/${parts.join('/')}/${id}.json`
 }

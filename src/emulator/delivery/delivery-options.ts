@@ -1,6 +1,6 @@
 // What deliveries need of the emulator, and their settings with defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64,
 // `maxPending`, `maxPendingBytes`.
-import { type DeadLetterStore, deadLetterTimes, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
+import { type DeadLetterStore, deadLetterDelayMs, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
@@ -64,7 +64,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
   }
   const settings: DeliverySettings = {
     retrySchedule,
-    deadLetterDelay: options.deadLetterDelay ?? deadLetterTimes.delayMs,
+    deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
     probation: options.probation ?? (retrySchedule ? false : {}),

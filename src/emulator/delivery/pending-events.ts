@@ -1,5 +1,5 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
-import { createDeadLetterWriter } from '../dead-letters/write-dead-letters.ts'
+import { createDeadLetterWriter, deadLetterRetries } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
@@ -40,6 +40,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     clock,
     records: options.records.deadLetters,
     store: settings.deadLetterStore,
+    retries: deadLetterRetries,
     work,
     written: waiters.check,
   })
@@ -58,6 +59,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     watcher?.changed(subscription, event, { state: 'given up', reason })
     const letter = {
       subscription,
+      folder: subscription.name.toUpperCase(),
       destination: deadLetterDestinationOf(subscription),
       event: deadLetteredForm(pending, reason, deliverySchemaOf(subscription)),
       done(blobPath: string | undefined) {

@@ -1,8 +1,12 @@
-// Queues per Queue event subscription: defaults, time to live, retention, dead-letter fields.
+// Queues per Queue event subscription: defaults, time to live, retention.
 import { durationSeconds } from '../../support/time/iso-duration.ts'
-import { createDeadLetterWriter, type DeadLetterWriterOptions } from '../dead-letters/write-dead-letters.ts'
+import {
+  createDeadLetterWriter,
+  type DeadLetterWriterOptions,
+  namespaceDeadLetterRetries,
+} from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import { type EventText, textOf, withMembers } from '../model/events/event-text.ts'
+import { type EventText, textOf } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
@@ -12,9 +16,9 @@ import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
+import { deadLetteredForm, deadLetterFolder } from './dead-lettered-event.ts'
 import {
   createPullQueue,
-  type DeadLetterReason,
   type PullQueue,
   type QueuedEvent,
   type QueueFigures,
@@ -47,7 +51,11 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   const entries = new Map<string, Entry>()
   let closed = false
 
-  const deadLetters = createDeadLetterWriter({ ...options.deadLetters, clock, written: () => waiters.check() })
+  const deadLetters = createDeadLetterWriter({
+    ...options.deadLetters,
+    ...{ clock, retries: namespaceDeadLetterRetries },
+    written: () => waiters.check(),
+  })
   const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)
@@ -79,8 +87,9 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         const { subscription: current } = entry
         const { queue: settings } = current.properties.deliveryConfiguration
         const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
-        const form = deadLetteredForm(event, reason)
-        deadLetters.add({ subscription: current, destination, event: form, done }, clock.now())
+        const folder = deadLetterFolder(current, store)
+        const form = deadLetteredForm(event, reason, clock.now())
+        deadLetters.add({ subscription: current, folder, destination, event: form, done }, clock.now())
         deadLetters.pump()
       },
     })
@@ -182,9 +191,4 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
     ...(filters && { advancedFilters: filters }),
   })
   return (body) => wants(acceptedForm(body))
-}
-
-function deadLetteredForm({ event, deliveryCount, acceptedAt }: QueuedEvent, reason: DeadLetterReason): EventText {
-  const publishtime = new Date(acceptedAt).toISOString()
-  return withMembers(event, { deadletterreason: reason, deliveryattempts: deliveryCount, publishtime })
 }

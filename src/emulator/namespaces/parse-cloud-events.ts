@@ -26,7 +26,8 @@ export function parseCloudEvents(headers: IncomingHttpHeaders, body: Buffer): re
   // The media type decides: `ce-` headers beside a structured event are ignored (recorded test of Azure's JavaScript client).
   const isBatch = mediaType === 'application/cloudevents-batch+json'
   if (!isBatch && mediaType !== 'application/cloudevents+json') {
-    if (headers['ce-specversion'] !== undefined) return [checked(binaryEvent(headers, contentType, mediaType, body))]
+    if (headers['ce-specversion'] !== undefined)
+      return [{ ...checked(binaryEvent(headers, contentType, mediaType, body)), isBinary: true }]
     throw badRequest(`The content type '${mediaType}' is not supported by a namespace topic.`)
   }
   const parsed = readJson(body.toString())

@@ -40,6 +40,8 @@ export interface QueuedEvent {
   readonly acceptedAt: number
   /** How often it was received. */
   readonly deliveryCount: number
+  /** When it was received last, in milliseconds since 1970; undefined for an event that nobody received. */
+  readonly receivedAt?: number | undefined
   /** Its number in the journal; undefined without a journal. */
   readonly row?: number | undefined
   /** Its bytes, which count as pending until it is released. */
@@ -66,6 +68,7 @@ export interface HeldEvent extends QueuedEvent {
 
 interface Item extends HeldEvent {
   deliveryCount: number
+  receivedAt: number | undefined
   lockToken: string | undefined
   state: keyof QueueFigures
   until: number | undefined
@@ -129,6 +132,7 @@ export function createPullQueue({ clock, changed, removed, ...options }: PullQue
   function lock(item: Item): ReceivedEvent {
     const lockToken = randomBytes(24).toString('base64url')
     item.deliveryCount++
+    item.receivedAt = clock.now()
     item.lockToken = lockToken
     locked.set(lockToken, item)
     hold(item, 'locked', settings.lockDurationMs)
@@ -167,6 +171,7 @@ export function createPullQueue({ clock, changed, removed, ...options }: PullQue
         ...event,
         state: 'available',
         until: undefined,
+        receivedAt: undefined,
         lockToken: undefined,
         timer: undefined,
         expiry: undefined,

@@ -3,8 +3,8 @@ import { readJson } from '../../support/text/json-text.ts'
 import { cut } from '../../support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
+import type { DeliveryAttributeMapping } from '../model/resources/destination.ts'
 import {
-  type DeliveryAttributeMapping,
   destinationOf,
   type EventSubscription,
   type SubscriptionFilter,

@@ -4,7 +4,7 @@ import { complaintAboutNode } from '../../support/process/node-version.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not
 // know before any line of ours runs.
-const complaint = complaintAboutNode(process.versions.node)
+const complaint = complaintAboutNode(process.versions.node, import.meta.url)
 if (complaint === undefined) {
   const [{ main }, { endProcessSoon }] = await Promise.all([import('./program.ts'), import('./process/end-process.ts')])
   endProcessSoon(await main(process.argv.slice(2)))

@@ -202,7 +202,7 @@ describe('a request', () => {
     ['without an api-version', 'GET', '{}?api-version=', 400, 'MissingApiVersionParameter'],
     ['with no date for it', 'GET', '{}?api-version=latest', 400, 'InvalidApiVersionParameter'],
     ['with an unknown one', 'GET', '{}?api-version=2016-01-01', 400, 'NoRegisteredProviderFound'],
-    ['with doubled slashes', 'GET', '/{}', 404, 'InvalidResourceType'],
+    ['with doubled slashes', 'GET', '{}//', 404, 'InvalidResourceType'],
     ['for an unknown action', 'POST', '{}/getMagic', 404, 'InvalidResourceType'],
     ['for an action by GET', 'GET', '{}/getFullUrl', 405, 'MethodNotAllowed'],
     ['by an unknown method', 'POST', '{}', 405, 'MethodNotAllowed'],

@@ -2,6 +2,7 @@ import type { EventSubscription, EventSubscriptionUpdateParameters } from '@azur
 import { describe, expect, it } from 'vitest'
 import { type EventGridEmulator, ManualClock } from '../../../src/emulator/index.ts'
 import { credentialOf, managementOf, send, sendArm } from '../../support/azure-clients.ts'
+import { eventHubId } from '../../support/azure-ids.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -224,7 +225,7 @@ describe('a PUT', () => {
     expect(url.search).toBe('?api-version=2022-06-15')
     expect(headers).not.toHaveProperty('retry-after')
     expect(headers['x-ms-request-id']).toMatch(/^[\da-f-]{36}$/)
-    expect(headers['x-ms-ratelimit-remaining-subscription-resource-requests']).toBe('899')
+    expect(headers['x-ms-ratelimit-remaining-subscription-resource-requests']).toBe('199')
   })
 
   it('hides the secret in the 201 of a PATCH', async () => {
@@ -241,7 +242,7 @@ describe('a PUT', () => {
   it('hides the secret of a destination that is no webhook', async () => {
     const { emulator } = await open()
     const { deliveryAttributeMappings } = secretive('').destination.properties
-    const properties = { resourceId: `${emulator.topic().id}/hub`, deliveryAttributeMappings }
+    const properties = { resourceId: eventHubId, deliveryAttributeMappings }
     await put(emulator, { destination: { endpointType: 'EventHub', properties } })
     await emulator.idle()
     const { body } = await sendArm(emulator, path(emulator))
@@ -463,14 +464,16 @@ it('has room for 500 event subscriptions a source', async () => {
     sendArm(emulator, `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`, {
       method: 'PUT',
       body: JSON.stringify({
-        properties: { destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } } },
+        properties: { destination: { endpointType: 'EventHub', properties: { resourceId: eventHubId } } },
       }),
     })
   expect((await put('first')).status).toBe(201)
   await emulator.idle()
   const { token } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
   const headers = { authorization: `Bearer ${token}` }
-  const body = JSON.stringify({ properties: { destination: { endpointType: 'EventHub', properties: {} } } })
+  const body = JSON.stringify({
+    properties: { destination: { endpointType: 'EventHub', properties: { resourceId: eventHubId } } },
+  })
   for (let name = 1; name < 500; name++) {
     const path = `/${scope}/providers/Microsoft.EventGrid/eventSubscriptions/n${name}00?api-version=2022-06-15`
     expect((await send(emulator, path, { method: 'PUT', headers, body })).status).toBe(201)

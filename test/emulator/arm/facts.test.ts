@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { emulatorDefaults, ManualClock } from '../../../src/emulator/index.ts'
 import { credentialOf, managementOf, send, sendArm } from '../../support/azure-clients.ts'
+import { eventHubId, storageAccountId } from '../../support/azure-ids.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -19,44 +20,47 @@ describe('throttling', () => {
         .map(([name, value]) => `${name.replace('x-ms-ratelimit-remaining-subscription-', '')} ${value}`)
     }
     const at = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions`
-    expect(await left(at)).toEqual(['reads 11999'])
-    expect(await left(at)).toEqual(['reads 11998'])
-    expect(await left(`${at}/shop`, { method: 'DELETE' })).toEqual(['deletes 14999'])
+    expect(await left(at)).toEqual(['reads 249'])
+    expect(await left(at)).toEqual(['reads 248'])
+    expect(await left(`${at}/shop`, { method: 'DELETE' })).toEqual(['resource-requests 199'])
     expect(await left(`${at}/shop`, put({ destination: webhookAt('https://x.example/') }))).toEqual([
-      'resource-requests 899',
+      'resource-requests 198',
     ])
-    expect(await left(`${scope}/providers/Microsoft.EventGrid/register`, { method: 'POST' })).toEqual(['writes 1199'])
+    expect(await left(`${scope}/providers/Microsoft.EventGrid/register`, { method: 'POST' })).toEqual(['writes 199'])
   })
 
-  it('answers 429 with Retry-After once an hour’s calls are made, where it is asked for', async () => {
+  it('answers 429 once a bucket of 200 writes is empty, until tokens are put back, where it is asked for', async () => {
     const clock = new ManualClock()
-    const emulator = await startEmulator({ ...owner, clock, throttling: true, tokenLifetimeSeconds: 10_000 })
+    const emulator = await startEmulator({ ...owner, clock, throttling: true })
     const register = `/subscriptions/${emulator.subscriptionId}/providers/Microsoft.EventGrid/register`
     const { token } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
-    const call = () =>
-      send(emulator, `${register}?api-version=2022-06-15`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-      })
-    const statuses = new Set<number>()
-    for (let batch = 0; batch < 60; batch++) {
-      for (const { status } of await Promise.all(Array.from({ length: 20 }, call))) statuses.add(status)
-    }
-    expect([...statuses]).toEqual([200])
-    await clock.advance(600_000)
+    const call = (method = 'POST', path = register) =>
+      send(emulator, `${path}?api-version=2022-06-15`, { method, headers: { authorization: `Bearer ${token}` } })
+    const statuses: number[] = []
+    for (let count = 0; count < 200; count++) statuses.push((await call()).status)
+    expect(new Set(statuses)).toEqual(new Set([200]))
     const refused = await call()
     expect(refused).toMatchObject({
       status: 429,
+      headers: { 'retry-after': '1' },
       body: {
         error: {
           code: 'SubscriptionRequestsThrottled',
-          message: expect.stringContaining("Please try again after '3000' seconds."),
+          message: expect.stringContaining("Please try again after '1' seconds"),
         },
       },
     })
-    expect(refused.headers['retry-after']).toBe('3000')
-    await clock.advance(3_000_000)
-    expect((await call()).status).toBe(200)
+    // Reads have a bucket of their own.
+    expect((await call('GET', emulator.topic().id)).headers).toHaveProperty(
+      'x-ms-ratelimit-remaining-subscription-reads',
+      '249',
+    )
+    await clock.advance(1000)
+    for (let count = 0; count < 10; count++) expect((await call()).status).toBe(200)
+    expect((await call()).status).toBe(429)
+    // A full bucket takes no more.
+    await clock.advance(1_800_000)
+    expect((await call()).headers).toHaveProperty('x-ms-ratelimit-remaining-subscription-writes', '199')
   })
 })
 
@@ -131,7 +135,7 @@ describe('quotas', () => {
       sendArm(
         emulator,
         `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`,
-        put({ destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } } }),
+        put({ destination: { endpointType: 'EventHub', properties: { resourceId: eventHubId } } }),
       )
     for (let count = 0; count < 50; count++) expect((await store(domain, `sub-${count}`)).status).toBe(201)
     expect(await store(domain, 'one-more')).toMatchObject({
@@ -287,7 +291,7 @@ describe('what an event subscription shows', () => {
         identity,
         deadLetterDestination: {
           endpointType: 'StorageBlob',
-          properties: { resourceId: '/x', blobContainerName: 'd' },
+          properties: { resourceId: storageAccountId, blobContainerName: 'letters' },
         },
       },
     }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ArmError } from '../../../src/emulator/arm/call/errors.ts'
 import { parseEventSubscription } from '../../../src/emulator/arm/subscriptions/read-settings.ts'
 import type { InputSchema } from '../../../src/emulator/model/resources/input-schema.ts'
+import { destinationIds } from '../../support/azure-ids.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const endpointUrl = 'https://example.com/api/events?code=1'
@@ -34,7 +35,7 @@ const attributes = (...deliveryAttributeMappings: readonly object[]) => hook({ d
 const filters = (...advancedFilters: readonly object[]) => ({ ...hook({}), filter: { advancedFilters } })
 const retries = (retryPolicy: object) => ({ ...hook({}), retryPolicy })
 const expiring = (expirationTimeUtc: string) => ({ ...hook({}), expirationTimeUtc })
-const letters = { endpointType: 'StorageBlob', properties: { resourceId: 'x' } }
+const letters = { endpointType: 'StorageBlob', properties: { resourceId: storageAccount } }
 
 describe('a PUT body is refused', () => {
   it.each<readonly [name: string, properties: unknown, message: RegExp]>([
@@ -83,6 +84,43 @@ describe('a PUT body is refused', () => {
     ['26 filters', filters(...numbers(26).map((n) => ({ operatorType: 'IsNotNull', key: `k${n}` }))), /25 items/],
     ['26 values', filters({ operatorType: 'NumberIn', key: 'n', values: numbers(26) }), /25 values/],
     ['a value of 513 characters', filters({ operatorType: 'StringIn', key: 's', values: ['x'.repeat(513)] }), /512/],
+    ...[
+      ...Object.keys(destinationIds).flatMap((endpointType) => [
+        { endpointType, properties: {} },
+        { endpointType, properties: { resourceId: storageAccount } },
+        { endpointType, properties: { resourceId: 'any text' } },
+      ]),
+      { endpointType: 'EventHub', properties: { resourceId: destinationIds.EventHub.replace(/\/eventhubs.*/, '') } },
+      { endpointType: 'MonitorAlert', properties: {} },
+      { endpointType: 'MonitorAlert', properties: { severity: 'Sev9' } },
+      { endpointType: 'MonitorAlert', properties: { severity: 'Sev1', actionGroups: ['/x'] } },
+      { endpointType: 'AzureFunction', properties: { resourceId: destinationIds.AzureFunction, maxEventsPerBatch: 0 } },
+    ].map((destination) => {
+      const cloudEvents = { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' }
+      return [`the destination ${JSON.stringify(destination)}`, cloudEvents, /destination\.properties\./] as const
+    }),
+    ...[{ type: 'Somebody' }, { type: 'UserAssigned' }, { type: 'UserAssigned', userAssignedIdentity: 'me' }, {}].map(
+      (identity) => {
+        const delivery = { deliveryWithResourceIdentity: { identity, destination: webhook() } }
+        return [`the identity ${JSON.stringify(identity)}`, delivery, /identity/] as const
+      },
+    ),
+    ...[
+      { resourceId: 'x', blobContainerName: 'letters' },
+      { resourceId: storageAccount, blobContainerName: 'Not A Container' },
+    ].map((properties) => {
+      const deadLetterDestination = { endpointType: 'StorageBlob', properties }
+      return [
+        `dead letters at ${Object.values(properties)}`,
+        { ...hook({}), deadLetterDestination },
+        /deadLetter/,
+      ] as const
+    }),
+    [
+      'a namespace topic that gets Event Grid events',
+      { destination: { endpointType: 'NamespaceTopic', properties: { resourceId: destinationIds.NamespaceTopic } } },
+      /must be CloudEventSchemaV1_0/,
+    ],
     ['a dead-letter without a container', { ...hook({}), deadLetterDestination: letters }, /blobContainerName/],
   ])('with %s', (_name, properties, message) => {
     expect(refusal(() => put(properties))).toMatchObject({
@@ -107,6 +145,45 @@ describe('a PUT body is refused', () => {
 })
 
 describe('a PUT body is taken', () => {
+  it.each<readonly [given: object, kept: object]>([
+    [{ eventDeliverySchema: 'cloudeventschemav1_0' }, { eventDeliverySchema: 'CloudEventSchemaV1_0' }],
+    [
+      { destination: { ...storageQueue(), endpointType: 'storagequeue' } },
+      { destination: { endpointType: 'StorageQueue' } },
+    ],
+    [
+      { destination: { endpointType: 'monitoralert', properties: { severity: 'sev1' } } },
+      { destination: { endpointType: 'MonitorAlert', properties: { severity: 'Sev1' } } },
+    ],
+    [
+      { filter: { advancedFilters: [{ operatorType: 'STRINGIN', key: 'a', values: ['B'] }] } },
+      { filter: { advancedFilters: [{ operatorType: 'StringIn', values: ['B'] }] } },
+    ],
+    [
+      attributes({ ...attribute('X', 'static'), type: 'static' }),
+      { destination: { properties: { deliveryAttributeMappings: [{ name: 'X', type: 'Static' }] } } },
+    ],
+    [
+      {
+        deliveryWithResourceIdentity: { identity: { type: 'systemassigned' }, destination: webhook() },
+        destination: null,
+      },
+      { deliveryWithResourceIdentity: { identity: { type: 'SystemAssigned' } } },
+    ],
+    [
+      {
+        deadLetterDestination: {
+          ...letters,
+          properties: { ...letters.properties, blobContainerName: 'dead' },
+          endpointType: 'storageblob',
+        },
+      },
+      { deadLetterDestination: { endpointType: 'StorageBlob' } },
+    ],
+  ])('with enumerated values in any letter case: %j', (given, kept) => {
+    expect(put({ ...hook({}), ...given })).toMatchObject(kept)
+  })
+
   it.each<{ input: InputSchema | undefined; expected: string }>([
     { input: undefined, expected: 'EventGridSchema' },
     { input: 'EventGridSchema', expected: 'EventGridSchema' },
@@ -132,9 +209,9 @@ describe('a PUT body is taken', () => {
     expect(put(properties)).toEqual(properties)
   })
 
-  it.each(['EventHub', 'AzureFunction', 'ServiceBusQueue'])('for a destination of type %s', (endpointType) => {
-    const destination = { endpointType, properties: { resourceId: '/subscriptions/x' } }
-    expect(put({ destination }).destination).toEqual(destination)
+  it.each(Object.entries(destinationIds))('for a destination of type %s', (endpointType, resourceId) => {
+    const destination = { endpointType, properties: { resourceId } }
+    expect(put({ destination, eventDeliverySchema: 'CloudEventSchemaV1_0' }).destination).toEqual(destination)
   })
 
   it('for a storage queue', () => {
@@ -176,7 +253,7 @@ describe('a PATCH body', () => {
   })
 
   it('with a webhook without URL is refused where the destination was none', () => {
-    const hub = { endpointType: 'EventHub', properties: { resourceId: '/x' } }
+    const hub = { endpointType: 'EventHub', properties: { resourceId: destinationIds.EventHub } }
     const attempt = () =>
       parseEventSubscription(
         'PATCH',

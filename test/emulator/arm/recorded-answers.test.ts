@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { type EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../../src/emulator/index.ts'
 import { sendArm } from '../../support/azure-clients.ts'
+import { eventHubId, functionId, storageAccountId } from '../../support/azure-ids.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -80,12 +81,12 @@ it.each([
 it('writes of domains count with those of all providers', async () => {
   const { send } = await open()
   const { headers } = await send('PUT', `${eventGrid}/domains/shop`, { location: 'westeurope' })
-  expect(headers).toHaveProperty('x-ms-ratelimit-remaining-subscription-writes', '1199')
+  expect(headers).toHaveProperty('x-ms-ratelimit-remaining-subscription-writes', '199')
 })
 
 it('an Azure Function has its batch defaults where it is read', async () => {
   const { emulator, send } = await open()
-  const destination = { endpointType: 'AzureFunction', properties: { resourceId: '/elsewhere' } }
+  const destination = { endpointType: 'AzureFunction', properties: { resourceId: functionId } }
   await send('PUT', onTopic, { properties: { destination } })
   await emulator.idle()
   expect((await send('GET', onTopic)).body).toMatchObject({
@@ -94,7 +95,11 @@ it('an Azure Function has its batch defaults where it is read', async () => {
 })
 
 it.each([
-  { name: 'of a topic', path: onTopic, settings: { destination: { endpointType: 'EventHub', properties: {} } } },
+  {
+    name: 'of a topic',
+    path: onTopic,
+    settings: { destination: { endpointType: 'EventHub', properties: { resourceId: eventHubId } } },
+  },
   { name: 'of a namespace', path: onQueue, settings: { deliveryConfiguration: { deliveryMode: 'Queue' } } },
 ])('an empty expirationTimeUtc of an event subscription $name is none', async ({ path, settings }) => {
   const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
@@ -119,7 +124,7 @@ it.each(['topics', 'domains'])('%s keep what has no effect here, and show it', a
 
 it.each([
   { type: 'topics', more: {} },
-  { type: 'systemTopics', more: { source: '/subscriptions/1/x', topicType: 'Microsoft.Storage.StorageAccounts' } },
+  { type: 'systemTopics', more: { source: storageAccountId, topicType: 'Microsoft.Storage.StorageAccounts' } },
   { type: 'namespaces', more: {} },
 ])('a system-assigned identity of $type has a principal, which a role is assigned to', async ({ type, more }) => {
   const { emulator, send } = await open()
@@ -160,7 +165,10 @@ it.each([
   },
   {
     what: 'a function in a group that is not there',
-    destination: { endpointType: 'AzureFunction', properties: { resourceId: elsewhere.replace('photos', 'f') } },
+    destination: {
+      endpointType: 'AzureFunction',
+      properties: { resourceId: '{id}/resourceGroups/none/providers/Microsoft.Web/sites/shop/functions/handle' },
+    },
   },
   {
     what: 'a namespace topic that is not there',
@@ -208,7 +216,7 @@ it('an event subscription of a namespace answers getDeliveryAttributes and getFu
   const { send } = await open({
     namespaces: [{ name: 'pull', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
   })
-  expect(await send('POST', `${onQueue}/getDeliveryAttributes`)).toMatchObject({ status: 200, body: { value: [] } })
+  expect(await send('POST', `${onQueue}/getDeliveryAttributes`)).toMatchObject({ status: 200, body: { value: null } })
   expect(await send('POST', `${onQueue}/getFullUrl`)).toMatchObject({ status: 200, body: { endpointUrl: null } })
   // Every object has a member of that name.
   expect(await send('POST', `${onQueue}/constructor`)).toMatchObject({ status: 404 })
@@ -226,5 +234,194 @@ it('a PATCH of an event subscription of a namespace keeps the delivery mode that
   expect(status).toBe(202)
   expect((await send('GET', onQueue)).body).toMatchObject({
     properties: { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 4 } } },
+  })
+})
+
+it.each(['', '/', '//'])('a path that begins with /%s is the same path', async (more) => {
+  const { emulator, send } = await open()
+  const { url } = await openWebhook(emulator)
+  await send('PUT', onTopic, { properties: { destination: webhookAt(url) } })
+  await emulator.idle()
+  const path = `${more}/subscriptions/${emulator.subscriptionId}${onTopic}`
+  expect(await sendArm(emulator, path)).toMatchObject({ status: 200, body: { name: 'shop' } })
+  expect(await sendArm(emulator, `${path}/getFullUrl`, { method: 'POST' })).toMatchObject({
+    body: { endpointUrl: url },
+  })
+  expect(await sendArm(emulator, `${path}/getDeliveryAttributes`, { method: 'POST' })).toMatchObject({
+    body: { value: null },
+  })
+})
+
+it('the status of an operation at an Azure subscription has no region in its URL', async () => {
+  const { emulator, send } = await open()
+  const { url } = await openWebhook(emulator)
+  const path = '/providers/Microsoft.EventGrid/eventSubscriptions/everything'
+  await send('PUT', path, {
+    properties: { destination: webhookAt(url), eventDeliverySchema: 'CloudEventSchemaV1_0' },
+  })
+  await emulator.idle()
+  const changed = await send('PATCH', path, { labels: ['a'] })
+  expect(new URL(String(changed.headers['azure-asyncoperation'])).pathname).toMatch(
+    /^\/subscriptions\/[\da-f-]+\/providers\/Microsoft\.EventGrid\/operationsStatus\/[\dA-F-]{36}$/,
+  )
+  expect(await endOf(emulator, changed)).toMatchObject({ status: 'Succeeded' })
+})
+
+it('a topic takes enumerated values in any letter case, and shows them in Azure’s spelling', async () => {
+  const { emulator, send } = await open()
+  const inboundIpRules = [{ ipMask: '10.0.0.0/8', action: 'allow' }]
+  const path = `${eventGrid}/topics/cased`
+  const made = await send('PUT', path, {
+    location: 'westeurope',
+    identity: { type: 'none' },
+    properties: { inputSchema: 'CLOUDEVENTSCHEMAV1_0', publicNetworkAccess: 'enabled', inboundIpRules },
+  })
+  const shown = {
+    identity: { type: 'None', principalId: null, tenantId: null, userAssignedIdentities: null },
+    properties: {
+      inputSchema: 'CloudEventSchemaV1_0',
+      publicNetworkAccess: 'Enabled',
+      inboundIpRules: [{ ipMask: '10.0.0.0/8', action: 'Allow' }],
+    },
+  }
+  expect(made).toMatchObject({ status: 201, body: shown })
+  await emulator.idle()
+  expect((await send('GET', path)).body).toMatchObject(shown)
+})
+
+it.each([
+  { what: 'an identity of no type', body: { identity: {} } },
+  { what: 'an identity of an unknown type', body: { identity: { type: 'Somebody' } } },
+  { what: 'a sku that Event Grid does not have', body: { sku: { name: 'Gold' } } },
+])('a topic with $what is refused', async ({ body }) => {
+  const { send } = await open()
+  expect((await send('PUT', `${eventGrid}/topics/wrong`, { location: 'westeurope', ...body })).status).toBe(400)
+})
+
+it('a topic has sku and kind in the previews, and minimumTlsVersionAllowed since 2023-06-01-preview', async () => {
+  const { send } = await open()
+  const path = `${eventGrid}/topics/orders`
+  const preview = Object((await send('GET', path, undefined, '2023-06-01-preview')).body)
+  expect(preview).toMatchObject({
+    sku: { name: 'Basic' },
+    kind: 'Azure',
+    properties: { minimumTlsVersionAllowed: '1.0', dataResidencyBoundary: 'WithinGeopair' },
+  })
+  expect(preview.properties).not.toHaveProperty('disableLocalAuth')
+  const stable = Object((await send('GET', path, undefined, '2022-06-15')).body)
+  expect(stable).not.toHaveProperty('sku')
+  expect(stable.properties).not.toHaveProperty('minimumTlsVersionAllowed')
+})
+
+it.each([
+  { version: '2023-06-01-preview', filled: true },
+  { version: '2025-04-01-preview', filled: true },
+  { version: '2022-06-15', filled: false },
+])('the first answer to a filter has the default retry policy in $version: $filled', async ({ version, filled }) => {
+  const { emulator, send } = await open()
+  const { url } = await openWebhook(emulator)
+  const properties = { destination: webhookAt(url), filter: { subjectBeginsWith: '/a' } }
+  const { body } = await send('PUT', onTopic, { properties }, version)
+  const wanted = { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 }
+  expect(Object(body).properties.retryPolicy).toEqual(filled ? wanted : undefined)
+})
+
+it('the port that https has anyway is not a part of endpointBaseUrl', async () => {
+  const { send } = await open()
+  const { body } = await send('PUT', onTopic, {
+    properties: { destination: webhookAt('https://shop.example:443/hook?code=1') },
+  })
+  expect(Object(body).properties.destination.properties.endpointBaseUrl).toBe('https://shop.example/hook')
+})
+
+it('a system topic without an identity is made and changed at once', async () => {
+  const { send } = await open()
+  const path = `${eventGrid}/systemTopics/photos`
+  const properties = { source: storageAccountId, topicType: 'Microsoft.Storage.StorageAccounts' }
+  const guid = expect.stringMatching(/^[\da-f-]{36}$/)
+  for (const made of [
+    await send('PUT', path, { location: 'westeurope', properties }),
+    await send('PATCH', path, { tags: { a: 'b' } }),
+  ]) {
+    expect(made).toMatchObject({
+      status: 200,
+      body: { properties: { provisioningState: 'Succeeded', metricResourceId: guid } },
+    })
+    expect(made.headers).not.toHaveProperty('azure-asyncoperation')
+  }
+})
+
+it.each([
+  { source: storageAccountId, topicType: 'Microsoft.KeyVault.Vaults' },
+  { source: '/subscriptions/1', topicType: 'Microsoft.Storage.StorageAccounts' },
+  { source: `${storageAccountId}/blobServices`, topicType: 'Microsoft.Storage.StorageAccounts' },
+])('a system topic of $topicType whose source is $source is refused', async ({ source, topicType }) => {
+  const { send } = await open()
+  const body = { location: 'westeurope', properties: { source, topicType } }
+  expect(await send('PUT', `${eventGrid}/systemTopics/wrong`, body)).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('Source format can be found in topic type properties.') } },
+  })
+})
+
+it.each([
+  { method: 'PUT', path: `${eventGrid}/topics/orders`, counter: 'writes' },
+  { method: 'PUT', path: `${eventGrid}/systemTopics/photos`, counter: 'writes' },
+  { method: 'PUT', path: `${eventGrid}/domains/shop/topics/lamps`, counter: 'writes' },
+  { method: 'POST', path: `${eventGrid}/topics/orders/listKeys`, counter: 'writes' },
+  { method: 'PUT', path: `${eventGrid}/topics/orders/eventSubscriptions/shop`, counter: 'writes' },
+  { method: 'POST', path: `${onTopic}/getFullUrl`, counter: 'writes' },
+  { method: 'PUT', path: onTopic, counter: 'resource-requests' },
+  { method: 'PATCH', path: onTopic, counter: 'resource-requests' },
+  { method: 'DELETE', path: onTopic, counter: 'resource-requests' },
+  { method: 'DELETE', path: `${eventGrid}/topics/orders`, counter: 'deletes' },
+  { method: 'GET', path: onTopic, counter: 'reads' },
+])('$method $path is counted with the $counter', async ({ method, path, counter }) => {
+  const { send } = await open()
+  const { headers } = await send(method, path, method === 'GET' ? undefined : {})
+  const counted = Object.keys(headers).filter((name) => name.startsWith('x-ms-ratelimit-remaining'))
+  expect(counted).toEqual([`x-ms-ratelimit-remaining-subscription-${counter}`])
+})
+
+it('CustomInputSchema of a topic of EventGridSchema is refused in Azure’s words', async () => {
+  const { emulator, send } = await open()
+  await send('PUT', `${eventGrid}/topics/plain`, { location: 'westeurope' })
+  await emulator.idle()
+  const path = `${eventGrid}/topics/plain/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+  const properties = { destination: webhookAt('https://shop.example'), eventDeliverySchema: 'CustomInputSchema' }
+  const message =
+    'The specified EventDeliverySchema value "CustomInputSchema" cannot be used in combination with the topic\'s input schema ' +
+    'of EventGridSchema.'
+  expect(await send('PUT', path, { properties })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'InvalidRequest', message } },
+  })
+})
+
+it('a partner destination is named as not supported', async () => {
+  const { send } = await open()
+  const destination = { endpointType: 'PartnerDestination', properties: {} }
+  expect(await send('PUT', onTopic, { properties: { destination } })).toMatchObject({
+    status: 400,
+    body: { error: { code: 'NotSupportedByEmulator' } },
+  })
+})
+
+it.each([
+  { eventTimeToLive: 'PT59S', status: 400 },
+  { eventTimeToLive: 'PT1M', status: 201 },
+  { eventTimeToLive: 'P2D', status: 201 },
+  { eventTimeToLive: 'PT48H1M', status: 400 },
+])('a Queue with an eventTimeToLive of $eventTimeToLive is answered $status', async ({ eventTimeToLive, status }) => {
+  const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders', eventRetentionInDays: 2 }] }] })
+  const deliveryConfiguration = { deliveryMode: 'queue', queue: { eventTimeToLive } }
+  expect((await send('PUT', onQueue, { properties: { deliveryConfiguration } })).status).toBe(status)
+})
+
+it('deliveryRetryPeriodInDays of a Queue is named as not supported', async () => {
+  const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const deliveryConfiguration = { deliveryMode: 'Queue', queue: { deliveryRetryPeriodInDays: 1 } }
+  expect((await send('PUT', onQueue, { properties: { deliveryConfiguration } })).body).toMatchObject({
+    error: { code: 'NotSupportedByEmulator' },
   })
 })

@@ -157,6 +157,10 @@ describe('a custom topic', () => {
     const shown = async (version: string) =>
       Object((await sendArm(emulator, `${emulator.topic().id}?api-version=${version}`)).body).properties
         .disableLocalAuth
+    // Where nobody wrote it, it is not shown (recorded, 2024).
+    expect(await shown('2021-12-01')).toBeUndefined()
+    const body = JSON.stringify({ properties: { disableLocalAuth: false } })
+    await sendArm(emulator, emulator.topic().id, { method: 'PATCH', body })
     expect(await shown('2020-06-01')).toBeUndefined()
     expect(await shown('2021-12-01')).toBe(false)
   })

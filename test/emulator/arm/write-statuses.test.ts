@@ -34,6 +34,7 @@ const writes: Readonly<Record<WrittenType, { readonly path: string; readonly put
       path: `${eventGrid}/systemTopics/made`,
       put: {
         location: 'westeurope',
+        identity: { type: 'SystemAssigned' },
         properties: {
           source: `/subscriptions/ID/${group}/providers/Microsoft.Storage/storageAccounts/photos`,
           topicType: 'Microsoft.Storage.StorageAccounts',

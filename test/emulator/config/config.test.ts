@@ -132,7 +132,7 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
   [
     'a delivery schema that the domain of a scope cannot have',
     `domains: [{ name: shop }]\n${audit(`scope: ${lamps}`, 'properties: { eventDeliverySchema: EventGridSchema }')}`,
-    /^3:5: eventSubscriptions\[0\] is refused by Event Grid: .*EventGridSchema is not supported/,
+    /^3:5: eventSubscriptions\[0\] is refused by Event Grid: .*"EventGridSchema" cannot be used/,
   ],
   [
     'a source twice',

@@ -1,13 +1,14 @@
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { createBlobDeadLetterStore } from '../../../src/emulator/dead-letters/blob-dead-letter-store.ts'
+import { storageAccountId } from '../../support/azure-ids.ts'
 import { startAzurite } from '../delivery/azurite.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const minute = 60_000
 const deadLetterDestination = {
   endpointType: 'StorageBlob',
-  properties: { resourceId: '/subscriptions/1/storage', blobContainerName: 'letters' },
+  properties: { resourceId: storageAccountId, blobContainerName: 'letters' },
 } as const
 
 async function listBlobs(container: ContainerClient): Promise<BlobItem[]> {

@@ -154,5 +154,5 @@ describe('without a dead-letter destination', () => {
 })
 
 it('numbers in the path have no padding zeroes, and are in UTC', () => {
-  expect(deadLetterPath('name', Date.UTC(2026, 8, 3, 4, 59), 'id')).toBe('NAME/2026/9/3/4/id.json')
+  expect(deadLetterPath('NAME', Date.UTC(2026, 8, 3, 4, 59), 'id')).toBe('NAME/2026/9/3/4/id.json')
 })

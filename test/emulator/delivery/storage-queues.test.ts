@@ -3,6 +3,7 @@ import { type QueueClient, QueueServiceClient } from '@azure/storage-queue'
 import { describe, expect, it } from 'vitest'
 import { createStorageQueues, ManualClock } from '../../../src/emulator/index.ts'
 import { managementOf, sendArm } from '../../support/azure-clients.ts'
+import { destinationIds } from '../../support/azure-ids.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { startAzurite } from './azurite.ts'
 
@@ -124,13 +125,14 @@ describe('a storage queue', () => {
 })
 
 describe('a destination that the emulator does not deliver to', () => {
-  it.each([
+  it.each<{ readonly type: 'EventHub' | 'ServiceBusQueue' | 'StorageQueue'; readonly says: string }>([
     { type: 'EventHub', says: 'does not deliver to destinations of the type EventHub' },
     { type: 'ServiceBusQueue', says: 'does not deliver to destinations of the type ServiceBusQueue' },
     { type: 'StorageQueue', says: 'give storageQueueConnectionString in the configuration' },
   ])('$type is accepted, with a warning', async ({ type, says }) => {
     const emulator = await startEmulator()
-    const destination = { endpointType: type, properties: { resourceId: storageAccount, queueName: 'letters' } }
+    const resourceId = type === 'StorageQueue' ? storageAccount : destinationIds[type]
+    const destination = { endpointType: type, properties: { resourceId, queueName: 'letters' } }
     const properties = { destination }
     const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/letters`
     const answer = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })
@@ -145,7 +147,7 @@ describe('a destination that the emulator does not deliver to', () => {
   it('is not a namespace topic', async () => {
     const emulator = await startEmulator()
     const properties = {
-      destination: { endpointType: 'NamespaceTopic', properties: { resourceId: '/x' } },
+      destination: { endpointType: 'NamespaceTopic', properties: { resourceId: destinationIds.NamespaceTopic } },
       eventDeliverySchema: 'CloudEventSchemaV1_0',
     }
     const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/letters`

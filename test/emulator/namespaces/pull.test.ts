@@ -135,15 +135,44 @@ it('dead-letters a rejected event, and one that was received too often', async (
   for (const _ of [1, 2]) await settle('release', [(await receive())[0]?.lockToken ?? ''])
   await emulator.settled()
   expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject([
-    { id: 'one', deadletterreason: 'Rejected' },
-    { id: 'two', deadletterreason: 'MaxDeliveryAttemptsExceeded', deliveryattempts: 2 },
+    { id: 'one', deadletterProperties: { deadletterreason: 'Rejected by the receiver', deliveryattempts: 1 } },
+    {
+      id: 'two',
+      deadletterProperties: { deadletterreason: 'Maximum delivery attempts was exceeded', deliveryattempts: 2 },
+    },
+  ])
+})
+
+it('wraps the dead letter of an event that was published in binary mode', async () => {
+  const { emulator, topic, receive, settle } = await openQueue()
+  await send(emulator, '/namespaces/shop/topics/orders:publish?api-version=2024-06-01', {
+    method: 'POST',
+    headers: {
+      authorization: `SharedAccessKey ${topic.key}`,
+      'content-type': 'application/json',
+      ...{ 'ce-id': 'b-1', 'ce-source': '/shop', 'ce-type': 'order.placed', 'ce-specversion': '1.0' },
+    },
+    body: '{"total":1.0}',
+  })
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await emulator.settled()
+  expect(emulator.records.deadLetters.last?.events).toMatchObject([
+    {
+      event: { id: 'b-1', data: { total: 1 } },
+      customDeliveryProperties: {},
+      deadletterProperties: {
+        deliveryattempts: 1,
+        publishutc: expect.stringMatching(/\.\d{7}Z$/),
+        deliveryattemptutc: expect.stringMatching(/\.\d{7}Z$/),
+      },
+    },
   ])
 })
 
 const storage = {
   endpointType: 'StorageBlob',
   properties: {
-    resourceId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a',
+    resourceId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/letters',
     blobContainerName: 'dead',
   },
 }
@@ -154,9 +183,20 @@ const deadLetterDestinationWithResourceIdentity = {
 const deadLetterContainer = queueOf({ deadLetterDestinationWithResourceIdentity })
 
 it.each([
-  { fate: 'writes it when the store is back', failures: 2, minutes: 10, path: /^dead\/APP\/.*\.json$/ },
-  { fate: 'drops it after four hours', failures: 1_000, minutes: 4 * 60, path: undefined },
-])('tries every five minutes to dead-letter an event, and $fate', async ({ failures, minutes, path }) => {
+  {
+    fate: 'writes it when the store is back',
+    failures: 3,
+    pausesMs: [10_000, 60_000, 300_000],
+    path: /^dead\/shop\/orders\/app\/\d+\/\d+\/\d+\/\d+\/[\da-f-]{36}\.json$/,
+  },
+  {
+    fate: 'drops it after two days',
+    failures: 10_000,
+    pausesMs: [10_000, 60_000, ...Array.from({ length: 576 }, () => 300_000)],
+    path: undefined,
+  },
+])('tries after 10 s, a minute and every five minutes to dead-letter an event, and $fate', async (row) => {
+  const { failures, pausesMs, path } = row
   let left = failures
   const write = async () => {
     if (left-- > 0) throw new Error('the store is away')
@@ -169,12 +209,14 @@ it.each([
   const [received] = await receive()
   await settle('reject', [received?.lockToken ?? ''])
   expect(emulator.pending).toBe(1)
-  await clock.advance((minutes - 1) * 60_000)
-  expect(emulator.records.deadLetters.all()).toEqual([])
-  await clock.advance(60_000)
+  for (const pause of pausesMs) {
+    await clock.advance(pause - 1)
+    expect(emulator.records.deadLetters.all()).toEqual([])
+    await clock.advance(1)
+  }
   await emulator.settled()
   const [{ blobPath, events } = {}] = emulator.records.deadLetters.all()
-  expect(events).toMatchObject([{ id: 'one', deadletterreason: 'Rejected' }])
+  expect(events).toMatchObject([{ id: 'one', deadletterProperties: { deliveryattempts: 1 } }])
   if (path) expect(blobPath).toMatch(path)
   else expect(blobPath).toBeUndefined()
 })

@@ -15,24 +15,30 @@ it.each([
   { version: '22.18.0', isTooOld: false },
   { version: '24.0.0-nightly', isTooOld: false },
 ])('knows of Node $version whether it is too old', ({ version, isTooOld }) => {
-  const complaint =
-    `eventgrid-binding needs Node 22.18 or newer; this is v${version}. ` +
-    'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it; for your own files: npx node FILE'
-  expect(complaintAboutNode(version)).toBe(isTooOld ? complaint : undefined)
+  const what = `eventgrid-binding needs Node 22.18 or newer; this is v${version}. `
+  const installed = complaintAboutNode(version, 'file:///shop/node_modules/eventgrid-binding/dist/index.js')
+  expect(installed?.replace(what, '')).toBe(
+    isTooOld
+      ? 'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it; for your own files: npx node FILE'
+      : undefined,
+  )
+  // npm brings no Node to the bundle.
+  const bundled = complaintAboutNode(version, 'file:///opt/bundle/eventgrid-binding.js')
+  expect(bundled).toBe(isTooOld ? `${what}start it with a newer one: PATH/TO/NEWER/node FILE` : undefined)
 })
 
 it.each(['22.17.1', '22.18.0'])('says the same of Node %s when the emulator is imported', (version) => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
   const load = "import('./src/emulator/index.ts').then(() => 'imported', (error) => error.message).then(console.log)"
   const { stdout } = spawnSync(process.execPath, ['--eval', `${pretend}; ${load}`], { encoding: 'utf8', cwd: root })
-  expect(stdout).toBe(`${complaintAboutNode(version) ?? 'imported'}\n`)
+  expect(stdout).toBe(`${complaintAboutNode(version, import.meta.url) ?? 'imported'}\n`)
 })
 
 /** The system's own Node, where that is too old: this project brings another for itself. */
 const systemNode = '/usr/bin/node'
 const { stdout } = spawnSync(systemNode, ['--version'], { encoding: 'utf8' })
 const version = stdout?.trim().slice(1) ?? ''
-const complaint = version === '' ? undefined : complaintAboutNode(version)
+const complaint = version === '' ? undefined : complaintAboutNode(version, import.meta.url)
 const built = ['dist/require-node.js', 'dist/emulator/require-node.js'].map((file) => resolve(root, file))
 const cannotTell = complaint === undefined || !built.every((file) => existsSync(file))
 const runOld = (...args: string[]) => spawnSync(systemNode, args, { encoding: 'utf8', cwd: root })

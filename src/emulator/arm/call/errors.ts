@@ -174,12 +174,12 @@ export const armErrors = {
     ),
   quotaReached: () => conflict('QuotaExceeded', 'Quota limit reached.'),
   conflict: (message: string) => conflict('Conflict', message),
-  throttled: (subscriptionId: string, kind: string, limit: number, seconds: number) =>
+  throttled: (subscriptionId: string, principalId: string, kind: string, seconds: number) =>
     new ArmError(
       429,
       'SubscriptionRequestsThrottled',
-      `Number of ${kind} requests for subscription '${subscriptionId}' exceeded the limit of '${limit}' ` +
-        `for time interval '01:00:00'. Please try again after '${seconds}' seconds.`,
+      `Number of '${kind}' requests for subscription '${subscriptionId}' actor '${principalId}' exceeded. ` +
+        `Please try again after '${seconds}' seconds after additional tokens are available.`,
       { headers: { 'retry-after': String(seconds) } },
     ),
   tooLarge: () =>

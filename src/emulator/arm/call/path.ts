@@ -124,8 +124,10 @@ function parseEventGrid(
   scope: string,
   rest: readonly string[],
 ): ArmTarget | undefined {
-  const [type, , third] = rest
+  const [type, second, third] = rest
   if (sameName(type, 'locations')) return parseLocation(scope, rest)
+  const operation = rest.length === 2 ? parseOperation(scope, type, second) : undefined
+  if (operation) return operation
   if (sameName(type, 'topicTypes')) return parseTopicType(scope, rest)
   if (sameName(type, 'eventTypes')) return rest.length === 1 ? { kind: 'eventTypes', scope } : undefined
   const unsupported = findUnsupported(type, third)
@@ -151,12 +153,18 @@ function findUnsupported(type: string | undefined, child: string | undefined): s
 function parseLocation(scope: string, [, location, ...rest]: readonly string[]): ArmTarget | undefined {
   const [first, second, third, ...more] = rest
   if (!location || more.length > 0) return undefined
-  const form = (['operationsStatus', 'operationResults'] as const).find((one) => sameName(first, one))
-  if (form && second) return third === undefined ? { kind: 'operation', scope, form, id: second } : undefined
+  const operation = parseOperation(scope, first, second)
+  if (operation) return third === undefined ? operation : undefined
   const list = { kind: 'eventSubscriptions', scope, nested: false, location } as const
   if (sameName(first, 'eventSubscriptions') && second === undefined) return list
   if (!sameName(first, 'topicTypes') || !second || !sameName(third, 'eventSubscriptions')) return undefined
   return { ...list, topicType: second }
+}
+
+/** `operationsStatus/{id}` or `operationResults/{id}`. */
+function parseOperation(scope: string, first: string | undefined, id: string | undefined): ArmTarget | undefined {
+  const form = (['operationsStatus', 'operationResults'] as const).find((one) => sameName(first, one))
+  return form && id ? { kind: 'operation', scope, form, id } : undefined
 }
 
 /** `topicTypes/{name}/...`: a topic type, its event types, or its event subscriptions. */

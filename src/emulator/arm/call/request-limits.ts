@@ -1,57 +1,60 @@
-// ARM throttling per hour: 12,000 reads, 1,200 writes, `x-ms-ratelimit-remaining-subscription-*`.
+// ARM throttling: a bucket of tokens for each principal and kind of call, and `x-ms-ratelimit-remaining-subscription-*`.
 import type { Clock } from '../../model/time/clock.ts'
 import { armErrors } from './errors.ts'
 
 /**
- * Calls per hour and principal. A header says how many are left. Writes to Microsoft.EventGrid have a counter of their
- * own (Azure Resource Manager: request-limits-and-throttling; the hour is the emulator's choice).
+ * Tokens of a full bucket, and how many are put back in a second: those of a principal in an Azure subscription and region since 2024
+ * (Azure Resource Manager: request-limits-and-throttling). The emulator has one region. Writes of event subscriptions have a counter of
+ * their own (recorded answers); its size is assumed.
  */
-const limits = {
-  reads: { kind: 'read', max: 12_000 },
-  writes: { kind: 'write', max: 1_200 },
-  deletes: { kind: 'delete', max: 15_000 },
-  'resource-requests': { kind: 'write', max: 900 },
+const buckets = {
+  reads: { kind: 'read', size: 250, perSecond: 25 },
+  writes: { kind: 'write', size: 200, perSecond: 10 },
+  deletes: { kind: 'delete', size: 200, perSecond: 10 },
+  'resource-requests': { kind: 'write', size: 200, perSecond: 10 },
 } as const
 
-type Counter = keyof typeof limits
+type Counter = keyof typeof buckets
 
 interface CountedCall {
   readonly method: string
   readonly path: string
 }
 
-const hourMs = 3_600_000
+interface Level {
+  readonly tokens: number
+  readonly at: number
+}
 
 /** Counts the calls of each principal. @param refuse whether calls beyond the limits are refused, or only counted */
 export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }) {
-  // Bounded: one entry for each client of the options.
-  const windows = new Map<string, { readonly start: number; readonly used: Map<Counter, number> }>()
+  // Bounded: an entry for each kind of call of each client and Azure subscription of the options.
+  const levels = new Map<string, Level>()
   return {
     /** Counts a call; returns the header for its answer. Throws an ArmError beyond the limit. */
-    count(principalId: string, call: CountedCall): Readonly<Record<string, string>> {
-      const now = clock.now()
-      let window = windows.get(principalId)
-      if (!window || now - window.start >= hourMs) {
-        window = { start: now, used: new Map() }
-        windows.set(principalId, window)
-      }
+    count(principalId: string, subscriptionId: string, call: CountedCall): Readonly<Record<string, string>> {
       const counter = counterOf(call)
-      const used = (window.used.get(counter) ?? 0) + 1
-      window.used.set(counter, used)
-      const { kind, max } = limits[counter]
-      if (refuse && used > max) {
-        const seconds = Math.max(Math.ceil((window.start + hourMs - now) / 1000), 1)
-        throw armErrors.throttled(call.path.split('/')[2] ?? '', kind, max, seconds)
+      const { kind, size, perSecond } = buckets[counter]
+      const bucket = `${counter} ${subscriptionId} ${principalId}`
+      const now = clock.now()
+      const level = levels.get(bucket) ?? { tokens: size, at: now }
+      const tokens = Math.min(size, level.tokens + (Math.max(now - level.at, 0) / 1000) * perSecond)
+      if (tokens < 1 && refuse) {
+        levels.set(bucket, { tokens, at: now })
+        throw armErrors.throttled(subscriptionId, principalId, kind, Math.ceil((1 - tokens) / perSecond))
       }
-      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.max(max - used, 0)) }
+      const left = Math.max(tokens - 1, 0)
+      levels.set(bucket, { tokens: left, at: now })
+      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.floor(left)) }
     },
   }
 }
 
+/** A write of an event subscription by the path of an extension resource (recorded, 2021 to 2025). */
+const extensionSubscription = /\/providers\/microsoft\.eventgrid\/eventsubscriptions\/[^/]+$/i
+
 function counterOf({ method, path }: CountedCall): Counter {
   if (method === 'GET' || method === 'HEAD') return 'reads'
-  if (method === 'DELETE') return 'deletes'
-  // Writes of a domain itself have the counter of all providers (recorded answers).
-  if (/\/microsoft\.eventgrid\/domains\/[^/]+$/i.test(path)) return 'writes'
-  return /\/providers\/microsoft\.eventgrid\/\w+\//i.test(path) ? 'resource-requests' : 'writes'
+  if (method !== 'POST' && extensionSubscription.test(path)) return 'resource-requests'
+  return method === 'DELETE' ? 'deletes' : 'writes'
 }

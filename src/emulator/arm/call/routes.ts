@@ -23,7 +23,7 @@ import type { ArmAnswer, ArmCall } from './call.ts'
 import type { ArmContext } from './context.ts'
 import { ArmError, armErrors, usualArmCode } from './errors.ts'
 import { answerMetadata } from './metadata-endpoints.ts'
-import { type ArmTarget, parseArmPath, type ResourceType } from './path.ts'
+import { type ArmTarget, parseArmPath, parseArmScope, type ResourceType } from './path.ts'
 import { createArmRequestLimits } from './request-limits.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
@@ -40,7 +40,7 @@ export interface ArmRouteOptions extends RecordingOptions, Omit<ArmContext, 'end
    * every 2 s learns of the end at once.
    */
   readonly statusHoldMs: number
-  /** Refuse calls beyond the hourly limits. */
+  /** Refuse calls beyond the limits of Resource Manager. */
   readonly throttling: boolean
 }
 
@@ -84,7 +84,9 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   app.get('/metadata/endpoints', async ({ host, query }) => answerMetadata(host, query))
 
   app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
-    const [path = '', search = ''] = request.url.split(/\?(.*)/s)
+    const [sent = '', search = ''] = request.url.split(/\?(.*)/s)
+    // Azure takes them for one (recorded, PowerShell 2024); SDKs send two for a scope that begins with a slash.
+    const path = sent.replace(/^\/+/, '/')
     const query = new URLSearchParams(search)
     const apiVersion = query.get('api-version')
     if (apiVersion === null || apiVersion === '') throw armErrors.missingApiVersion()
@@ -104,7 +106,9 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       baseUrl: `https://${host.replace(/:443$/, '')}`,
     }
     request.outcome.body = parsed(call.content)
-    reply.headers(limits.count(caller.objectId, { method: request.method, path }))
+    const { subscriptionId = '' } = 'scope' in target ? (parseArmScope(target.scope) ?? {}) : {}
+    const { id: azureId = '' } = directory.azureSubscription(subscriptionId) ?? {}
+    reply.headers(limits.count(caller.objectId, azureId, { method: request.method, path }))
     const answer = await dispatch(call, target)
     reply.code(answer.status).headers(answer.headers ?? {})
     if (options.operationRetryAfter !== undefined && isUnderWay(answer)) {

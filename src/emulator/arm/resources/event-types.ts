@@ -94,6 +94,18 @@ export const topicTypes: readonly TopicType[] = [
     byDefault: ['Microsoft.EventHub.CaptureFileCreated'],
   },
   {
+    name: 'Microsoft.EventGrid.Namespaces',
+    displayName: 'Event Grid Namespaces',
+    description: 'Microsoft Event Grid Namespaces events.',
+    byDefault: named(
+      'Microsoft.EventGrid',
+      'MQTTClientSessionConnected',
+      'MQTTClientSessionDisconnected',
+      'MQTTClientCreatedOrUpdated',
+      'MQTTClientDeleted',
+    ),
+  },
+  {
     name: 'Microsoft.ServiceBus.Namespaces',
     displayName: 'Service Bus Namespaces',
     description: 'Service Bus events',

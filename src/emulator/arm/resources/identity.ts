@@ -1,6 +1,19 @@
-// The managed identities of a resource as ARM shows them: the ids that Azure gives them.
+// The managed identities of a resource: what may be written, and what ARM shows, with the ids that Azure gives them.
+import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
+import { enumeration } from '../../model/resources/enumeration.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
+
+/** The identity of a topic, domain, system topic or namespace, as requested. */
+export const resourceIdentity = z.looseObject({
+  type: enumeration('None', 'SystemAssigned', 'UserAssigned', 'SystemAssigned, UserAssigned'),
+  userAssignedIdentities: z
+    .record(z.string().regex(/\/providers\/Microsoft\.ManagedIdentity\/userAssignedIdentities\/[^/]+$/i), z.unknown())
+    .nullish(),
+})
+
+/** The identity of a topic or domain that has none (recorded, CLI 2021). */
+export const noIdentity = { type: 'None', principalId: null, tenantId: null, userAssignedIdentities: null } as const
 
 /**
  * Adds `principalId` and `tenantId` to a system-assigned identity, and `principalId` and `clientId` to each user-assigned one.
@@ -9,7 +22,7 @@ import { stableGuid } from '../../model/resources/stable-guid.ts'
 export function viewIdentity(identity: unknown, { id, tenantId }: { readonly id: string; readonly tenantId: string }) {
   if (!isRecord(identity)) return identity
   const { type, userAssignedIdentities } = identity
-  const isSystemAssigned = typeof type === 'string' && type.toLowerCase().includes('systemassigned')
+  const isSystemAssigned = typeof type === 'string' && type.includes('SystemAssigned')
   return {
     ...identity,
     ...(isSystemAssigned && { principalId: guidOf(id, 'principal'), tenantId }),

@@ -4,12 +4,14 @@ import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
+import { enumeration } from '../../model/resources/enumeration.ts'
 import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
 import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
 import { named, parentId } from '../../model/resources/resource-ids.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseQueueSubscription, viewQueueSubscription } from '../subscriptions/queue-subscriptions.ts'
+import { resourceIdentity } from './identity.ts'
 import {
   deleteNamespace,
   deleteNamespaceTopic,
@@ -24,16 +26,16 @@ const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
   location: z.string().min(1).optional(),
   tags: z.record(z.string(), z.string()).nullish(),
-  sku: record.nullish(),
-  identity: record.nullish(),
+  sku: z.looseObject({ name: enumeration('Standard').optional(), capacity: z.int().min(1).optional() }).nullish(),
+  identity: resourceIdentity.nullish(),
   properties: record.nullish(),
 })
 
 const topicBody = z.object({
   properties: z
     .object({
-      publisherType: z.literal('Custom').nullish(),
-      inputSchema: z.literal('CloudEventSchemaV1_0').nullish(),
+      publisherType: enumeration('Custom').nullish(),
+      inputSchema: enumeration('CloudEventSchemaV1_0').nullish(),
       eventRetentionInDays: z.int().min(1).max(7).nullish(),
     })
     .nullish(),
@@ -124,7 +126,7 @@ export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
   locationOf: ({ namespaces }, { topicId }) => namespaces.namespaces.get(parentId(topicId))?.location,
   // It has neither a URL nor delivery attributes.
   act(_context, call, action) {
-    const bodies = { getdeliveryattributes: { value: [] }, getfullurl: { endpointUrl: null } }
+    const bodies = { getdeliveryattributes: { value: null }, getfullurl: { endpointUrl: null } }
     const body = ownField(bodies, action.toLowerCase())
     if (body === undefined) throw armErrors.pathNotFound(call.method, call.url)
     if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
@@ -134,9 +136,13 @@ export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
     const { call, id, name } = write
     requireName(name, 'event subscription')
     const patched = call.method === 'PATCH' ? existing?.properties : undefined
-    const properties = parseQueueSubscription(jsonContent(call), patched)
+    const topic = write.namespaces.topics.get(parentId(id))
+    const properties = parseQueueSubscription(jsonContent(call), {
+      existing: patched,
+      retentionDays: topic?.eventRetentionInDays ?? 1,
+    })
     // The topic's own id: the call may write it in another letter case.
-    const topicId = write.namespaces.topics.get(parentId(id))?.id ?? parentId(id)
+    const topicId = topic?.id ?? parentId(id)
     return storeQueueSubscription(write, { id, name, topicId, properties })
   },
   view: (_context, _call, { properties }) => viewQueueSubscription(properties),

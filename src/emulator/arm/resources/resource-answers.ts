@@ -71,9 +71,11 @@ export function answerResource<Resource>(call: ArmCall, handler: ResourceHandler
 }
 
 function operationHeaders(call: ArmCall, operation: Operation, location: string) {
+  // What has no region has none in its URL either (recorded, PowerShell 2024, CLI 2025).
+  const at = location === 'global' ? '' : `/locations/${regionName(location)}`
   const path = (form: string) =>
-    `/subscriptions/${operation.subscriptionId}/providers/Microsoft.EventGrid/locations/${regionName(location)}/${form}` +
-    `/${operation.id}?api-version=${call.apiVersion}`
+    `/subscriptions/${operation.subscriptionId}/providers/Microsoft.EventGrid${at}/${form}/${operation.id}` +
+    `?api-version=${call.apiVersion}`
   return {
     status: { 'azure-asyncoperation': `${call.baseUrl}${path('operationsStatus')}` },
     result: { location: `${call.baseUrl}${path('operationResults')}` },

@@ -47,6 +47,8 @@ export interface ResourceKind<R extends { readonly id: string; readonly name: st
   write(write: ResourceWrite, existing: R | undefined): R
   /** Deletes it with all that it contains. */
   remove(context: ArmContext, existing: R): void
+  /** Whether a write is done at once, without a long-running operation. @default never */
+  isImmediate?(resource: R): boolean
   /** The region of its operations. */
   locationOf(context: ArmContext, resource: R): string | undefined
   /** The answer to a PUT, and what is being made, lack what comes with provisioning. */
@@ -119,6 +121,7 @@ export function resourcesOf<R extends { readonly id: string; readonly name: stri
       write(former) {
         const name = names.at(-1) ?? ''
         const stored = kind.write({ ...context, call, id, name, subscriptionId: azure.id, resourceGroup }, former)
+        if (kind.isImmediate?.(stored)) return { status: 200, body: shown(stored, 'Succeeded') }
         // What is still being made stays so until its last operation ends.
         const state = former && stateOf(former) !== 'Creating' ? 'Updating' : 'Creating'
         return writeAnswer(call, { ...begun, ...start(state, stored), body: shown(stored, state) })
@@ -149,12 +152,14 @@ interface StoredKind<T extends Resource['type']> {
   /** The resource as the body of a PATCH changes it. Throws an ArmError. */
   patch(write: ResourceWrite, existing: ResourceOf<T>): ResourceOf<T>
   readonly view: ResourceKind<ResourceOf<T>>['view']
+  readonly isImmediate?: NonNullable<ResourceKind<ResourceOf<T>>['isImmediate']>
 }
 
 /** Makes the answers for a type of the store: custom topics, domains and their topics, system topics. */
-export function storedResourcesOf<T extends Resource['type']>({ type, put, patch, view }: StoredKind<T>) {
+export function storedResourcesOf<T extends Resource['type']>({ put, patch, ...kind }: StoredKind<T>) {
+  const { type } = kind
   return resourcesOf<ResourceOf<T>>({
-    ...{ type, view },
+    ...kind,
     all: ({ store }) => store.resources(type),
     find({ store }, id) {
       const found = store.resource(id)

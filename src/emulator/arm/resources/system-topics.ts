@@ -4,12 +4,15 @@ import type { SystemTopic } from '../../model/resources/resource.ts'
 import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
+import { parseArmScope } from '../call/path.ts'
+import { findTopicType, topicTypeOf } from './event-types.ts'
+import { resourceIdentity } from './identity.ts'
 import { parseBody } from './resource-answers.ts'
 import { keepLocation, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
-  identity: z.record(z.string(), z.unknown()).nullish(),
+  identity: resourceIdentity.nullish(),
 })
 const putBody = changeBody.extend({
   location: z.string().min(1),
@@ -32,6 +35,11 @@ export const answerSystemTopics = storedResourcesOf({
         `There is an existing tracked system topic for the given source ${source}. Only one system topic is allowed per source.`,
       )
     }
+    if (!fits(source, topicType)) {
+      throw armErrors.invalidRequest(
+        `The source ${source} does not fit the topic type ${topicType}. Source format can be found in topic type properties.`,
+      )
+    }
     return {
       type: 'systemTopics',
       ...{ id: existing?.id ?? id, name: existing?.name ?? name, subscriptionId, resourceGroup },
@@ -45,6 +53,8 @@ export const answerSystemTopics = storedResourcesOf({
     const settings = settingsOf(parseBody(changeBody, call, 'system topic'))
     return { ...existing, ...settings, shown: { ...existing.shown, ...settings.shown } }
   },
+  // Without an identity there is nothing to wait for (recorded, CLI 2021, PowerShell 2024, .NET 2025).
+  isImmediate: ({ shown }) => shown?.identity === undefined,
   view: (_options, _call, { source, topicType, shown, location, tags, id }, state) => ({
     ...shown,
     properties: {
@@ -58,6 +68,18 @@ export const answerSystemTopics = storedResourcesOf({
 
 function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<SystemTopic, 'tags' | 'shown'> {
   return { ...(tags && { tags }), shown: { ...(identity && { identity }) } }
+}
+
+/**
+ * Whether a source is one of its topic type: `Microsoft.Storage.StorageAccounts` is of the provider Microsoft.Storage, and its resource type
+ * is storageAccounts.
+ */
+function fits(source: string, topicType: string): boolean {
+  const scope = parseArmScope(asResourceId(source))
+  if (scope === undefined) return false
+  if (sameName(topicTypeOf(asResourceId(source)), topicType)) return true
+  // Some types that are not listed here have Azure subscriptions as sources: those of policies and of resource notifications.
+  return scope.resource === undefined && findTopicType(topicType) === undefined
 }
 
 const isSame = (one: string, other: string) => sameName(asResourceId(one), asResourceId(other))

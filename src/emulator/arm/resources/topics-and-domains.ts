@@ -2,46 +2,42 @@
 // `publicNetworkAccess`.
 import { z } from 'zod'
 import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
+import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
+import { enumeration } from '../../model/resources/enumeration.ts'
 import { inputSchemas } from '../../model/resources/input-schema.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
 import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'
 import { regionName, sameName } from '../../model/resources/resource-ids.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { newLabel } from '../../model/resources/store.ts'
-import type { ArmCall } from '../call/call.ts'
+import { type ArmCall, jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
 import { domainTopic } from './automatic-domain-topics.ts'
+import { noIdentity, resourceIdentity } from './identity.ts'
 import { parseBody } from './resource-answers.ts'
 import { keepLocation, type ResourceWrite, requireName, storedResourcesOf, type ViewedState } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
-const networkAccesses = ['Enabled', 'Disabled', 'SecuredByPerimeter'] as const
-/** In any letter case: Azure CLI writes it in lower case. */
-const publicNetworkAccess = z.string().transform((given, context) => {
-  const known = networkAccesses.find((one) => sameName(one, given))
-  if (known === undefined) context.addIssue({ code: 'custom', message: 'unknown' })
-  return known ?? z.NEVER
-})
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
-  sku: record.nullish(),
-  kind: z.string().nullish(),
-  identity: record.nullish(),
+  sku: z.looseObject({ name: enumeration('Basic', 'Premium') }).nullish(),
+  kind: enumeration('Azure', 'AzureArc').nullish(),
+  identity: resourceIdentity.nullish(),
   properties: z
     .object({
-      inputSchema: z.enum(inputSchemas).nullish(),
+      inputSchema: enumeration(...inputSchemas).nullish(),
       inputSchemaMapping: inputSchemaMappingBy(z.object).nullish(),
       disableLocalAuth: z.boolean().nullish(),
-      publicNetworkAccess: publicNetworkAccess.nullish(),
+      publicNetworkAccess: enumeration('Enabled', 'Disabled', 'SecuredByPerimeter').nullish(),
       inboundIpRules: z
-        .array(z.object({ ipMask: z.string().refine(isIpMask), action: z.literal('Allow').default('Allow') }))
+        .array(z.object({ ipMask: z.string().refine(isIpMask), action: enumeration('Allow').default('Allow') }))
         .nullish(),
       autoCreateTopicWithFirstSubscription: z.boolean().nullish(),
       autoDeleteTopicWithLastSubscription: z.boolean().nullish(),
       minimumTlsVersionAllowed: z.enum(['1.0', '1.1', '1.2']).nullish(),
-      dataResidencyBoundary: z.enum(['WithinGeopair', 'WithinRegion']).nullish(),
+      dataResidencyBoundary: enumeration('WithinGeopair', 'WithinRegion').nullish(),
       eventTypeInfo: record.nullish(),
     })
     .nullish(),
@@ -150,6 +146,8 @@ function settingsOf({ tags, sku, kind, identity, properties }: Change) {
       ...(minimumTlsVersionAllowed && { minimumTlsVersionAllowed }),
       ...(dataResidencyBoundary && { dataResidencyBoundary }),
       ...(eventTypeInfo && { eventTypeInfo }),
+      // Shown where it was written (recorded, PowerShell 2024).
+      ...(typeof disableLocalAuth === 'boolean' && { disableLocalAuth }),
     },
   }
 }
@@ -167,39 +165,50 @@ function domainSettings({ properties }: Change) {
  * resource the answer has not even what was asked for (recorded answers).
  */
 function view(resource: Publishable, endpoint: string, call: ArmCall, state: ViewedState) {
-  const { apiVersion, method, content = '' } = call
-  const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules, disableLocalAuth } = resource
+  const { apiVersion, method } = call
+  const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules } = resource
   const isSparse = method === 'PUT' || state === 'Creating'
   const provisioned = {
     inputSchema,
     metricResourceId: stableGuid(`metrics of ${resource.id}`),
     publicNetworkAccess: publicNetworkAccess ?? 'Enabled',
-    disableLocalAuth,
+    dataResidencyBoundary: 'WithinGeopair',
   }
   const asked = {
-    ...(content.includes('"inputSchema"') && { inputSchema }),
+    ...(isAsked(call, 'inputSchema') && { inputSchema }),
     ...(publicNetworkAccess && { publicNetworkAccess }),
-    ...(content.includes('"disableLocalAuth"') && { disableLocalAuth }),
   }
   const settings = {
     ...(inputSchemaMapping && { inputSchemaMapping }),
     ...(inboundIpRules && { inboundIpRules }),
     ...resource.shownProperties,
+    ...(resource.disableLocalAuth && { disableLocalAuth: true }),
   }
-  const properties = {
-    minimumTlsVersionAllowed: '1.0',
+  const { minimumTlsVersionAllowed = '1.0', ...properties }: Readonly<Record<string, unknown>> = {
     ...(isSparse ? state === 'Creating' && { ...asked, ...settings } : { ...provisioned, ...settings }),
   }
+  const { identity, ...shown } = resource.shown ?? {}
   return {
-    ...resource.shown,
+    ...(isPreviewOfSku(apiVersion) && !isSparse && { sku: { name: 'Basic' }, kind: 'Azure' }),
+    ...shown,
+    ...(identity !== undefined && { identity: ownField(identity, 'type') === 'None' ? noIdentity : identity }),
     properties: {
       endpoint: isSparse ? null : endpoint,
       ...visibleIn(apiVersion, properties),
+      // A topic has it since this version, a webhook since 2025-02-15 (recorded, PowerShell 2024).
+      ...(apiVersion >= '2023-06-01-preview' && { minimumTlsVersionAllowed }),
     },
     location: resource.location,
     tags: resource.tags ?? null,
   }
 }
+
+/** The previews have `sku` and `kind`, the stable versions do not (azure-mgmt-eventgrid; recorded, PowerShell 2024). */
+const isPreviewOfSku = (apiVersion: string) => apiVersion.endsWith('-preview') && apiVersion >= '2020-10-15-preview'
+
+/** Whether the body of a write has a property. */
+const isAsked = (call: ArmCall, name: string) =>
+  call.content !== undefined && ownField(ownField(jsonContent(call), 'properties'), name) != null
 
 const isNear = (resource: Publishable, subscriptionId: string, location: string) =>
   sameName(resource.subscriptionId, subscriptionId) && regionName(resource.location) === regionName(location)

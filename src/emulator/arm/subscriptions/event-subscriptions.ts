@@ -1,4 +1,5 @@
 // ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
+import { ownField } from '../../model/events/json-object.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { eventSubscriptionId } from '../../model/resources/resource-ids.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
@@ -165,6 +166,8 @@ function nestedType(scope: string): string {
 
 function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {
   const { eventDeliverySchema, ...rest } = subscription.properties
-  const sent = call.content?.includes('"eventDeliverySchema"') && eventDeliverySchema
+  const body = jsonContent(call)
+  const given = call.method === 'PUT' ? ownField(body, 'properties') : body
+  const sent = ownField(given, 'eventDeliverySchema') != null && eventDeliverySchema
   return { ...subscription, properties: sent ? { ...rest, eventDeliverySchema } : rest }
 }

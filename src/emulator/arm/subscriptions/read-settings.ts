@@ -10,6 +10,7 @@ import {
   eventSubscriptionSettings,
 } from '../../model/resources/event-subscription.ts'
 import type { InputSchema } from '../../model/resources/input-schema.ts'
+import { sameName } from '../../model/resources/resource-ids.ts'
 import { armErrors } from '../call/errors.ts'
 import { knownTo } from '../call/field-versions.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
@@ -102,11 +103,20 @@ function parseSettings(
   }
   if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
   const wanted = withoutEmptyExpiry(wrapped)
+  refusePartner(wanted)
   const parsed = eventSubscriptionSettings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const at = (issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part)))
   throw armErrors.invalidEventSubscription(`property '${at.join('.')}' is invalid. ${issue?.message ?? ''}.`, at)
+}
+
+/** Partner destinations stand in previews of the API alone. Throws an ArmError. */
+function refusePartner({ destination }: Readonly<Record<string, unknown>>): void {
+  const type = ownField(destination, 'endpointType')
+  if (typeof type === 'string' && sameName(type, 'PartnerDestination')) {
+    throw armErrors.notSupported('destinations of the type PartnerDestination')
+  }
 }
 
 /** A PATCH whose webhook has no URL keeps the stored URL: `az eventgrid event-subscription update` sends none. */
@@ -118,7 +128,7 @@ function withStoredUrl(
   if (stored?.endpointType !== 'WebHook') return given
   const { endpointUrl } = stored.properties
   const filled = (destination: unknown): unknown => {
-    if (!isRecord(destination) || destination.endpointType !== 'WebHook') return destination
+    if (!isRecord(destination) || !sameName(String(destination.endpointType), 'WebHook')) return destination
     const { properties } = destination
     return { ...destination, properties: { endpointUrl, ...(isRecord(properties) && properties) } }
   }
@@ -178,11 +188,16 @@ function checkSettings(
   if (given.expirationTimeUtc !== undefined && !(Date.parse(given.expirationTimeUtc) > now)) {
     throw armErrors.invalidRequest('Invalid expiration time.')
   }
-  const schema = merged.eventDeliverySchema
-  if (schema && !canConvert(inputSchema ?? 'EventGridSchema', schema)) {
+  const { eventDeliverySchema: schema = defaultDeliverySchema(inputSchema) } = merged
+  if (!canConvert(inputSchema ?? 'EventGridSchema', schema)) {
+    throw armErrors.invalidRequest(
+      `The specified EventDeliverySchema value "${schema}" cannot be used in combination with the topic's input schema ` +
+        `of ${inputSchema ?? 'EventGridSchema'}.`,
+    )
+  }
+  if (target.endpointType === 'NamespaceTopic' && schema !== 'CloudEventSchemaV1_0') {
     throw armErrors.invalidEventSubscription(
-      `event delivery schema ${schema} is not supported for a topic ` +
-        `with input schema ${inputSchema ?? 'EventGridSchema'}.`,
+      `the event delivery schema of a destination of the type NamespaceTopic must be CloudEventSchemaV1_0, not ${schema}.`,
     )
   }
 }

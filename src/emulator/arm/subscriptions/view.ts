@@ -1,7 +1,7 @@
 // How ARM shows an event subscription: hidden secrets, `endpointBaseUrl`, filled-in defaults.
 import { isRecord } from '../../../support/text/is-record.ts'
+import type { DeliveryAttributeMapping, Destination } from '../../model/resources/destination.ts'
 import {
-  type Destination,
   destinationOf,
   type EventSubscription,
   type EventSubscriptionProperties,
@@ -28,9 +28,11 @@ export function viewEventSubscription(
   // Without a filter the first answer too has the defaults of filter and retry policy (recorded, 2026; not in 2018).
   const filled = options.detail === 'filled' || (properties.filter === undefined && options.apiVersion >= '2019')
   const delivery = properties.deliveryWithResourceIdentity
-  const retryPolicy = filled
-    ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
-    : properties.retryPolicy
+  // With a filter the first answer has those of the retry policy too (recorded, 2024 and 2025; not in 2022).
+  const retryPolicy =
+    filled || options.apiVersion >= '2023'
+      ? { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440, ...properties.retryPolicy }
+      : properties.retryPolicy
   return {
     properties: visibleIn(options.apiVersion, {
       topic: sourceId(scope),
@@ -55,17 +57,25 @@ export function viewEventSubscription(
   }
 }
 
+/** The delivery attributes of a destination; undefined for a kind that has none. */
+function attributesOf(destination: Destination | undefined): readonly DeliveryAttributeMapping[] | undefined {
+  if (destination === undefined || !('deliveryAttributeMappings' in destination.properties)) return undefined
+  const { deliveryAttributeMappings: mappings } = destination.properties
+  return Array.isArray(mappings) ? mappings : undefined
+}
+
 /** The body of getDeliveryAttributes: secrets in clear. */
 export function viewDeliveryAttributes(properties: EventSubscriptionProperties) {
-  const mappings = destinationOf(properties)?.properties.deliveryAttributeMappings
-  return { value: Array.isArray(mappings) ? mappings.map((mapping: unknown) => withSecretFlag(mapping, 'shown')) : [] }
+  const mappings = attributesOf(destinationOf(properties))
+  // Null where there are none (recorded, PowerShell 2024).
+  return { value: mappings?.map((mapping) => withSecretFlag(mapping, 'shown')) ?? null }
 }
 
 function viewDestination(destination: Destination, options: ViewOptions) {
   const { endpointType, properties } = destination
-  const { deliveryAttributeMappings: mappings } = properties
-  const attributes = Array.isArray(mappings) && {
-    deliveryAttributeMappings: mappings.map((mapping: unknown) => withSecretFlag(mapping, options.secrets)),
+  const mappings = attributesOf(destination)
+  const attributes = mappings && {
+    deliveryAttributeMappings: mappings.map((mapping) => withSecretFlag(mapping, options.secrets)),
   }
   const isBatched = endpointType === 'WebHook' || endpointType === 'AzureFunction'
   const batch = isBatched && options.detail === 'filled' && { maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 }
@@ -77,7 +87,7 @@ function viewDestination(destination: Destination, options: ViewOptions) {
     ...batch,
     ...rest,
     endpointUrl: null,
-    endpointBaseUrl: withoutQuery(endpointUrl),
+    endpointBaseUrl: baseUrlOf(endpointUrl),
     ...attributes,
   }
   return { endpointType, properties: visibleIn(options.apiVersion, shown) }
@@ -111,4 +121,5 @@ function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown 
 /** `properties.topic`: the source's id with provider, types and names in lower case. */
 const sourceId = (scope: string) => scope.replace(/\/providers\/.*$/i, (resource) => resource.toLowerCase())
 
-const withoutQuery = (url: string) => url.replace(/[?#].*$/s, '')
+/** Without its query, and without the port that https has anyway (recorded, .NET 2025). */
+const baseUrlOf = (url: string) => url.replace(/[?#].*$/s, '').replace(/^(https:\/\/[^/]+?):443(?=\/|$)/i, '$1')

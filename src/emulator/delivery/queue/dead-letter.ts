@@ -4,11 +4,8 @@ import { deliveredForm } from '../../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
 import { preciseTime } from '../../model/events/event-grid-time.ts'
 import { type EventText, withMembers } from '../../model/events/event-text.ts'
-import type {
-  DeadLetterDestination,
-  DeliverySchema,
-  EventSubscription,
-} from '../../model/resources/event-subscription.ts'
+import type { DeadLetterDestination } from '../../model/resources/destination.ts'
+import type { DeliverySchema, EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { PendingEvent } from '../pending-event.ts'
 
 export function deadLetterDestinationOf(subscription: EventSubscription): DeadLetterDestination | undefined {

@@ -3,13 +3,8 @@ import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepte
 import { plainTextAt } from '../../model/events/event-text.ts'
 import { placeByKey } from '../../model/events/filters.ts'
 import { fieldAt } from '../../model/events/json-object.ts'
-import {
-  type DeliveryAttributeMapping,
-  type DeliverySchema,
-  destinationOf,
-  type EventSubscription,
-  type WebHookProperties,
-} from '../../model/resources/event-subscription.ts'
+import type { DeliveryAttributeMapping, WebHookProperties } from '../../model/resources/destination.ts'
+import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'

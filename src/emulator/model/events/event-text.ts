@@ -8,6 +8,8 @@ export interface EventText {
   readonly value: JsonObject
   /** The JSON text of each member, by name, in their order. */
   readonly members: ReadonlyMap<string, string>
+  /** Whether a namespace topic took it in binary mode: its dead letter has another form. Not kept in a state file. */
+  readonly isBinary?: true
 }
 
 /** The event that a JSON text is. @param value the same, parsed */
@@ -26,10 +28,10 @@ export function eventSlices(body: Buffer, count: number): Buffer[] {
 export const eventOf = (value: JsonObject): EventText => withMembers({ value: {}, members: new Map() }, value)
 
 /** An event with these members added, or in the place of its own. One that is undefined is left out. */
-export function withMembers({ value, members }: EventText, added: JsonObject): EventText {
+export function withMembers({ value, members, ...mode }: EventText, added: JsonObject): EventText {
   const given = Object.entries(added).filter(([, one]) => one !== undefined)
   const texts = given.map(([name, one]) => [name, JSON.stringify(one)] as const)
-  return { value: { ...value, ...Object.fromEntries(given) }, members: new Map([...members, ...texts]) }
+  return { ...mode, value: { ...value, ...Object.fromEntries(given) }, members: new Map([...members, ...texts]) }
 }
 
 /** An event with one more member, whose value is a JSON text. */

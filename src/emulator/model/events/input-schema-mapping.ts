@@ -1,6 +1,7 @@
 // Schema of `inputSchemaMapping`: which fields take `sourceField` and `defaultValue`.
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
+import { enumeration } from '../resources/enumeration.ts'
 
 /** Makes an object schema: `z.object` leaves unknown members out, as Azure does, `z.strictObject` refuses them. */
 type MakeObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.ZodObject<Shape>
@@ -11,7 +12,7 @@ export function inputSchemaMappingBy(object: MakeObject) {
   const source = z.exactOptional(object({ sourceField: text }))
   const mapped = z.exactOptional(object({ sourceField: text, defaultValue: text }))
   return object({
-    inputSchemaMappingType: z.literal('Json'),
+    inputSchemaMappingType: enumeration('Json'),
     properties: object({
       ...{ id: source, topic: source, eventTime: source },
       ...{ eventType: mapped, subject: mapped, dataVersion: mapped },

@@ -1,75 +1,16 @@
-// Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters, 10 delivery attributes.
+// Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters.
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
+import { type Destination, deadLetterDestination, destination, destinationIdentity } from './destination.ts'
+import { enumeration } from './enumeration.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
 const maxFilterText = 512
-const maxDeliveryAttributes = 10
-const maxAttributeBytes = 4096
 
 const text = z.string()
 const filterText = text.max(maxFilterText, `must be no longer than ${maxFilterText} characters`)
-const endpointTypes = [
-  'EventHub',
-  'HybridConnection',
-  'ServiceBusQueue',
-  'ServiceBusTopic',
-  'AzureFunction',
-  'MonitorAlert',
-  'NamespaceTopic',
-] as const
-
-const deliveryAttribute = z.discriminatedUnion('type', [
-  z.object({
-    name: text.min(1),
-    type: z.literal('Static'),
-    properties: z.object({
-      value: text.refine((value) => Buffer.byteLength(value) <= maxAttributeBytes, {
-        message: `must be no longer than ${maxAttributeBytes} bytes`,
-      }),
-      isSecret: z.exactOptional(z.boolean()),
-    }),
-  }),
-  z.object({
-    name: text.min(1),
-    type: z.literal('Dynamic'),
-    properties: z.object({ sourceField: text.min(1) }),
-  }),
-])
-
-/** A webhook destination as requested: with secrets, without defaults. */
-const webHook = z.object({
-  // The whole URL, query and all. A missing one gets the same answer as an invalid one, so it is checked
-  // afterwards.
-  endpointUrl: text.catch(''),
-  maxEventsPerBatch: z.exactOptional(z.int().min(1).max(5000)),
-  preferredBatchSizeInKilobytes: z.exactOptional(z.int().min(1).max(1024)),
-  azureActiveDirectoryTenantId: z.exactOptional(text),
-  azureActiveDirectoryApplicationIdOrUri: z.exactOptional(text),
-  deliveryAttributeMappings: z.exactOptional(
-    z.array(deliveryAttribute).max(maxDeliveryAttributes, `must have no more than ${maxDeliveryAttributes} items`),
-  ),
-  minimumTlsVersionAllowed: z.exactOptional(z.enum(['1.0', '1.1', '1.2'])),
-})
-
-/** With the names that Azure Storage allows: an address is made of them. */
-const storageQueue = z.looseObject({
-  resourceId: text.regex(
-    /^\/subscriptions(\/[^/?#\s]+)+\/storageAccounts\/[a-z0-9]{3,24}$/i,
-    'must be the id of a storage account',
-  ),
-  queueName: text.max(63).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be the name of a queue'),
-  queueMessageTimeToLiveInSeconds: z.exactOptional(z.union([z.literal(-1), z.int().min(1)])),
-})
-
-const destination = z.discriminatedUnion('endpointType', [
-  z.object({ endpointType: z.literal('WebHook'), properties: webHook.default({ endpointUrl: '' }) }),
-  z.object({ endpointType: z.literal('StorageQueue'), properties: storageQueue }),
-  z.object({ endpointType: z.enum(endpointTypes), properties: z.record(text, z.unknown()).default({}) }),
-])
-
 const filter = z.object({
   subjectBeginsWith: z.exactOptional(filterText),
   subjectEndsWith: z.exactOptional(filterText),
@@ -92,22 +33,18 @@ function valuesOf(one: AdvancedFilter): number {
   return 'value' in one ? 1 : 0
 }
 
-/** A blob container for events that could not be delivered. */
-export const deadLetterDestination = z.object({
-  endpointType: z.literal('StorageBlob'),
-  properties: z.object({ resourceId: text.min(1), blobContainerName: text.min(1) }),
-})
-
 /** Settings of an event subscription in ARM's shape, as requested: with secrets, without defaults. */
 export const eventSubscriptionSettings = z.object({
   destination: z.exactOptional(destination),
-  deliveryWithResourceIdentity: z.exactOptional(z.object({ identity: z.exactOptional(z.unknown()), destination })),
+  deliveryWithResourceIdentity: z.exactOptional(
+    z.object({ identity: z.exactOptional(destinationIdentity), destination }),
+  ),
   filter: z.exactOptional(filter),
   labels: z.exactOptional(z.array(text)),
   /** ISO 8601. */
   expirationTimeUtc: z.exactOptional(text),
   /** Absent: `EventGridSchema`. */
-  eventDeliverySchema: z.exactOptional(z.enum(['EventGridSchema', 'CustomInputSchema', 'CloudEventSchemaV1_0'])),
+  eventDeliverySchema: z.exactOptional(enumeration('EventGridSchema', 'CustomInputSchema', 'CloudEventSchemaV1_0')),
   retryPolicy: z.exactOptional(
     z.object({
       maxDeliveryAttempts: z.exactOptional(z.int().min(1).max(30)),
@@ -116,17 +53,12 @@ export const eventSubscriptionSettings = z.object({
   ),
   deadLetterDestination: z.exactOptional(deadLetterDestination),
   deadLetterWithResourceIdentity: z.exactOptional(
-    z.object({ identity: z.exactOptional(z.unknown()), deadLetterDestination }),
+    z.object({ identity: z.exactOptional(destinationIdentity), deadLetterDestination }),
   ),
 })
 
 /** Settings of an event subscription in ARM's shape, as requested: with secrets, without defaults. */
 export type EventSubscriptionProperties = ReadonlyDeep<z.infer<typeof eventSubscriptionSettings>>
-/** Where a subscription delivers to: to webhooks and storage queues; others are stored and shown. */
-export type Destination = NonNullable<EventSubscriptionProperties['destination']>
-export type WebHookProperties = Extract<Destination, { endpointType: 'WebHook' }>['properties']
-export type DeliveryAttributeMapping = NonNullable<WebHookProperties['deliveryAttributeMappings']>[number]
-export type DeadLetterDestination = NonNullable<EventSubscriptionProperties['deadLetterDestination']>
 export type SubscriptionFilter = NonNullable<EventSubscriptionProperties['filter']>
 /** The schema of the events that a subscription delivers. */
 export type DeliverySchema = NonNullable<EventSubscriptionProperties['eventDeliverySchema']>

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
-import { deadLetterDestination } from './event-subscription.ts'
+import { deadLetterDestination, destinationIdentity } from './destination.ts'
+import { enumeration } from './enumeration.ts'
 
 const queue = z.object({
   receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),
@@ -11,7 +12,7 @@ const queue = z.object({
   eventTimeToLive: z.iso.duration().exactOptional(),
   deadLetterDestinationWithResourceIdentity: z
     .object({
-      identity: z.unknown().exactOptional(),
+      identity: destinationIdentity.exactOptional(),
       deadLetterDestination,
     })
     .exactOptional(),
@@ -19,8 +20,8 @@ const queue = z.object({
 
 /** A Queue event subscription's settings, in ARM's shape, as requested. */
 export const queueSubscriptionSettings = z.object({
-  deliveryConfiguration: z.object({ deliveryMode: z.literal('Queue'), queue: queue.exactOptional() }),
-  eventDeliverySchema: z.literal('CloudEventSchemaV1_0').exactOptional(),
+  deliveryConfiguration: z.object({ deliveryMode: enumeration('Queue'), queue: queue.exactOptional() }),
+  eventDeliverySchema: enumeration('CloudEventSchemaV1_0').exactOptional(),
   filtersConfiguration: z
     .object({
       includedEventTypes: z.array(z.string()).exactOptional(),

@@ -27,6 +27,7 @@ import {
   warningLine,
 } from '../output/record-lines.ts'
 import type { Terminal } from '../output/terminal.ts'
+import { ownCommand } from '../process/own-command.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 
@@ -111,7 +112,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
     // Whoever names an ingress has a program that makes the event subscription.
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
-      terminal.line(`next step: eventgrid-binding emulate --deliver ${deliverExample}`)
+      terminal.line(`next step: ${ownCommand()} emulate --deliver ${deliverExample}`)
     }
     terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)

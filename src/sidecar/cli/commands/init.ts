@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { shellWord } from '../../../support/text/text.ts'
 import { parseOptions } from '../options/parse-options.ts'
 import { fill } from '../output/help-text.ts'
+import { ancestors, ownCommand } from '../process/own-command.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
@@ -78,22 +78,10 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** By npx where npm has installed it for this folder; else, as with the bundle, by the file that was started. */
-function ownCommand(): string {
-  const isInstalled = ancestors(resolve()).some((at) => existsSync(join(at, 'node_modules/.bin/eventgrid-binding')))
-  return isInstalled ? 'npx eventgrid-binding' : `node ${shellWord(relative('', process.argv[1] ?? ''))}`
-}
-
 /** The path of a schema, relative to a folder: in the nearest `node_modules` that has this package, else beside this program. */
 function schemaPath(schema: string, folder: string): string {
   const own = join(packageFolder(), 'dist', schema)
   const installed = ancestors(resolve(folder)).map((at) => join(at, 'node_modules/eventgrid-binding/dist', schema))
   const path = relative(folder, installed.find(existsSync) ?? own).replaceAll(sep, '/')
   return path.startsWith('.') ? path : `./${path}`
-}
-
-/** A folder and all folders above it. */
-function ancestors(folder: string): readonly string[] {
-  const above = dirname(folder)
-  return above === folder ? [folder] : [folder, ...ancestors(above)]
 }

@@ -8,6 +8,7 @@ import { isLoopback } from '../../../support/net/loopback.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
+import { ownCommand } from '../process/own-command.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 import { type OptionTexts, text } from './parse-options.ts'
 
@@ -120,7 +121,7 @@ async function ask(emulator: URL): Promise<unknown> {
     return JSON.parse((await textOf(answer)).slice(0, 65_536))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    const remedy = 'start one by eventgrid-binding emulate, or name another by --emulator URL'
+    const remedy = `start one by ${ownCommand()} emulate, or name another by --emulator URL`
     throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
   }
 }
