@@ -186,7 +186,7 @@ export function createEventTable({ now, open }) {
       if (rows.size === 0) empty.textContent = text
     },
     tick() {
-      for (const { event, fates } of rows.values()) tickFates(fates.children, event.fates, now())
+      for (const { event, fates } of rows.values()) tickFates(fates, event.fates, now())
     },
   }
 }

@@ -31,7 +31,8 @@ export function createResourceLists() {
       more,
     }) {
       heldUntil.clear()
-      for (const { id, heldUntil: until } of newSubscriptions) if (until !== undefined) heldUntil.set(id, until)
+      for (const { id, heldUntil: until } of newSubscriptions)
+        if (until !== undefined) heldUntil.set(id.toLowerCase(), until)
       const newTopics = [...published, ...systemTopics, ...namespaceTopics]
       queues.update(newQueues, more.queues)
       byId('queues-panel').hidden = newQueues.length === 0
