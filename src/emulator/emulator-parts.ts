@@ -118,7 +118,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
 
 function createParts(
   options: ResolvedOptions,
-  { store, namespaces, journal, persisted }: State,
+  { store, namespaces, journal, persisted, problem }: State,
   { ingress, baseUrl }: { readonly ingress: Ingress; readonly baseUrl: () => string },
 ) {
   const { clock } = options
@@ -165,11 +165,12 @@ function createParts(
   const provisioning = createProvisioning({
     ...shared,
     storageAccounts: options.storageAccounts,
+    retries: options.retries,
     ...{ namespaces, delivery: engine, operations },
   })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   const pending = () => engine.pending() + queues.pending()
-  return { ...shared, figures, pending, engine, accept, namespaces, queues, operations, provisioning }
+  return { ...shared, figures, problem, pending, engine, accept, namespaces, queues, operations, provisioning }
 }
 
 type Parts = ReturnType<typeof createParts>

@@ -335,7 +335,6 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Ends servers, requests and timers. Has no effect the second time. */
   close(): Promise<void> {
-    this.#declarations.close()
     return this.#parts.close()
   }
 

@@ -189,8 +189,18 @@ export const configSchema = z.strictObject({
     list(z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')),
   ),
   eventSubscriptions: field(
-    'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds. Default: none.',
+    'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds, unless ' +
+      'retryHandshakes is false. Default: none.',
     list(eventSubscription),
+  ),
+  retryHandshakes: field(
+    'Whether a webhook is asked again every 5 seconds after a failed handshake, and while it waits for a manual validation, which ' +
+      'Azure does not do. true: each one, false: none. Default: those of the options after a failure, and with deliver while they wait.',
+    z.boolean(),
+  ),
+  manualValidationTimeout: field(
+    'Milliseconds for the manual validation of a webhook that answered the handshake without its consent. Default: 600000.',
+    milliseconds,
   ),
   ingress: field(
     'Where public URLs are really served. The first rule that fits is used. Default: none.',

@@ -113,6 +113,12 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     operationDelayMs: options.operationDelayMs ?? 0,
     operationRetryAfter: options.operationRetryAfter,
     conflicts: options.conflicts ?? false,
+    retries: { failed: options.retryHandshakes ?? false, waiting: options.retryHandshakes ?? false },
+    // `deliver` is for who writes a webhook at this moment.
+    declaredRetries: {
+      failed: options.retryHandshakes ?? true,
+      waiting: options.retryHandshakes ?? Object.keys(options.deliver ?? {}).length > 0,
+    },
     throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,

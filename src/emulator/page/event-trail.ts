@@ -188,11 +188,12 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         })
       }
     },
-    forgotten({ id }) {
+    forgotten({ id }, reason) {
       for (const entry of entries.values()) {
         const fate = entry.fates.get(id.toLowerCase())
         if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
+        if (reason !== undefined) fate.reason = reason
         delete fate.nextTryAt
         tell(entry)
       }

@@ -35,6 +35,6 @@ export interface EventWatcher {
   ): void
   /** A batch of events was sent in one request. */
   tried(subscription: EventSubscription, events: readonly AcceptedEvent[], record: DeliveryRecord): void
-  /** A subscription was deleted, and its pending events were dropped. */
-  forgotten(subscription: Pick<EventSubscription, 'id'>): void
+  /** The pending events of a subscription were dropped: it was deleted, or for the reason that is given. */
+  forgotten(subscription: Pick<EventSubscription, 'id'>, reason?: string): void
 }

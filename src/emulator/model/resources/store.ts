@@ -28,6 +28,9 @@ export function createStore(shelves: Shelves = noShelves) {
   const resources = createCollection(shelf, ({ type }) => type)
   const labels = new Map<string, string>()
   for (const { id, label } of resources.all().filter(isPublishable)) labels.set(label.toLowerCase(), id)
+  const unlabel = (resource: Resource) => {
+    if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
+  }
   const ofType = <T extends Resource['type']>(type: T): readonly ResourceOf<T>[] =>
     resources.of(type).filter((resource) => isOfType(resource, type))
   return {
@@ -47,7 +50,12 @@ export function createStore(shelves: Shelves = noShelves) {
     },
     deleteResource(resource: Resource): void {
       resources.delete(resource)
-      if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
+      unlabel(resource)
+    },
+    /** As `deleteResource`, for what happens without a caller. */
+    deleteResourceSoon(resource: Resource): void {
+      resources.deleteSoon(resource)
+      unlabel(resource)
     },
     leadResources: resources.lead,
     /** Grouped by the ids of their Azure subscriptions. */

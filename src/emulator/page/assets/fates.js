@@ -55,7 +55,7 @@ export function fateText(fate, now) {
     case 'dropped':
       return `dropped: ${reasonOf(fate)}`
     default:
-      return 'its subscription was deleted'
+      return fate.reason === undefined ? 'its subscription was deleted' : `dropped: ${fate.reason}`
   }
 }
 

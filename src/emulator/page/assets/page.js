@@ -21,6 +21,7 @@ const now = () => Date.now() + ahead
 
 const connection = byId('connection')
 const addresses = byId('addresses')
+const trouble = byId('trouble')
 const streamNote = byId('stream-note')
 const totals = [...document.querySelectorAll('[data-total]')]
 const table = createEventTable({ now, open: (event) => dialog.show(event) })
@@ -73,6 +74,9 @@ function showConnection(text, tone) {
 }
 
 function useFigures(figures) {
+  // What it could not write is lost with it.
+  trouble.hidden = figures.trouble === undefined
+  trouble.textContent = figures.trouble ?? ''
   ahead = figures.now - Date.now()
   for (const total of totals) {
     const count = figures.totals[total.dataset.total] ?? 0
