@@ -49,7 +49,7 @@ export interface RequestRecord {
   readonly at: number
   readonly face: 'arm' | 'entra' | 'topic' | 'namespace'
   readonly method: string
-  /** Path and query as sent. */
+  /** Path and query as sent; values in the query that may be secret are redacted. */
   readonly url: string
   /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -87,11 +87,11 @@ interface EndpointRecord extends SubscriptionRecord {
   readonly target: string
   /** The answer's status; undefined without an answer. */
   readonly status?: number
-  /** The answer's headers. In a delivery the values of cookies are redacted. */
+  /** The answer's headers; cookies, and values of the query of the URL, are redacted. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /**
    * The beginning of the answer's body. Of a delivery: at most 4,096 bytes, and only what came with the headers or soon after. Of a
-   * handshake: at most 64 KiB.
+   * handshake: at most 64 KiB. Values of the query of the URL are redacted.
    */
   readonly responseBody?: string
 }

@@ -1,17 +1,21 @@
 // How Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
 import type { FastifyInstance } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
+import { shownText } from '../model/shown-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
 import type { Fault } from './faults.ts'
 import { type RecordingOptions, recordRequests } from './recording.ts'
 
-/** A refusal of a request, thrown by what answers it. */
+/**
+ * A refusal of a request, thrown by what answers it. What its message quotes of the request's URL is shown without the values that
+ * may be secret: it stands in records, on the page and in the client's log.
+ */
 export class FaceError extends Error {
   readonly status: number
   readonly code: string
 
   constructor(status: number, code: string, message: string) {
-    super(message)
+    super(shownText(message))
     this.status = status
     this.code = code
   }

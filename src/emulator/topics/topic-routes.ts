@@ -6,6 +6,7 @@ import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
+import { shownPath } from '../model/shown-text.ts'
 import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { serveFace } from '../server/face.ts'
@@ -62,7 +63,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
-    if (topic !== undefined) request.outcome.publish = { topic }
+    if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
   })
   serveFace(app, options, {
     ...{ face: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },

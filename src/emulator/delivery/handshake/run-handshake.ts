@@ -8,7 +8,7 @@ import type { Clock } from '../../model/time/clock.ts'
 import type { HandshakeRecord } from '../../records/record-types.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { WebhookResult } from '../send/channel.ts'
-import { deliverySchemaOf, shownUrl, webhookOf } from '../send/delivery-request.ts'
+import { deliverySchemaOf, shownAnswer, shownUrl, webhookOf } from '../send/delivery-request.ts'
 import type { WebhookClient } from '../send/webhook-client.ts'
 import {
   consentMissing,
@@ -79,8 +79,7 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
           requestHeaders: headers,
           ...(body !== undefined && { requestBody: body }),
           ...(result.status !== undefined && { status: result.status }),
-          ...(result.headers && { responseHeaders: result.headers }),
-          ...(result.body !== undefined && { responseBody: result.body }),
+          ...shownAnswer(result, [url, new URL(result.target)]),
           outcome: verdict,
           ...(because !== undefined && { message: because }),
         })
