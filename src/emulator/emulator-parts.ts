@@ -8,6 +8,7 @@ import type { ResolvedOptions } from './config/options.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
+import { createUnserved } from './delivery/unserved.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
@@ -156,11 +157,18 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
+  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
   const accept: DeliveryEngine['accept'] = (accepted) => {
     const pushed = engine.accept(accepted)
-    return new Set([...pushed, ...forward(accepted)])
+    const forwarded = forward(accepted)
+    const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
+    for (const { subscription, event } of forwarded) watcher.changed(subscription, event, { state: 'forwarded' })
+    for (const { subscription, event, because } of unserved(accepted)) {
+      watcher.changed(subscription, event, { state: 'unserved', reason: because })
+    }
+    return wanted
   }
   const provisioning = createProvisioning({
     ...shared,
@@ -170,7 +178,19 @@ function createParts(
   })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   const pending = () => engine.pending() + queues.pending()
-  return { ...shared, figures, problem, pending, engine, accept, namespaces, queues, operations, provisioning }
+  return {
+    ...shared,
+    figures,
+    problem,
+    unserved,
+    pending,
+    engine,
+    accept,
+    namespaces,
+    queues,
+    operations,
+    provisioning,
+  }
 }
 
 type Parts = ReturnType<typeof createParts>
@@ -180,11 +200,11 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'>,
 ): void {
-  const { engine, accept, namespaces, watcher: trail } = parts
+  const { engine, accept, unserved, namespaces, watcher: trail } = parts
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))

@@ -7,6 +7,11 @@ import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
 
+interface Forwarded {
+  readonly event: AcceptedEvent
+  readonly subscription: EventSubscription
+}
+
 /**
  * Forwards events of a source to namespace topics: for each event subscription whose destination is a `NamespaceTopic`
  * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
@@ -20,7 +25,7 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
     return filter(event)
   }
 
-  function* forward(source: string, events: readonly AcceptedEvent[]): Generator<AcceptedEvent> {
+  function* forward(source: string, events: readonly AcceptedEvent[]): Generator<Forwarded> {
     for (const subscription of store.subscriptions.of(source)) {
       const taker = takenBy(subscription)
       if (!taker) continue
@@ -31,11 +36,11 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
       const wanted = events.filter((event) => wants(taker, event))
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
       if (forwarded.length > 0) queues.publish(topic, forwarded)
-      yield* wanted
+      for (const event of wanted) yield { event, subscription: taker }
     }
   }
 
-  /** Returns the events that it forwarded. */
-  return (accepted: readonly SourcedEvents[]): readonly AcceptedEvent[] =>
+  /** Returns the events that it forwarded, and for which event subscription. */
+  return (accepted: readonly SourcedEvents[]): readonly Forwarded[] =>
     accepted.flatMap(({ sources, events }) => sources.flatMap((source) => [...forward(source, events)]))
 }

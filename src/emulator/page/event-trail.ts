@@ -67,7 +67,14 @@ export const trailedBodyLimit = 16_384
 const attemptLimit = 10
 /** The maximum number of subscriptions that are followed per event. */
 export const fateLimit = 50
-export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
+export const endedStates: ReadonlySet<FateState> = new Set([
+  'delivered',
+  'dead-lettered',
+  'dropped',
+  'forgotten',
+  'forwarded',
+  'unserved',
+])
 
 /** What is counted of the ends of an event. */
 const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'dropped'>>> = {

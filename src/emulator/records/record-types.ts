@@ -21,6 +21,8 @@ export interface PublishSummary {
   readonly events?: EventList
   /** Those of them that no event subscription takes. */
   readonly unwanted?: EventList
+  /** The event subscriptions that match some of these, and why they do not take them. */
+  readonly unserved?: readonly { readonly subscriptionName: string; readonly because: string }[]
 }
 
 /** The summary of accepted events. @param unwanted those of them that no event subscription takes */
@@ -130,7 +132,7 @@ export interface HandshakeRecord extends EndpointRecord {
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string
   readonly outcome: 'validated' | 'awaiting-manual-action' | 'failed'
-  /** Why it failed. */
+  /** Why it failed, what the endpoint left out while it waits, or how a manual validation ended. */
   readonly message?: string
 }
 

@@ -194,7 +194,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
 }
 
 /** States in which nothing is under way, so that the event can be delivered again. */
-const ended = new Set(['delivered', 'dead-lettered', 'dropped'])
+const ended = new Set(['delivered', 'dead-lettered', 'dropped', 'unserved'])
 
 /** Tries the event now while it waits, and delivers it again afterwards. */
 function redelivery({ key, redeliverable }, { state, subscriptionId }) {

@@ -54,6 +54,10 @@ export function fateText(fate, now) {
       return `dead-lettered: ${reasonOf(fate)}`
     case 'dropped':
       return `dropped: ${reasonOf(fate)}`
+    case 'forwarded':
+      return 'forwarded to its namespace topic'
+    case 'unserved':
+      return `not delivered: ${fate.reason}`
     default:
       return fate.reason === undefined ? 'its subscription was deleted' : `dropped: ${fate.reason}`
   }
@@ -61,6 +65,7 @@ export function fateText(fate, now) {
 
 const tones = {
   delivered: 'ok',
+  forwarded: 'ok',
   waiting: 'wait',
   locked: 'wait',
   delayed: 'wait',

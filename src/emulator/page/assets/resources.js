@@ -147,6 +147,10 @@ function fillSubscription(subscription, { summary, content }) {
     element('span', { class: 'state', 'data-tone': toneOf(subscription.state) }, subscription.state),
     ...held.map((text) => element('span', { class: 'fate', 'data-tone': 'wait' }, ` ${text}`)),
     element('span', { class: 'quiet where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
+    // Until it consents, it gets nothing.
+    ...(subscription.state === 'AwaitingManualAction' && handshake?.message
+      ? [element('span', { class: 'fate where', 'data-tone': 'wait' }, handshake.message)]
+      : []),
   )
   const answer = handshake?.status === undefined ? '' : `, ${handshake.status}`
   content.replaceChildren(
