@@ -231,7 +231,7 @@ export const configSchema = z.strictObject({
     count,
   ),
   pageEvents: field(
-    'The most events that the page shows, the newest: 5000 at most. Default: 300.',
+    'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
     count.max(5000, 'must be 5000 at most'),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),

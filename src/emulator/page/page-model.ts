@@ -104,6 +104,7 @@ export function createPageModel(sources: PageSources) {
     figures(since = 0): {
       readonly now: number
       readonly trouble?: string | undefined
+      readonly leftOut?: object
       readonly totals: object
       readonly series: readonly object[]
     } {
@@ -113,7 +114,8 @@ export function createPageModel(sources: PageSources) {
       return {
         now,
         trouble: sources.problem(),
-        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted() },
+        totals: { ...figures.totals(), pending: sources.pending() },
+        leftOut: trail.leftOut(),
         series: figures.series(seconds),
       }
     },
