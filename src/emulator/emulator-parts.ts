@@ -5,6 +5,7 @@ import { registerArmRoutes } from './arm/call/routes.ts'
 import { createOperations } from './arm/subscriptions/operations.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
 import type { ResolvedOptions } from './config/options.ts'
+import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
@@ -128,7 +129,7 @@ function createParts(
   const shared = {
     clock,
     store,
-    directory: createDirectory(options, store.groups),
+    directory: createDirectory(options, store),
     tokens: createTokenIssuer(clock, persisted),
     records: createRecords(),
     faults: createFaults(),
@@ -145,7 +146,12 @@ function createParts(
     store: namespaces,
     bound,
     watcher,
-    deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore, work },
+    deadLetters: {
+      records: shared.records.deadLetters,
+      store: settings.deadLetterStore,
+      warn: warningsTo(shared.records.warnings, clock),
+      work,
+    },
   })
   const engine = createDeliveryEngine({
     ...shared,

@@ -75,7 +75,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
   const shared = {
     clock,
     store,
-    directory: createDirectory(resolveOptions({}), store.groups),
+    directory: createDirectory(resolveOptions({}), store),
     tokens,
     records,
     faults: createFaults(),

@@ -219,6 +219,10 @@ export const configSchema = z.strictObject({
     'Storage account for dead-letters; UseDevelopmentStorage=true is Azurite. Needs the package @azure/storage-blob. Default: memory.',
     connectionString,
   ),
+  deadLetterCreatesContainer: field(
+    'Makes a container for dead letters that does not exist. Azure does not: it drops the dead letters. Default: false.',
+    z.boolean(),
+  ),
   storageQueueConnectionString: field(
     'Storage account of the queues that events are delivered to; UseDevelopmentStorage=true is Azurite. Needs the package ' +
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',

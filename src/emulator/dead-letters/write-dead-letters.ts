@@ -1,7 +1,9 @@
 // Writing dead-letters: 5-minute delay and retry, dropped after 4 hours, blob path.
 import { randomUUID } from 'node:crypto'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/event-subscription.ts'
+import { shownText } from '../model/shown-text.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
@@ -18,11 +20,28 @@ export interface DeadLetterStore {
   }): Promise<void>
 }
 
+/** Records what can't be written among the warnings. */
+export const warningsTo =
+  (warnings: Records['warnings'], clock: Clock): DeadLetterWriterOptions['warn'] =>
+  ({ id, name }, message) =>
+    warnings.push({ at: clock.now(), subscriptionId: id, subscriptionName: name, message })
+
 /** A store that writes nothing: the emulator's records show the dead-lettered events. */
 export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
 
 /** Pauses around dead-lettering, in milliseconds (Event Grid: delivery-and-retry). */
 export const deadLetterTimes = { delayMs: 5 * 60_000, retryMs: 5 * 60_000, giveUpMs: 4 * 3_600_000 } as const
+
+const waitsBecause = (container: string, error: unknown) =>
+  `Its dead letters can't be written to the container ${container}: ${reasonOf(error)}. The emulator tries again every ` +
+  `${deadLetterTimes.retryMs / 60_000} minutes, and drops them after ${deadLetterTimes.giveUpMs / 3_600_000} hours.`
+
+/** A code of the storage account says more, and on one line. */
+function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 'ContainerNotFound') return 'it does not exist, and Event Grid does not create it'
+  return code ?? shownText(messageOf(error))
+}
 
 /** An event that is given up. */
 export interface DeadLetter {
@@ -44,6 +63,8 @@ export interface DeadLetterWriterOptions {
   readonly clock: Clock
   readonly records: Records['deadLetters']
   readonly store: DeadLetterStore
+  /** Tells that the dead letters of an event subscription can't be written. */
+  readonly warn: (subscription: DeadLetter['subscription'], message: string) => void
   readonly work: WorkCounter
   /** Called after each write. */
   readonly written: () => void
@@ -53,7 +74,7 @@ export interface DeadLetterWriterOptions {
  * Writes events that are given up to the container of their event subscription, and records them. Where writing fails
  * for hours, an event is dropped: its record has no `blobPath`.
  */
-export function createDeadLetterWriter({ clock, records, store, work, written }: DeadLetterWriterOptions) {
+export function createDeadLetterWriter({ clock, records, store, warn, work, written }: DeadLetterWriterOptions) {
   const waiting = new DueQueue<WaitingLetter>()
   const writing = new Set<WaitingLetter>()
   let cancelTimer: CancelTimer = () => {}
@@ -74,8 +95,10 @@ export function createDeadLetterWriter({ clock, records, store, work, written }:
     const content = `[${letters.map(({ event }) => textOf(event)).join(',')}]`
     try {
       await store.write({ storageAccountId, container, path, content })
-    } catch {
-      // Like Event Grid, without a report: it tries again, and drops the events after four hours.
+    } catch (error) {
+      // Event Grid tells nobody: it tries again, and drops the events after four hours.
+      if (letters.some(({ failingSince }) => failingSince === undefined))
+        warn(last.subscription, waitsBecause(container, error))
       return postpone(letters, at)
     }
     end(letters, `${container}/${path}`)

@@ -1,5 +1,5 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
-import { createDeadLetterWriter } from '../dead-letters/write-dead-letters.ts'
+import { createDeadLetterWriter, warningsTo } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
@@ -40,6 +40,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     clock,
     records: options.records.deadLetters,
     store: settings.deadLetterStore,
+    warn: warningsTo(options.records.warnings, clock),
     work,
     written: waiters.check,
   })

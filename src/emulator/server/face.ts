@@ -66,8 +66,12 @@ export function serveFace<Own extends FaceError>(
 function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): Own {
   if (error instanceof form.own) return error
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return form.tooLarge()
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  return status < 500 ? form.unreadable() : form.internal()
+  return statusOfError(error) < 500 ? form.unreadable() : form.internal()
+}
+
+/** The status that Fastify gives to an error of a request; 500 for any other error, which is the emulator's own. */
+export function statusOfError(error: unknown): number {
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 
 /** Has a Fastify scope read bodies as `read` does. Longer ones are refused with Fastify's own error. */

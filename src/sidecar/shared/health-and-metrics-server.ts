@@ -1,8 +1,10 @@
 // Http server for `/healthz`, `/readyz` and `/metrics`: status codes and JSON body.
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
 import { closable } from '../../support/net/closable-server.ts'
+import { isLoopback } from '../../support/net/loopback.ts'
+import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
 
 /** What the metrics server shows. */
 export interface Observed {
@@ -36,7 +38,8 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
   const { host, port, signal } = at
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     const path = request.url?.split('?')[0]
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (isRefused(request, host)) response.writeHead(403).end()
+    else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()
     } else if (path === '/healthz') sendHealth(response, 200, observed)
     else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
@@ -53,6 +56,16 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
   }
   const address = server.address()
   return { address: typeof address === 'object' && address ? address : { address: host, port }, close }
+}
+
+/**
+ * A web page must not read them: one of another site, or, where only this machine is served, one whose name was made to point here (DNS
+ * rebinding). Elsewhere those who scrape use names that this process does not know.
+ */
+function isRefused({ headers }: IncomingMessage, host: string): boolean {
+  const request = { headers, protocol: 'http' }
+  if (isForeignFetch(request) || (headers.origin !== undefined && !isOwnOrigin(request))) return true
+  return isLoopback(host) && !isOwnHost(request, host)
 }
 
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {

@@ -1,6 +1,6 @@
 // Azure subscriptions in ARM, and lists of the resources in them.
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { isBelow, sameName } from '../../model/resources/resource-ids.ts'
+import { isBelow, resourceGroupId, sameName } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
@@ -20,6 +20,10 @@ export function answerContainer(options: ArmContext, call: ArmCall, target: Targ
   if (name === undefined) return answerResourceGroups(options, call, `/subscriptions/${id}`)
   if (third === undefined) return answerResourceGroup(options, call, target.scope)
   if (sameName(third, 'resources') && more.length === 0) {
+    if (!options.directory.groups.get(resourceGroupId(id, name))) {
+      requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', target.scope)
+      throw armErrors.resourceGroupNotFound(name)
+    }
     return answerContents(options, call, target.scope.replace(/\/[^/]+$/, ''))
   }
   throw armErrors.notSupported(`resourceGroups/${[third, ...more].join('/')}`)

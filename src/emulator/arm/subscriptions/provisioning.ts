@@ -8,7 +8,7 @@ import {
 import type { Store } from '../../model/resources/store.ts'
 import type { CancelTimer, Clock } from '../../model/time/clock.ts'
 import type { Records } from '../../records/record-types.ts'
-import type { Faults } from '../../server/faults.ts'
+import type { Fault, Faults } from '../../server/faults.ts'
 import { parseArmScope } from '../call/path.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
 import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
@@ -55,6 +55,9 @@ export interface ProvisioningOptions extends KnownResources {
   readonly operations: Operations
   readonly records: Pick<Records, 'warnings'>
 }
+
+const isDelayAlone = ({ delayMs, code, message, details, status }: Fault): boolean =>
+  delayMs !== undefined && code === undefined && message === undefined && details === undefined && status === undefined
 
 /** Carries out changes of event subscriptions in the background. */
 export function createProvisioning(options: ProvisioningOptions) {
@@ -146,9 +149,11 @@ export function createProvisioning(options: ProvisioningOptions) {
     stopAsking(subscription)
     const own = new AbortController()
     asking.set(subscription.id.toLowerCase(), own)
-    const operation = operations.start(azureIdOf(subscription), async (signal, park) => {
+    const operation = operations.start(azureIdOf(subscription), async (signal, { park, delay }) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
-      if (fault) {
+      if (fault?.delayMs) await delay(fault.delayMs)
+      // A delay alone is no failure: the real result follows.
+      if (fault && !isDelayAlone(fault)) {
         move(subscription, 'Failed')
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
         return { status: 'Failed', error: { code, message, ...(details && { details }) } }
