@@ -20,10 +20,6 @@ export function answerContainer(options: ArmContext, call: ArmCall, target: Targ
   if (name === undefined) return answerResourceGroups(options, call, `/subscriptions/${id}`)
   if (third === undefined) return answerResourceGroup(options, call, target.scope)
   if (sameName(third, 'resources') && more.length === 0) {
-    if (!options.directory.groups.get(resourceGroupId(id, name))) {
-      requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', target.scope)
-      throw armErrors.resourceGroupNotFound(name)
-    }
     return answerContents(options, call, target.scope.replace(/\/[^/]+$/, ''))
   }
   throw armErrors.notSupported(`resourceGroups/${[third, ...more].join('/')}`)
@@ -43,7 +39,11 @@ function answerSubscription(options: ArmContext, call: ArmCall, scope: string): 
 
 /** The resources that have a region: all of the emulator that are in a subscription or a group. */
 function answerContents(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
-  requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
+  const { azure, parts } = requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
+  const { resourceGroup } = parts
+  if (resourceGroup !== undefined && !options.directory.groups.get(resourceGroupId(azure.id, resourceGroup))) {
+    throw armErrors.resourceGroupNotFound(resourceGroup)
+  }
   const { store, namespaces } = options
   const all = [
     ...store.tracked().map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
