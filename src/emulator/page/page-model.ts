@@ -68,7 +68,8 @@ export function createPageModel(sources: PageSources) {
 
   let refused: readonly object[] = []
   records.requests.listen((request) => {
-    if (request.status >= 400 && request.publish) refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
+    if (request.status >= 400 && request.publish && !request.publish.isCheck)
+      refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
   })
 
   return {

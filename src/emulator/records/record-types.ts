@@ -17,6 +17,8 @@ export function eventList<T>(events: readonly T[], nameOf: (event: T) => EventLi
 export interface PublishSummary {
   /** Name of the topic, domain or namespace topic, as the request has it. */
   readonly topic: string
+  /** Whether it is an empty list after an accepted credential, by which a client checks that: no event was refused. */
+  readonly isCheck?: true
   /** The events; absent where the request was refused. */
   readonly events?: EventList
   /** Those of them that no event subscription takes. */
@@ -114,7 +116,7 @@ export interface DeliveryRecord extends EndpointRecord {
   readonly eventTypes: readonly string[]
   /** 0 for the first attempt, as `aeg-delivery-count`. */
   readonly deliveryCount: number
-  /** Why there was no answer. */
+  /** Why there was no answer, or what the answer of a storage account means. */
   readonly error?: string
   readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'
   /** Time of the next attempt, with outcome `retry`. */

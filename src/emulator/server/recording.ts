@@ -75,7 +75,7 @@ export function recordRequests(
     recorded.add(request)
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
     const { body = long ? undefined : request.body, ...outcome } = request.outcome
-    if (status >= 400 && outcome.publish) figures?.add('refused')
+    if (status >= 400 && outcome.publish && !outcome.publish.isCheck) figures?.add('refused')
     records.requests.push({
       at: clock.now(),
       face,

@@ -75,6 +75,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       durationMs: result.durationMs,
       ...(result.status !== undefined && { status: result.status }),
       ...shownAnswer(result, [url, new URL(result.target)]),
+      ...(result.hint !== undefined && { error: result.hint }),
       ...(result.failure && { error: reasonOf(result.failure) }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
