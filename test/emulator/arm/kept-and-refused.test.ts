@@ -30,6 +30,24 @@ it('a role that was assigned through Resource Manager is there after a restart, 
   expect((await sendArm(second, gone ?? '')).status).toBe(404)
 })
 
+it('an event subscription that is written while it is deleted stays', async () => {
+  const clock = new ManualClock()
+  const subscriber = await startSubscriber()
+  const ingress = [{ from: 'https://subscriber.example/', to: subscriber.url }]
+  const emulator = await startEmulator({ clients, clock, ingress, operationDelayMs: 5_000 })
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://subscriber.example/' } }
+  const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/audit`
+  const write = () =>
+    sendArm(emulator, path, put({ properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' } }))
+  await write()
+  await clock.advance(5_000)
+  await sendArm(emulator, path, { method: 'DELETE' })
+  await clock.advance(2_000)
+  expect((await write()).status).toBe(201)
+  await clock.advance(10_000)
+  expect(emulator.eventSubscriptions()).toMatchObject([{ name: 'audit', provisioningState: 'Succeeded' }])
+})
+
 it('a namespace keeps its region', async () => {
   const emulator = await startEmulator({ clients })
   const path = `${group}/providers/Microsoft.EventGrid/namespaces/shop?api-version=2025-02-15`
