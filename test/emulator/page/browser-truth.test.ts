@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { browserMissing, launchBrowser } from '../../support/browser.ts'
-import { openShop, showPage } from './open-page.ts'
+import { openShop, shopWebhook, showPage } from './open-page.ts'
 
 describe.skipIf(browserMissing)('what the page says in Chromium (skipped where none is on the PATH)', () => {
   let browser: Browser
@@ -46,5 +46,25 @@ describe.skipIf(browserMissing)('what the page says in Chromium (skipped where n
       const texts = await list.locator('.fate').allInnerTexts()
       expect(texts).toEqual(told.map((text) => expect.stringMatching(text)))
     }
+  })
+
+  it('finds what failed or waits after many events, counts what is left out, and has buttons and fields of one height', async () => {
+    const { emulator, subscriber, publish } = await openShop({}, { destination: shopWebhook, retryPolicy: {} })
+    await showPage(page, emulator)
+    subscriber.answer({ status: 400 }, { status: 503 })
+    await publish({ subject: 'fails' })
+    await emulator.idle()
+    await publish({ subject: 'waits' })
+    await emulator.idle()
+    await publish(...Array.from({ length: 1000 }, (_, index) => ({ subject: `orders/${index}` })))
+    await emulator.idle()
+    await page.locator('#left-out', { hasText: '702 more are left out: --page-events shows more' }).waitFor()
+    await page.locator('#events tr', { hasText: 'fails' }).waitFor()
+    await page.locator('#events tr', { hasText: 'waits' }).waitFor()
+    expect(await page.locator('#events tr').count()).toBe(300)
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll(':is(button, input, select):not(.link)')].map((one) => one.offsetHeight).filter((height) => height > 0)`,
+    )
+    expect(new Set(heights).size).toBe(1)
   })
 })
