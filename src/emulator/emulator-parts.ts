@@ -61,7 +61,10 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
-    (request, refusal) => recordRefused(parts, request, refusal),
+    (request, refusal) => {
+      // The page's own requests are not recorded either.
+      if (!isPagePath(request.url ?? '/')) recordRefused(parts, request, refusal)
+    },
   )
   registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
   const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
