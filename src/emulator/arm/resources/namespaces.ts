@@ -20,7 +20,7 @@ import {
   storeQueueSubscription,
 } from './namespace-contents.ts'
 import { answerKeys, parseBody } from './resource-answers.ts'
-import { requireName, resourcesOf } from './resources.ts'
+import { keepLocation, requireName, resourcesOf } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
@@ -60,6 +60,7 @@ export const answerNamespaces = resourcesOf<Namespace>({
       throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
     }
     refuseMqtt(body.properties?.topicSpacesConfiguration)
+    keepLocation(existing, location)
     const base = call.method === 'PATCH' ? existing?.shown : undefined
     const sku = call.method === 'PATCH' && isRecord(base?.sku) ? { ...base.sku, ...body.sku } : body.sku
     const tags = body.tags ?? existing?.tags
