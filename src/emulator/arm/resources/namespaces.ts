@@ -2,9 +2,9 @@
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
+import { enumeration } from '../../model/enumeration.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
-import { enumeration } from '../../model/resources/enumeration.ts'
 import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
 import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
 import { named, parentId } from '../../model/resources/resource-ids.ts'

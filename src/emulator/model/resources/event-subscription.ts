@@ -1,9 +1,9 @@
 // Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters.
 import { z } from 'zod'
+import { enumeration } from '../enumeration.ts'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
 import { type Destination, deadLetterDestination, destination, destinationIdentity } from './destination.ts'
-import { enumeration } from './enumeration.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
