@@ -1,13 +1,7 @@
 import { Project } from 'ts-morph'
 import { expect, it } from 'vitest'
 import { bindingErrorCodes } from '../../src/index.ts'
-import { codeIn, readPage, root, rowsOf, section, tables } from './page.ts'
-
-/** What a door exports, read from its source: types are not there when it runs. */
-function exportsOf(door: string): string[] {
-  const source = new Project().addSourceFileAtPath(`${root}/src/${door}`)
-  return source.getExportDeclarations().flatMap((one) => one.getNamedExports().map((name) => name.getName()))
-}
+import { codeIn, exportsOf, readPage, root, rowsOf, section, tables } from './page.ts'
 
 it.each([
   { name: 'eventgrid-binding', door: 'index.ts' },

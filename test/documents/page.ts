@@ -4,6 +4,7 @@ import type { Code, Nodes, Root, RootContent, Table } from 'mdast'
 import { toString as textOf } from 'mdast-util-to-string'
 import { remark } from 'remark'
 import remarkGfm from 'remark-gfm'
+import { Project } from 'ts-morph'
 import { visit } from 'unist-util-visit'
 
 export const root = resolve(import.meta.dirname, '../..')
@@ -76,3 +77,9 @@ export function rowsOf(page: Page, table: Table): string[][] {
 
 /** The code in a cell: `` `a`, `b` `` has two. */
 export const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+
+/** What a door exports, read from its source: types are not there when it runs. */
+export function exportsOf(door: string): string[] {
+  const source = new Project().addSourceFileAtPath(`${root}/src/${door}`)
+  return source.getExportDeclarations().flatMap((one) => one.getNamedExports().map((name) => name.getName()))
+}
