@@ -41,8 +41,8 @@ A first SIGINT or SIGTERM takes no more events and waits for those under way; a
 second one ends at once.
 
 Exit codes: 0 all is published; 1 something can't be published, the topic takes
-nothing, or another replay has the folder; 2 wrong usage or configuration; 130 or
-143 a signal ended it before all was tried.
+nothing, or another replay has the folder; 2 wrong usage or configuration;
+130 or 143 a signal ended it before all was tried.
 `
 
 /** Resolves with the exit code. Throws a UsageError for wrong options, and for paths or a component that can't be read. */
