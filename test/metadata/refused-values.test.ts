@@ -57,6 +57,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
       ['deliveryAuthentication', 'password', 'secret, entra, none'],
       ['deliveryToken', 'short', '16 to 1024'],
+      ['deliveryToken', 'n'.repeat(15), '16 to 1024'],
       ['deliveryToken', 'n'.repeat(1_025), '16 to 1024'],
       ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
       ['deliveryToken', Array.from({ length: 11 }, () => 'n'.repeat(16)).join(), 'at most 10'],
