@@ -73,11 +73,11 @@ it.each([
   { name: 'an indented line of a form', said: 'k=one%0D%0A++++two', secret: 'onetwo' },
   { name: 'a line that begins with a plus', said: 'k=one\r\n+two', secret: 'one+two' },
   { name: 'a pair of surrogates by number', said: 'k=one&#55357;&#56832;&#xd83d;&#XDE00;', secret: 'one😀😀' },
-  { name: 'a backslash at the end', said: '{"k":"one%5C"}', secret: 'one\\' },
+  { name: 'a backslash at the end', said: '"k=%6fne\\"', secret: 'one\\' },
   { name: 'a Windows path', said: '{"k":"C:\\\\new\\\\x41"}', secret: 'C:\\new\\x41' },
   { name: 'what looks like an entity', said: 'k=a%26lt%3Bb', secret: 'a&lt;b' },
 ])('hides $name', ({ said, secret: any }) => {
-  expect(hideSecrets(said, [any])).not.toMatch(/one|two|new|a%26/)
+  expect(hideSecrets(said, [any])).not.toMatch(/ne|two|a%26/)
 })
 
 it('hides a key that lacks its padding', () => {
