@@ -69,7 +69,7 @@ export function createLedger(total: number): Ledger {
       note(
         'This is the time from create to the handler. All events are published at once, so most of it is waiting in line.',
       )
-      note('The slowest event is the one that was delivered twice.')
+      note('The slowest event is the one that was tried twice.')
       const missing = ids.filter((id) => !verdict(id))
       const complete = missing.length === 0 && failures === 1 && redelivered.has(failsOnce)
       note('')

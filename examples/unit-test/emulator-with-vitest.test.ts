@@ -52,7 +52,10 @@ it('dead-letters what the webhook refuses', async () => {
         properties: {
           deadLetterDestination: {
             endpointType: 'StorageBlob',
-            properties: { resourceId: '/lost', blobContainerName: 'events' },
+            properties: {
+              resourceId: '/subscriptions/1/resourceGroups/shop/providers/Microsoft.Storage/storageAccounts/letters',
+              blobContainerName: 'events',
+            },
           },
         },
       },

@@ -5,9 +5,11 @@ import { registerArmRoutes } from './arm/call/routes.ts'
 import { createOperations } from './arm/subscriptions/operations.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
 import type { ResolvedOptions } from './config/options.ts'
+import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
+import { createUnserved } from './delivery/unserved.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
@@ -59,7 +61,10 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
-    (request, refusal) => recordRefused(parts, request, refusal),
+    (request, refusal) => {
+      // The page's own requests are not recorded either.
+      if (!isPagePath(request.url ?? '/')) recordRefused(parts, request, refusal)
+    },
   )
   registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
   const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
@@ -118,7 +123,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
 
 function createParts(
   options: ResolvedOptions,
-  { store, namespaces, journal, persisted }: State,
+  { store, namespaces, journal, persisted, problem }: State,
   { ingress, baseUrl }: { readonly ingress: Ingress; readonly baseUrl: () => string },
 ) {
   const { clock } = options
@@ -127,7 +132,7 @@ function createParts(
   const shared = {
     clock,
     store,
-    directory: createDirectory(options, store.groups),
+    directory: createDirectory(options, store),
     tokens: createTokenIssuer(clock, persisted),
     records: createRecords(),
     faults: createFaults(),
@@ -144,7 +149,12 @@ function createParts(
     store: namespaces,
     bound,
     watcher,
-    deadLetters: { records: shared.records.deadLetters, store: settings.deadLetterStore, work },
+    deadLetters: {
+      records: shared.records.deadLetters,
+      store: settings.deadLetterStore,
+      warn: warningsTo(shared.records.warnings, clock),
+      work,
+    },
   })
   const engine = createDeliveryEngine({
     ...shared,
@@ -156,20 +166,40 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
+  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
   const accept: DeliveryEngine['accept'] = (accepted) => {
     const pushed = engine.accept(accepted)
-    return new Set([...pushed, ...forward(accepted)])
+    const forwarded = forward(accepted)
+    const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
+    for (const { subscription, event } of forwarded) watcher.changed(subscription, event, { state: 'forwarded' })
+    for (const { subscription, event, because } of unserved(accepted)) {
+      watcher.changed(subscription, event, { state: 'unserved', reason: because })
+    }
+    return wanted
   }
   const provisioning = createProvisioning({
     ...shared,
     storageAccounts: options.storageAccounts,
+    retries: options.retries,
     ...{ namespaces, delivery: engine, operations },
   })
   /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
   const pending = () => engine.pending() + queues.pending()
-  return { ...shared, figures, pending, engine, accept, namespaces, queues, operations, provisioning }
+  return {
+    ...shared,
+    figures,
+    problem,
+    unserved,
+    pending,
+    engine,
+    accept,
+    namespaces,
+    queues,
+    operations,
+    provisioning,
+  }
 }
 
 type Parts = ReturnType<typeof createParts>
@@ -179,11 +209,11 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'>,
 ): void {
-  const { engine, accept, namespaces, watcher: trail } = parts
+  const { engine, accept, unserved, namespaces, watcher: trail } = parts
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))

@@ -7,6 +7,7 @@ import type { TopicOptions } from './config/config-schema.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopicNames, type EventGridEmulatorOptions, resolveOptions } from './config/options.ts'
+import { rehearse } from './config/rehearse.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
@@ -108,10 +109,11 @@ export class EventGridEmulator implements AsyncDisposable {
   /**
    * Replaces clients and their roles, Azure subscriptions, topics, domains, system topics, namespaces, event subscriptions and
    * ingress by those of other options. What these do not name is removed; what was made through ARM stays. All other
-   * options (ports, state, clock, delivery) stay the same. Throws the errors that {@link start} rejects with.
+   * options (ports, state, clock, delivery) stay the same. Throws the errors that {@link start} rejects with; then all is as before.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
     const settings = resolveOptions(options, this.#parts.persisted)
+    rehearse(this.#parts, settings)
     this.#parts.directory.declare(settings)
     this.#parts.setIngress(settings.ingress)
     this.#declarations.declare(settings)
@@ -338,7 +340,6 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Ends servers, requests and timers. Has no effect the second time. */
   close(): Promise<void> {
-    this.#declarations.close()
     return this.#parts.close()
   }
 

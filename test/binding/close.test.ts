@@ -108,7 +108,7 @@ it('lets a handler publish while init waits for the event subscription, and whil
   )
   await before.init({ ...fields, topicEndpoint, accessKey })
   await before.close()
-  emulator.failNext({ route: 'arm', times: 1_000, status: 503, retryAfter: 600 })
+  emulator.failNext({ route: 'arm', times: 1_000, status: 503, retryAfter: 60 })
   const initialised = refusal(init({ topicEndpoint, accessKey }))
   await expect.poll(() => binding.address()).toBeDefined()
   emulator.raise(fields.scope ?? '', [

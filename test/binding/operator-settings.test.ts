@@ -2,12 +2,13 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../src/index.ts'
 import { sendArm } from '../support/azure-clients.ts'
+import { userIdentityId } from '../support/azure-ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { order } from '../support/open-pull.ts'
 import { type Fields, publicUrl } from '../support/open-world.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
-const identity = { type: 'UserAssigned', userAssignedIdentity: '/subscriptions/s/resourceGroups/g/providers/x/y/i' }
+const identity = { type: 'UserAssigned', userAssignedIdentity: userIdentityId }
 
 /** An event subscription that an operator made, and a component that takes it over. */
 async function openTakeover({ byIdentity = false }: { readonly byIdentity?: boolean } = {}) {

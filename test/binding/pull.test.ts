@@ -4,6 +4,7 @@ import { ManualClock } from '../../src/emulator/index.ts'
 import { Binding, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
 import { createMetrics, figuresOf } from '../../src/sidecar/shared/metrics.ts'
 import { sendArm } from '../support/azure-clients.ts'
+import { eventHubId } from '../support/azure-ids.ts'
 import { openPull, order, queue } from '../support/open-pull.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -404,7 +405,7 @@ it.each([
     const { emulator, binding, topic, byCredential } = await openPull({ emulator: { clients, namespaces: queue } })
     const scope = emulator.topic('orders').id
     const path = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/taken`
-    const resourceId = type === 'NamespaceTopic' ? topic.id : `${scope}/hub`
+    const resourceId = type === 'NamespaceTopic' ? topic.id : eventHubId
     const delivery = {
       identity: { type: 'SystemAssigned' },
       destination: { endpointType: type, properties: { resourceId } },

@@ -75,7 +75,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
   const shared = {
     clock,
     store,
-    directory: createDirectory(resolveOptions({}), store.groups),
+    directory: createDirectory(resolveOptions({}), store),
     tokens,
     records,
     faults: createFaults(),
@@ -99,7 +99,7 @@ export async function openEventGrid(options: EventGridOptions = {}): Promise<Eve
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
-  registerTopicRoutes(app, { ...shared, intake: engine })
+  registerTopicRoutes(app, { ...shared, intake: { ...engine, unserved: () => [] } })
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
   onTestFinished(async () => {
     await engine.close()

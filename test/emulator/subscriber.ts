@@ -28,6 +28,8 @@ export interface Subscriber {
   readonly deliveries: () => readonly ReceivedRequest[]
   /** How the next deliveries are answered, one each; then 200. */
   answer(...answers: SubscriberAnswer[]): void
+  /** How all deliveries to a path are answered. */
+  answerTo(path: string, answer: SubscriberAnswer): void
   /** How handshakes are answered. */
   onHandshake(handler: (request: ReceivedRequest) => SubscriberAnswer): void
   /** Resolves once so many deliveries came in. */
@@ -51,7 +53,12 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
   const requests: ReceivedRequest[] = []
   const answers: SubscriberAnswer[] = []
   const waiting: { count: number; resolve: () => void }[] = []
+  const byPath = new Map<string, SubscriberAnswer>()
   let handshake = grant
+  const nextAnswer = (path: string) => {
+    if (byPath.has(path)) return byPath.get(path)
+    return answers.length > 0 ? answers.shift() : { status: 200 }
+  }
   const deliveries = () => requests.filter((request) => !isHandshake(request))
   const listener: http.RequestListener = async (request, response) => {
     const chunks: Buffer[] = []
@@ -65,7 +72,7 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
       remotePort: request.socket.remotePort,
     }
     requests.push(received)
-    const answer = isHandshake(received) ? handshake(received) : answers.length > 0 ? answers.shift() : { status: 200 }
+    const answer = isHandshake(received) ? handshake(received) : nextAnswer(received.url)
     for (const { count, resolve } of waiting) if (deliveries().length >= count) resolve()
     if (answer === 'drop') request.socket.destroy()
     else if (answer) response.writeHead(answer.status, answer.headers).end(answer.body)
@@ -77,6 +84,7 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
     requests,
     deliveries,
     answer: (...more) => void answers.push(...more),
+    answerTo: (path, answer) => void byPath.set(path, answer),
     onHandshake(handler) {
       handshake = handler
     },

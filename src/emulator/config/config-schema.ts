@@ -192,8 +192,18 @@ export const configSchema = z.strictObject({
     list(z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')),
   ),
   eventSubscriptions: field(
-    'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds. Default: none.',
+    'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds, unless ' +
+      'retryHandshakes is false. Default: none.',
     list(eventSubscription),
+  ),
+  retryHandshakes: field(
+    'Whether a webhook is asked again every 5 seconds after a failed handshake, and while it waits for a manual validation, which ' +
+      'Azure does not do. true: each one, false: none. Default: those of the options after a failure, and with deliver while they wait.',
+    z.boolean(),
+  ),
+  manualValidationTimeout: field(
+    'Milliseconds for the manual validation of a webhook that answered the handshake without its consent. Default: 600000.',
+    milliseconds,
   ),
   ingress: field(
     'Where public URLs are really served. The first rule that fits is used. Default: none.',
@@ -212,6 +222,10 @@ export const configSchema = z.strictObject({
     'Storage account for dead-letters; UseDevelopmentStorage=true is Azurite. Needs the package @azure/storage-blob. Default: memory.',
     connectionString,
   ),
+  deadLetterCreatesContainer: field(
+    'Makes a container for dead letters that does not exist. Azure does not: it drops the dead letters. Default: false.',
+    z.boolean(),
+  ),
   storageQueueConnectionString: field(
     'Storage account of the queues that events are delivered to; UseDevelopmentStorage=true is Azurite. Needs the package ' +
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',
@@ -224,7 +238,7 @@ export const configSchema = z.strictObject({
     count,
   ),
   pageEvents: field(
-    'The most events that the page shows, the newest: 5000 at most. Default: 300.',
+    'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
     count.max(5000, 'must be 5000 at most'),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),

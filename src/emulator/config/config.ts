@@ -100,9 +100,14 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
     }
   })
   if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxProblems))
-  const { deadLetterConnectionString: blobs, storageQueueConnectionString: queues, ...options } = parsed.data
+  const {
+    deadLetterConnectionString: blobs,
+    deadLetterCreatesContainer: createsContainer = false,
+    storageQueueConnectionString: queues,
+    ...options
+  } = parsed.data
   const stores = {
-    ...(blobs !== undefined && { deadLetterStore: createBlobDeadLetterStore(blobs) }),
+    ...(blobs !== undefined && { deadLetterStore: createBlobDeadLetterStore(blobs, { createsContainer }) }),
     ...(queues !== undefined && { storageQueues: createStorageQueues(queues) }),
   }
   return { config: parsed.data, options: { ...options, trustedCertificates, ...stores } }

@@ -1,24 +1,17 @@
-// Applying declared topics and event subscriptions, removing others, failed handshake again after 5 s.
+// Applying declared topics and event subscriptions, removing others.
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../support/text/nearest-name.ts'
 import { deleteNamespace, deleteNamespaceTopic, deleteQueueSubscription } from '../arm/resources/namespace-contents.ts'
+import type { Retries } from '../arm/subscriptions/provisioning.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
-import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
 import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource-ids.ts'
 import { publisherOf } from '../model/resources/store.ts'
-import type { CancelTimer } from '../model/time/clock.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import type { EventSubscriptionOptions } from './config-schema.ts'
 import { type DeclaredNamespace, type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
 import type { ResolvedOptions } from './options.ts'
-
-/**
- * Pause before another handshake of a declared event subscription, in milliseconds of the emulator's clock: its
- * subscriber may start later.
- */
-export const handshakeAgainMs = 5_000
 
 export type Declarations = ReturnType<typeof createDeclarations>
 
@@ -29,8 +22,6 @@ export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
 /** Creates the resources and event subscriptions that options or a configuration file declare, and removes what they no longer declare. */
 export function createDeclarations(targets: DeclarationTargets) {
   const { store, clock, persisted, provisioning } = targets
-  const again = new Map<string, CancelTimer>()
-  let closed = false
 
   /** Calls `remove` for what an earlier configuration declared, perhaps in another process, and this one does not. */
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
@@ -50,30 +41,15 @@ export function createDeclarations(targets: DeclarationTargets) {
     return { scope, id: eventSubscriptionId(scope, options.name) }
   }
 
-  function putEventSubscription(options: EventSubscriptionOptions): string {
+  function putEventSubscription(options: EventSubscriptionOptions, retries: Retries): string {
     const { id, scope } = idOf(options)
     const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
     const existing = store.subscriptions.get(id)
     if (existing && isDeepStrictEqual(existing.properties, properties) && existing.provisioningState === 'Succeeded')
       return id
-    stopTrying(id)
     const place = existing ?? { id, scope, name: options.name, createdAt: clock.now() }
-    write({ ...place, properties, provisioningState: existing ? 'Updating' : 'Creating' })
+    provisioning.write({ ...place, properties, provisioningState: existing ? 'Updating' : 'Creating' }, retries)
     return id
-  }
-
-  function write(subscription: EventSubscription): void {
-    const operation = provisioning.write(subscription)
-    void operation.ended.then(() => {
-      const existing = store.subscriptions.get(subscription.id)
-      const failed = existing?.properties === subscription.properties && existing.provisioningState === 'Failed'
-      if (closed || !failed) return
-      const cancel = clock.setTimer(handshakeAgainMs, () => {
-        // It may have been deleted or changed through ARM meanwhile.
-        if (store.subscriptions.get(existing.id) === existing) write({ ...existing, provisioningState: 'Updating' })
-      })
-      again.set(subscription.id.toLowerCase(), cancel)
-    })
   }
 
   /** Removes the topics and Queue event subscriptions that are declared no longer. Those made through ARM stay. */
@@ -91,11 +67,6 @@ export function createDeclarations(targets: DeclarationTargets) {
     })
     namespaces.lead(declared.map(({ id }) => id))
     topics.lead(topicIds)
-  }
-
-  function stopTrying(id: string): void {
-    again.get(id.toLowerCase())?.()
-    again.delete(id.toLowerCase())
   }
 
   return {
@@ -116,15 +87,11 @@ export function createDeclarations(targets: DeclarationTargets) {
         if (declared) deleteNamespace(targets, declared)
       })
       declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
-      sweep('event subscriptions', eventSubscriptions.map(putEventSubscription), (id) => {
-        stopTrying(id)
+      const put = (one: EventSubscriptionOptions) => putEventSubscription(one, options.declaredRetries)
+      sweep('event subscriptions', eventSubscriptions.map(put), (id) => {
         const existing = store.subscriptions.get(id)
         if (existing) provisioning.remove(existing)
       })
-    },
-    close(): void {
-      closed = true
-      for (const cancel of again.values()) cancel()
     },
   }
 }

@@ -11,11 +11,17 @@ import { newLabel, type Store } from '../model/resources/store.ts'
 import type { Place, SystemTopicOptions, TopicOptions } from './config-schema.ts'
 import { emulatorDefaults } from './options.ts'
 
+/** Carries out changes of event subscriptions. */
+export interface DeclaredProvisioning {
+  write(...asked: Parameters<Provisioning['write']>): unknown
+  remove(...asked: Parameters<Provisioning['remove']>): unknown
+}
+
 /** What declared resources change. */
 export interface ResourceTargets {
   readonly store: Store
   readonly directory: Directory
-  readonly provisioning: Provisioning
+  readonly provisioning: DeclaredProvisioning
 }
 
 /**

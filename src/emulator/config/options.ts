@@ -1,6 +1,7 @@
 // Options of `EventGridEmulator.start`: those of the configuration file and those that are code; defaults of ids, roles and `orders`.
 
 import { randomBytes } from 'node:crypto'
+import { plainAddress } from '../../support/net/loopback.ts'
 import { checkNames } from '../../support/process/option-checks.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/probation.ts'
@@ -38,7 +39,7 @@ export interface CodeOptions {
   readonly probation?: ProbationOptions | false
 }
 
-type FileOnly = 'deadLetterConnectionString' | 'storageQueueConnectionString'
+type FileOnly = 'deadLetterConnectionString' | 'deadLetterCreatesContainer' | 'storageQueueConnectionString'
 
 /**
  * The options of an emulator. Each has a default: `EventGridEmulator.start()` alone gives a working emulator. The fields of the
@@ -69,6 +70,7 @@ const codeNames: Readonly<Record<keyof CodeOptions, true>> = {
 }
 const fileOnly: Readonly<Record<FileOnly, true>> = {
   deadLetterConnectionString: true,
+  deadLetterCreatesContainer: true,
   storageQueueConnectionString: true,
 }
 
@@ -97,7 +99,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
     topicPorts: options.topicPorts ?? {},
-    host: options.host ?? '127.0.0.1',
+    host: plainAddress(options.host ?? '127.0.0.1'),
     clients,
     subscriptions,
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
@@ -113,6 +115,12 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     operationDelayMs: options.operationDelayMs ?? 0,
     operationRetryAfter: options.operationRetryAfter,
     conflicts: options.conflicts ?? false,
+    retries: { failed: options.retryHandshakes ?? false, waiting: options.retryHandshakes ?? false },
+    // `deliver` is for who writes a webhook at this moment.
+    declaredRetries: {
+      failed: options.retryHandshakes ?? true,
+      waiting: options.retryHandshakes ?? Object.keys(options.deliver ?? {}).length > 0,
+    },
     throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,

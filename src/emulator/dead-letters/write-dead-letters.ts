@@ -1,7 +1,9 @@
 // Writing dead-letters: their blobs, and when a store that fails is tried again: for 4 hours, for namespaces 2 days.
 import { randomUUID } from 'node:crypto'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/destination.ts'
+import { shownText } from '../model/shown-text.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import { DueQueue } from '../model/time/due-queue.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
@@ -17,6 +19,12 @@ export interface DeadLetterStore {
     readonly content: string
   }): Promise<void>
 }
+
+/** Records what can't be written among the warnings. */
+export const warningsTo =
+  (warnings: Records['warnings'], clock: Clock): DeadLetterWriterOptions['warn'] =>
+  ({ id, name }, message) =>
+    warnings.push({ at: clock.now(), subscriptionId: id, subscriptionName: name, message })
 
 /** A store that writes nothing: the emulator's records show the dead-lettered events. */
 export const memoryDeadLetterStore: DeadLetterStore = { write: async () => {} }
@@ -41,6 +49,17 @@ export const deadLetterRetries: DeadLetterRetries = { pausesMs: [5 * minuteMs], 
 export const namespaceDeadLetterRetries: DeadLetterRetries = {
   pausesMs: [10_000, minuteMs, 5 * minuteMs],
   giveUpMs: 48 * hourMs,
+}
+
+const waitsBecause = (container: string, error: unknown, { pausesMs, giveUpMs }: DeadLetterRetries) =>
+  `Its dead letters can't be written to the container ${container}: ${reasonOf(error)}. The emulator tries again, ` +
+  `in the end every ${(pausesMs.at(-1) ?? 0) / minuteMs} minutes, and drops them after ${giveUpMs / hourMs} hours.`
+
+/** A code of the storage account says more, and on one line. */
+function reasonOf(error: unknown): string {
+  const code = codeOf(error)
+  if (code === 'ContainerNotFound') return 'it does not exist, and Event Grid does not create it'
+  return code ?? shownText(messageOf(error))
 }
 
 /** An event that is given up. */
@@ -68,6 +87,8 @@ export interface DeadLetterWriterOptions {
   readonly records: Records['deadLetters']
   readonly store: DeadLetterStore
   readonly retries: DeadLetterRetries
+  /** Tells that the dead letters of an event subscription can't be written. */
+  readonly warn: (subscription: DeadLetter['subscription'], message: string) => void
   readonly work: WorkCounter
   /** Called after each write. */
   readonly written: () => void
@@ -78,7 +99,7 @@ export interface DeadLetterWriterOptions {
  * for hours, an event is dropped: its record has no `blobPath`.
  */
 export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
-  const { clock, records, store, retries, work, written } = options
+  const { clock, records, store, retries, warn, work, written } = options
   const waiting = new DueQueue<WaitingLetter>()
   const writing = new Set<WaitingLetter>()
   let cancelTimer: CancelTimer = () => {}
@@ -99,8 +120,10 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
     const content = `[${letters.map(({ event }) => textOf(event)).join(',')}]`
     try {
       await store.write({ storageAccountId, container, path, content })
-    } catch {
-      // Like Event Grid, without a report: it tries again, and drops the events in the end.
+    } catch (error) {
+      // Event Grid tells nobody: it tries again, and drops the events in the end.
+      if (letters.some(({ failingSince }) => failingSince === undefined))
+        warn(last.subscription, waitsBecause(container, error, retries))
       return postpone(letters, at)
     }
     end(letters, `${container}/${path}`)

@@ -26,17 +26,19 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     createWebhookChannels(options, client),
     ...(settings.storageQueues ? [createStorageQueueChannels(settings.storageQueues)] : []),
   )
+  const undelivered = (subscription: EventSubscription) => undeliveredReason(subscription, settings)
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
     isDelivered: (subscription) => channels(subscription) !== undefined,
+    undelivered,
     send: createDeliver(options, channels),
   })
 
   return {
-    /** Runs the handshake of the subscription's schema. Never rejects. Fails early when the signal aborts. */
+    /** Runs the handshake of the subscription's schema, again while it waits if it is asked to. Never rejects. Fails early when the signal aborts. */
     validate: validator.validate,
     /** Why the events of a subscription are not delivered; undefined where they are. */
-    undelivered: (subscription: EventSubscription) => undeliveredReason(subscription, settings),
+    undelivered,
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirmValidation: validator.confirm,
     ...pending,

@@ -10,6 +10,7 @@ import type { EventWatcher } from '../records/event-watcher.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
+import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/probation.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
@@ -43,6 +44,8 @@ export interface DeliveryOptions {
 export interface DeliverySettings {
   /** Pauses before the second, third, ... attempt, in milliseconds, in place of Event Grid's schedule. */
   readonly retrySchedule: readonly number[] | undefined
+  /** How long a validation URL is valid, in milliseconds. */
+  readonly manualValidationTimeout: number
   /** Pause between the last attempt and dead-lettering, in milliseconds. */
   readonly deadLetterDelay: number
   readonly deadLetterStore: DeadLetterStore
@@ -64,6 +67,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
   }
   const settings: DeliverySettings = {
     retrySchedule,
+    manualValidationTimeout: options.manualValidationTimeout ?? manualValidationMs,
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
@@ -72,9 +76,12 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     maxPending: options.maxPending ?? 1_000_000,
     maxPendingBytes: options.maxPendingBytes ?? 256 * 1024 * 1024,
   }
-  const { concurrency, maxPending, maxPendingBytes, deadLetterDelay } = settings
-  if (!(concurrency >= 1 && maxPending >= 1 && maxPendingBytes >= 1 && deadLetterDelay >= 0)) {
-    throw new RangeError('concurrency, maxPending and maxPendingBytes must be at least 1, deadLetterDelay at least 0')
+  const { concurrency, maxPending, maxPendingBytes, deadLetterDelay, manualValidationTimeout } = settings
+  if (!(concurrency >= 1 && maxPending >= 1 && maxPendingBytes >= 1)) {
+    throw new RangeError('concurrency, maxPending and maxPendingBytes must be at least 1')
+  }
+  if (!(deadLetterDelay >= 0 && manualValidationTimeout >= 0)) {
+    throw new RangeError('deadLetterDelay and manualValidationTimeout must be at least 0')
   }
   return settings
 }

@@ -1,9 +1,9 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
-import { createDeadLetterWriter, deadLetterRetries } from '../dead-letters/write-dead-letters.ts'
+import { createDeadLetterWriter, deadLetterRetries, warningsTo } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
-import type { EventSubscription } from '../model/resources/event-subscription.ts'
+import { deliveredBy, type EventSubscription, takenBy } from '../model/resources/event-subscription.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { endOf } from '../records/event-watcher.ts'
 import type { JournalEntry } from '../state/journal.ts'
@@ -21,9 +21,9 @@ import { deliverySchemaOf } from './send/delivery-request.ts'
 export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'send'> {
   /** Whether the emulator delivers to the destination of a subscription. */
   readonly isDelivered: (subscription: EventSubscription) => boolean
+  /** Why it does not. */
+  readonly undelivered: (subscription: EventSubscription) => string | undefined
 }
-
-const openStates: readonly string[] = ['Succeeded', 'Updating']
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
@@ -41,6 +41,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     records: options.records.deadLetters,
     store: settings.deadLetterStore,
     retries: deadLetterRetries,
+    warn: warningsTo(options.records.warnings, clock),
     work,
     written: waiters.check,
   })
@@ -80,12 +81,12 @@ export function createPendingEvents(options: PendingEventsOptions) {
     return queue
   }
 
-  function removeQueue({ id }: Pick<EventSubscription, 'id'>): void {
+  function removeQueue({ id }: Pick<EventSubscription, 'id'>, reason?: string): void {
     const queue = queueOf(id)
     if (!queue) return
     if (!closed) journal.forget(id)
     queue.drop()
-    watcher?.forgotten({ id })
+    watcher?.forgotten({ id }, reason)
     queues.delete(id.toLowerCase())
     waiters.check()
   }
@@ -102,13 +103,15 @@ export function createPendingEvents(options: PendingEventsOptions) {
 
   /** The subscriptions that take new events of a source, with their queues. */
   const openOf = (source: string) =>
-    store.subscriptions.of(source).flatMap((subscription) => {
-      const queue = openStates.includes(subscription.provisioningState) ? queueOf(subscription.id) : undefined
+    store.subscriptions.of(source).flatMap((stored) => {
+      const subscription = takenBy(stored)
+      const queue = subscription && queueOf(subscription.id)
       return queue ? [{ queue, subscription }] : []
     })
 
   function restoreEntry({ row, subscriptionId, event, acceptedAt, state }: JournalEntry): void {
-    const subscription = store.subscriptions.get(subscriptionId)
+    const stored = store.subscriptions.get(subscriptionId)
+    const subscription = stored && (deliveredBy(stored) ?? stored)
     if (!subscription || !isDelivered(subscription)) return void journal.settled(subscriptionId, row)
     const { due, givenUp, ...attempts } = state
     const restored = { event, row, hold: bound.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
@@ -189,15 +192,16 @@ export function createPendingEvents(options: PendingEventsOptions) {
     },
     /** To be called each time a subscription is stored: settings or provisioning state differ. */
     subscriptionChanged(subscription: EventSubscription): void {
-      if (closed || !isDelivered(subscription)) return void removeQueue(subscription)
-      // Before the first success there are no settings to deliver by; during an update the previous ones are used.
-      if (subscription.provisioningState !== 'Succeeded') return
-      const queue = queueOf(subscription.id) ?? addQueue(subscription)
-      queue.use(subscription)
+      const settings = deliveredBy(subscription)
+      // Before the first success there are none to deliver by; during an update, and after one that failed, the previous ones stay.
+      if (closed || !settings) return
+      if (!isDelivered(settings)) return void removeQueue(settings, options.undelivered(settings))
+      const queue = queueOf(settings.id) ?? addQueue(settings)
+      queue.use(settings)
       pump.soon()
     },
     /** To be called after a subscription left the store: its pending events are dropped. */
-    subscriptionDeleted: removeQueue,
+    subscriptionDeleted: (subscription: EventSubscription) => removeQueue(subscription),
     /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
     pending: count,
     /** The queues with events that are neither delivered nor given up. */

@@ -1,11 +1,12 @@
-// Clients, tenants, Azure subscriptions with their resource groups, role assignments in memory; effect of reconfiguring.
+// Clients, tenants, Azure subscriptions with their resource groups, role assignments; effect of reconfiguring.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
 import type { ResourceGroup } from '../model/resources/resource.ts'
 import { resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
+import type { RoleAssignment } from '../model/resources/role-assignment.ts'
 import type { Store } from '../model/resources/store.ts'
-import { type ActionRequest, allows, findRole, type RoleAssignment } from './roles.ts'
+import { type ActionRequest, allows, findRole } from './roles.ts'
 
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
 
@@ -31,10 +32,11 @@ export interface RoleRequest {
 export type Directory = ReturnType<typeof createDirectory>
 
 /** Tenants, applications, Azure subscriptions with their resource groups, and role assignments. */
-export function createDirectory(options: DeclaredDirectory, groups: Store['groups']) {
+export function createDirectory(options: DeclaredDirectory, store: Pick<Store, 'groups' | 'roleAssignments'>) {
+  const { groups } = store
   const subscriptions = new Map<string, AzureSubscription>()
   let declared: DeclaredDirectory = { clients: [], subscriptions: [] }
-  let assignments: RoleAssignment[] = []
+  let assignments: RoleAssignment[] = [...store.roleAssignments.all()]
 
   function declareSubscriptions(wanted: readonly DeclaredSubscription[]): void {
     for (const { id } of declared.subscriptions) {
@@ -64,7 +66,21 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
     for (const grant of grants) if (!former.some((one) => isDeepStrictEqual(one, grant))) directory.assignRole(grant)
   }
 
+  function remove(isMeant: (assignment: RoleAssignment) => boolean): readonly RoleAssignment[] {
+    const removed = assignments.filter(isMeant)
+    for (const { id } of removed) {
+      const stored = store.roleAssignments.get(id)
+      if (stored) store.roleAssignments.delete(stored)
+    }
+    assignments = assignments.filter((assignment) => !removed.includes(assignment))
+    return removed
+  }
+
   const directory = {
+    /** The Azure subscriptions of the options. */
+    get declaredSubscriptions(): readonly DeclaredSubscription[] {
+      return declared.subscriptions
+    },
     get clients(): readonly Client[] {
       return declared.clients
     },
@@ -103,24 +119,24 @@ export function createDirectory(options: DeclaredDirectory, groups: Store['group
       if (held) return held
       const newId = `${scope === '/' ? '' : scope}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`
       const made = { id: id ?? newId, principalId, roleId, scope }
+      // Those of options and of code come again by themselves.
+      if (id !== undefined) store.roleAssignments.put(made)
       assignments = [...assignments, made]
       return made
     },
     /** Removes a role; without `role` every role; without `scope` at every scope. */
     removeRole({ principalId, role, scope }: Partial<RoleRequest> & Pick<RoleRequest, 'principalId'>): void {
       const roleId = role === undefined ? undefined : findRole(role)?.id
-      assignments = assignments.filter(
+      remove(
         (assignment) =>
-          !sameName(assignment.principalId, principalId) ||
-          (scope !== undefined && !sameName(assignment.scope, scope)) ||
-          (role !== undefined && assignment.roleId !== roleId),
+          sameName(assignment.principalId, principalId) &&
+          (scope === undefined || sameName(assignment.scope, scope)) &&
+          (role === undefined || assignment.roleId === roleId),
       )
     },
     /** Removes an assignment by its resource id. */
     removeAssignment(id: string): RoleAssignment | undefined {
-      const found = assignments.find((assignment) => sameName(assignment.id, id))
-      assignments = assignments.filter((assignment) => assignment !== found)
-      return found
+      return remove((assignment) => sameName(assignment.id, id))[0]
     },
     allows: (asked: ActionRequest): boolean => allows(assignments, asked),
   }

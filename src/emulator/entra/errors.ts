@@ -3,7 +3,7 @@ import { advice, withAdvice } from '../model/advice.ts'
 
 /** Why Entra refuses a token request (Entra: reference-error-codes). */
 export interface EntraFailure {
-  readonly status: 400 | 401
+  readonly status: 400 | 401 | 500
   /** The OAuth error: `invalid_client`, `invalid_request`, … */
   readonly error: string
   /** The number after AADSTS. */
@@ -69,6 +69,7 @@ export const entraFailures = {
   missingParameter: (name: string) =>
     invalidRequest(900144, `The request body must contain the following parameter: '${name}'.`),
   unreadable: () => invalidRequest(900561, 'The request is not valid. The body must be a form of no more than 64 KB.'),
+  internal: () => failureOf('server_error', 500)(90033, 'A transient error has occurred. Please try again.'),
   unsupportedGrant: (grant: string) =>
     failureOf('unsupported_grant_type')(70003, `The app requested an unsupported grant type '${grant}'.`),
   wrongScope: (scope: string) =>

@@ -15,9 +15,11 @@ const maxBodyBytes = 65_536
 export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
   const { directory, tokens, baseUrl } = options
   const unreadable = () => new FaceError(400, 'BadRequest', 'The request could not be read.')
+  const internal = () =>
+    new FaceError(500, 'InternalServerError', 'The request could not be processed; try again later.')
   serveFace(app, options, {
     ...{ face: 'entra', bodyLimit: maxBodyBytes, read: (body) => readJson(String(body)), own: FaceError },
-    ...{ tooLarge: unreadable, unreadable, internal: unreadable },
+    ...{ tooLarge: unreadable, unreadable, internal },
     injected: ({ status, code = 'UnknownError', message = 'The request failed.' }) =>
       new FaceError(status, code, message),
     bodyOf: ({ code, message }) => ({ error: { code, message } }),

@@ -1,5 +1,6 @@
 // Built-in roles and what they allow: EventGrid Data Sender, Contributor, Reader, Owner.
 import { covers, sameName } from '../model/resources/resource-ids.ts'
+import type { RoleAssignment } from '../model/resources/role-assignment.ts'
 
 /** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */
 export interface Role {
@@ -77,15 +78,6 @@ export function findRole(nameOrId: string): Role | undefined {
 /** The first built-in role that allows this: for reading too it is one that may write, which a caller wants next. */
 export function roleThatAllows(asked: Pick<ActionRequest, 'action' | 'data'>): string {
   return builtInRoles.find((role) => allowsAction(role, asked))?.name ?? 'Owner'
-}
-
-/** A role that a principal holds at a scope and below. */
-export interface RoleAssignment {
-  /** Resource id of the assignment. */
-  readonly id: string
-  readonly principalId: string
-  readonly roleId: string
-  readonly scope: string
 }
 
 export interface ActionRequest {

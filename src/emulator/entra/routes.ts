@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../model/time/clock.ts'
-import { readBodies } from '../server/face.ts'
+import { readBodies, statusOfError } from '../server/face.ts'
 import { type RecordingOptions, recordRequests } from '../server/recording.ts'
 import type { Directory } from './directory.ts'
 import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
@@ -54,7 +54,9 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
       .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(clock.now())))
   }
 
-  app.setErrorHandler((_error, request, reply) => refuse(request, reply, entraFailures.unreadable()))
+  app.setErrorHandler((error, request, reply) =>
+    refuse(request, reply, statusOfError(error) < 500 ? entraFailures.unreadable() : entraFailures.internal()),
+  )
 
   const answerToken =
     (names: 'resource' | 'scope') => async (request: FastifyRequest<TokenRoute>, reply: FastifyReply) => {

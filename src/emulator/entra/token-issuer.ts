@@ -147,10 +147,13 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
     /** Signs with a new key from now on. The former keys stay published, or with `forget` become invalid. */
     async rotateKeys({ forget = false }: { readonly forget?: boolean } = {}): Promise<void> {
       const former = keys
-      keys = createKey().then(async (key) =>
+      const rotated = createKey().then(async (key) =>
         persist([key, ...(forget ? [] : (await former).slice(0, maxPublishedKeys - 1))]),
       )
-      await keys
+      // A key that can't be persisted is told to the caller. The former keys go on.
+      keys = rotated.catch(() => former)
+      keys.catch(() => {})
+      await rotated
     },
 
     /** Makes every token issued so far count as expired at the emulator. */

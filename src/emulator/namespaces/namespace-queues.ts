@@ -35,7 +35,7 @@ export interface NamespaceQueuesOptions {
   readonly store: NamespaceStore
   readonly journal: Journal
   readonly bound: PendingBound
-  readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'work'>
+  readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'warn' | 'work'>
   readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
 }
 

@@ -1,4 +1,4 @@
-// Events remembered for the page: the newest (300 of them), 10 attempts, 16 KiB body, their states.
+// Events remembered for the page: 300 of them, 10 attempts, 16 KiB body, their states.
 import { type AcceptedEvent, eventId, eventSource, eventSubject, eventType } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
@@ -6,6 +6,7 @@ import type { InputSchema } from '../model/resources/input-schema.ts'
 import type { EventWatcher, FateChange } from '../records/event-watcher.ts'
 import type { DeliveryRecord } from '../records/record-types.ts'
 import type { Figures } from './figures.ts'
+import { createKeptEvents, type KeptRank } from './kept-events.ts'
 
 /** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
 export type FateState = FateChange['state'] | 'waiting' | 'forgotten'
@@ -52,12 +53,20 @@ export interface TrailedEvent {
   furtherFates: number
 }
 
+/** Who is told of the events, perhaps several times in a tick. */
+export interface TrailListener {
+  /** An event is new, has changed, or is shown again. */
+  changed(event: TrailedEvent): void
+  /** An event made room for another. */
+  gone(event: TrailedEvent): void
+}
+
 export type EventTrail = ReturnType<typeof createEventTrail>
 
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
-  /** The maximum number of events in memory: the newest, whatever became of them. @default 300 */
+  /** The maximum number of events that the page shows. @default 300 */
   readonly limit?: number
 }
 
@@ -67,7 +76,16 @@ export const trailedBodyLimit = 16_384
 const attemptLimit = 10
 /** The maximum number of subscriptions that are followed per event. */
 export const fateLimit = 50
-export const endedStates: ReadonlySet<FateState> = new Set(['delivered', 'dead-lettered', 'dropped', 'forgotten'])
+export const endedStates: ReadonlySet<FateState> = new Set([
+  'delivered',
+  'dead-lettered',
+  'dropped',
+  'forgotten',
+  'forwarded',
+  'unserved',
+])
+
+const lostStates: ReadonlySet<FateState> = new Set(['dead-lettered', 'dropped', 'forgotten'])
 
 /** What is counted of the ends of an event. */
 const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'dropped'>>> = {
@@ -76,15 +94,22 @@ const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'd
   dropped: 'dropped',
 }
 
+/** What an event is to the page, by its fates. */
+function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): KeptRank {
+  const all = [...fates.values()]
+  const waits = ({ state, tries }: Fate) => !endedStates.has(state) && (state !== 'queued' || tries > 0)
+  if (all.some(waits)) return 'waiting'
+  if (all.some(({ state }) => lostStates.has(state))) return 'failed'
+  return all.some(({ state }) => state === 'queued') ? 'under way' : 'ended'
+}
+
 /** The latest events, bounded in number and size. */
 export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
-  const entries = new Map<number, TrailedEvent>()
+  const kept = createKeptEvents<TrailedEvent>(limit, rankOf)
   /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
   const known = new WeakMap<EventText, TrailedEvent>()
-  const skipped = new WeakSet<EventText>()
-  const listeners: ((event: TrailedEvent) => void)[] = []
+  const listeners: TrailListener[] = []
   let lastKey = 0
-  let evicted = 0
 
   function add(topic: string, event: AcceptedEvent): TrailedEvent {
     const text = textOf(event.body)
@@ -107,17 +132,17 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       furtherFates: 0,
     }
     known.set(event.body, entry)
-    entries.set(entry.key, entry)
-    if (entries.size > limit) {
-      const [oldest = entry.key] = entries.keys()
-      entries.delete(oldest)
-      evicted++
-    }
+    tellGone(kept.add(entry))
     return entry
   }
 
+  function tellGone(gone: TrailedEvent | undefined): void {
+    if (gone) for (const listener of listeners) listener.gone(gone)
+  }
+
   function tell(entry: TrailedEvent): void {
-    if (entries.has(entry.key)) for (const listener of listeners) listener(entry)
+    tellGone(kept.changed(entry))
+    if (kept.has(entry)) for (const listener of listeners) listener.changed(entry)
   }
 
   /** Changes the state of an event for a subscription; false if the subscription is not followed. */
@@ -127,7 +152,6 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     apply: (fate: Fate) => void,
     pull = false,
   ): boolean {
-    if (skipped.has(event.body)) return false
     // An event of an earlier run of the emulator is not known yet.
     const entry = known.get(event.body) ?? add(scope, event)
     let fate = entry.fates.get(id.toLowerCase())
@@ -144,12 +168,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   const watcher: EventWatcher = {
     accepted(source, events) {
       figures.add('published', events.length)
-      // Only the last events of a large request fit.
-      const fresh = events.filter((event) => !known.has(event.body))
-      const passed = fresh.slice(0, -limit)
-      for (const { body } of passed) skipped.add(body)
-      evicted += passed.length
-      for (const event of fresh.slice(-limit)) tell(add(source, event))
+      for (const event of events) if (!known.has(event.body)) tell(add(source, event))
     },
     changed(subscription, event, { pull, nextTryAt, ...changes }) {
       const end = ends[changes.state]
@@ -188,11 +207,12 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         })
       }
     },
-    forgotten({ id }) {
-      for (const entry of entries.values()) {
+    forgotten({ id }, reason) {
+      for (const entry of [...kept.all(), ...kept.open()]) {
         const fate = entry.fates.get(id.toLowerCase())
         if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
+        if (reason !== undefined) fate.reason = reason
         delete fate.nextTryAt
         tell(entry)
       }
@@ -201,12 +221,10 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   return {
     ...watcher,
     /** Newest first. */
-    events: () => [...entries.values()].reverse(),
-    find: (key: number) => entries.get(key),
+    events: kept.all,
+    find: kept.find,
     limit,
-    /** Number of events that were evicted from memory. */
-    evicted: () => evicted,
-    /** Calls back with each event that is new or changed, perhaps several times in a tick. */
-    listen: (listener: (event: TrailedEvent) => void) => void listeners.push(listener),
+    leftOut: kept.leftOut,
+    listen: (listener: TrailListener) => void listeners.push(listener),
   }
 }

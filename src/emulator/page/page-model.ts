@@ -21,6 +21,8 @@ export interface PageSources {
   /** The number of pending events. */
   readonly pending: () => number
   readonly trail: EventTrail
+  /** Why the emulator could not write its state last; undefined where it could. */
+  readonly problem: () => string | undefined
   readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered' | 'tryNow' | 'queue'>
   readonly figures: Figures
   /** Without a trailing slash; known once the server listens. */
@@ -66,7 +68,8 @@ export function createPageModel(sources: PageSources) {
 
   let refused: readonly object[] = []
   records.requests.listen((request) => {
-    if (request.status >= 400 && request.publish) refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
+    if (request.status >= 400 && request.publish && !request.publish.isCheck)
+      refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
   })
 
   return {
@@ -99,13 +102,21 @@ export function createPageModel(sources: PageSources) {
       }
     },
     /** The emulator's time, counts, and the plots' seconds since a time. */
-    figures(since = 0): { readonly now: number; readonly totals: object; readonly series: readonly object[] } {
+    figures(since = 0): {
+      readonly now: number
+      readonly trouble?: string | undefined
+      readonly leftOut?: object
+      readonly totals: object
+      readonly series: readonly object[]
+    } {
       const now = clock.now()
       // The current second, and the previous one, whose figures may have changed since they were sent.
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,
-        totals: { ...figures.totals(), pending: sources.pending(), evicted: trail.evicted() },
+        trouble: sources.problem(),
+        totals: { ...figures.totals(), pending: sources.pending() },
+        leftOut: trail.leftOut(),
         series: figures.series(seconds),
       }
     },

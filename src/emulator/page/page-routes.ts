@@ -67,7 +67,7 @@ export function isPagePath(path: string): boolean {
 export function registerPageRoutes(app: FastifyInstance, options: PageSources): void {
   const { trail } = options
   const stream = createPageStream(createPageModel(options))
-  trail.listen(stream.changed)
+  trail.listen(stream)
   app.addHook('onClose', async () => stream.close())
 
   readBodies(app, maxBodyBytes, String)

@@ -20,6 +20,8 @@ export interface PageStreamOptions {
 const maxClients = 16
 /** The maximum number of events in one message: the newest. If more change, the full state comes with the next figures. */
 const eventsPerMessage = 100
+/** The maximum number of keys in one message. */
+const keysPerMessage = 1000
 /** Messages between two of the figures' own. */
 const messagesPerTick = 4
 
@@ -30,6 +32,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
   /** Clients that were too slow and missed messages. */
   const behind = new Set<StreamClient>()
   let dirty = new Set<TrailedEvent>()
+  /** Keys of events that made room for others. */
+  let gone = new Set<number>()
   let timer: NodeJS.Timeout | undefined
   let beats = 0
   /** The emulator's time of the last figures sent: a manual clock may have advanced far since. */
@@ -77,6 +81,13 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
     }
   }
 
+  function sendGone(): void {
+    if (gone.size === 0) return
+    if (gone.size > keysPerMessage) incomplete = true
+    else send(message('gone', [...gone]))
+    gone = new Set()
+  }
+
   function sendEvents(): void {
     if (dirty.size === 0) return
     const changed = [...dirty].sort((one, other) => other.key - one.key)
@@ -87,6 +98,8 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
 
   function beat(): void {
     catchUp()
+    // First: each of these makes room.
+    sendGone()
     sendEvents()
     const parts = shownParts()
     for (const name of ['resources', 'refused'] as const) {
@@ -115,6 +128,7 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
     timer = undefined
     lastFiguresAt = undefined
     dirty.clear()
+    gone.clear()
     incomplete = false
   }
 
@@ -131,7 +145,15 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
     },
     /** An event is new or has changed. */
     changed(event: TrailedEvent): void {
-      if (clients.size > 0) dirty.add(event)
+      if (clients.size === 0) return
+      gone.delete(event.key)
+      dirty.add(event)
+    },
+    /** An event made room for another. */
+    gone(event: TrailedEvent): void {
+      if (clients.size === 0) return
+      dirty.delete(event)
+      gone.add(event.key)
     },
     /** The full state, which a browser gets first. */
     state,

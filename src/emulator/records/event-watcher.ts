@@ -3,9 +3,20 @@ import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from './record-types.ts'
 
-/** What became of an event for an event subscription. `queued`: it may be sent, or a receiver may have it. */
+/** What became of an event for an event subscription. `queued`: it may be sent, or a receiver may have it.
+ * `forwarded`: a namespace topic has it.
+ * `unserved`: it matches, and is not delivered, for the reason that is given. */
 export interface FateChange {
-  readonly state: 'queued' | 'locked' | 'delayed' | 'delivered' | 'given up' | 'dead-lettered' | 'dropped'
+  readonly state:
+    | 'queued'
+    | 'locked'
+    | 'delayed'
+    | 'delivered'
+    | 'forwarded'
+    | 'given up'
+    | 'dead-lettered'
+    | 'dropped'
+    | 'unserved'
   /** How often it was received. */
   readonly tries?: number
   /** The end of the lock or of the delay. */
@@ -25,7 +36,7 @@ export interface EventWatcher {
   /** Events of a source (its resource id) were accepted: before they are queued for webhooks, and after for receivers. */
   accepted(sourceId: string, events: readonly AcceptedEvent[]): void
   /**
-   * What became of an event for a subscription. First it is queued; for an event that no filter matches this is never called. It is
+   * What became of an event for a subscription. First it is queued, forwarded or unserved; for an event that no filter matches this is never called. It is
    * given up before `tried` if an attempt is the cause. The scope of a Queue event subscription is the namespace topic.
    */
   changed(
@@ -35,6 +46,6 @@ export interface EventWatcher {
   ): void
   /** A batch of events was sent in one request. */
   tried(subscription: EventSubscription, events: readonly AcceptedEvent[], record: DeliveryRecord): void
-  /** A subscription was deleted, and its pending events were dropped. */
-  forgotten(subscription: Pick<EventSubscription, 'id'>): void
+  /** The pending events of a subscription were dropped: it was deleted, or for the reason that is given. */
+  forgotten(subscription: Pick<EventSubscription, 'id'>, reason?: string): void
 }

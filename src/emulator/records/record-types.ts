@@ -17,10 +17,14 @@ export function eventList<T>(events: readonly T[], nameOf: (event: T) => EventLi
 export interface PublishSummary {
   /** Name of the topic, domain or namespace topic, as the request has it. */
   readonly topic: string
+  /** Whether it is an empty list after an accepted credential, by which a client checks that: no event was refused. */
+  readonly isCheck?: true
   /** The events; absent where the request was refused. */
   readonly events?: EventList
   /** Those of them that no event subscription takes. */
   readonly unwanted?: EventList
+  /** The event subscriptions that match some of these, and why they do not take them. */
+  readonly unserved?: readonly { readonly subscriptionName: string; readonly because: string }[]
 }
 
 /** The summary of accepted events. @param unwanted those of them that no event subscription takes */
@@ -49,7 +53,7 @@ export interface RequestRecord {
   readonly at: number
   readonly face: 'arm' | 'entra' | 'topic' | 'namespace'
   readonly method: string
-  /** Path and query as sent. */
+  /** Path and query as sent; values in the query that may be secret are redacted. */
   readonly url: string
   /** Lower-case names; credentials redacted. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -87,11 +91,11 @@ interface EndpointRecord extends SubscriptionRecord {
   readonly target: string
   /** The answer's status; undefined without an answer. */
   readonly status?: number
-  /** The answer's headers. In a delivery the values of cookies are redacted. */
+  /** The answer's headers; cookies, and values of the query of the URL, are redacted. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /**
    * The beginning of the answer's body. Of a delivery: at most 4,096 bytes, and only what came with the headers or soon after. Of a
-   * handshake: at most 64 KiB.
+   * handshake: at most 64 KiB. Values of the query of the URL are redacted.
    */
   readonly responseBody?: string
 }
@@ -112,7 +116,7 @@ export interface DeliveryRecord extends EndpointRecord {
   readonly eventTypes: readonly string[]
   /** 0 for the first attempt, as `aeg-delivery-count`. */
   readonly deliveryCount: number
-  /** Why there was no answer. */
+  /** Why there was no answer, or what the answer of a storage account means. */
   readonly error?: string
   readonly outcome: 'delivered' | 'retry' | 'dead-lettered' | 'dropped'
   /** Time of the next attempt, with outcome `retry`. */
@@ -130,7 +134,7 @@ export interface HandshakeRecord extends EndpointRecord {
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly requestBody?: string
   readonly outcome: 'validated' | 'awaiting-manual-action' | 'failed'
-  /** Why it failed. */
+  /** Why it failed, what the endpoint left out while it waits, or how a manual validation ended. */
   readonly message?: string
 }
 

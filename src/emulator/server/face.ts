@@ -1,17 +1,21 @@
 // How Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
 import type { FastifyInstance } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
+import { shownText } from '../model/shown-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
 import type { Fault } from './faults.ts'
 import { type RecordingOptions, recordRequests } from './recording.ts'
 
-/** A refusal of a request, thrown by what answers it. */
+/**
+ * A refusal of a request, thrown by what answers it. What its message quotes of the request's URL is shown without the values that
+ * may be secret: it stands in records, on the page and in the client's log.
+ */
 export class FaceError extends Error {
   readonly status: number
   readonly code: string
 
   constructor(status: number, code: string, message: string) {
-    super(message)
+    super(shownText(message))
     this.status = status
     this.code = code
   }
@@ -62,8 +66,12 @@ export function serveFace<Own extends FaceError>(
 function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): Own {
   if (error instanceof form.own) return error
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return form.tooLarge()
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  return status < 500 ? form.unreadable() : form.internal()
+  return statusOfError(error) < 500 ? form.unreadable() : form.internal()
+}
+
+/** The status that Fastify gives to an error of a request; 500 for any other error, which is the emulator's own. */
+export function statusOfError(error: unknown): number {
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 
 /** Has a Fastify scope read bodies as `read` does. Longer ones are refused with Fastify's own error. */

@@ -60,12 +60,18 @@ const faultNames: Readonly<Record<keyof Fault, true>> = {
  */
 export function checkFault(fault: Fault): void {
   checkNames('the fault', fault, Object.keys(faultNames))
-  const { route, times = 1, status, delayMs, drop, matches } = fault
+  const { route, times = 1, status, delayMs, drop, matches, retryAfter } = fault
   if (!routes.includes(route)) {
     const meant = suggestName(String(route), routes)
     throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${meant}`)
   }
   if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)
+  if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
+    throw new RangeError(`the fault: status must be a status of HTTP, 200 to 599, not ${String(status)}`)
+  for (const [name, value] of Object.entries({ delayMs, retryAfter })) {
+    if (value !== undefined && !(Number.isFinite(value) && value >= 0))
+      throw new RangeError(`the fault: ${name} must be 0 or more, not ${String(value)}`)
+  }
   if (matches !== undefined && typeof matches !== 'function')
     throw new TypeError('the fault: matches must be a function')
   if (route !== 'operation' && status === undefined && delayMs === undefined && !drop) {

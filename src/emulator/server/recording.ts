@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pause } from '../../support/time/clock.ts'
+import { shownPath, shownText } from '../model/shown-text.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
@@ -74,12 +75,12 @@ export function recordRequests(
     recorded.add(request)
     const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
     const { body = long ? undefined : request.body, ...outcome } = request.outcome
-    if (status >= 400 && outcome.publish) figures?.add('refused')
+    if (status >= 400 && outcome.publish && !outcome.publish.isCheck) figures?.add('refused')
     records.requests.push({
       at: clock.now(),
       face,
       method: request.method,
-      url: request.url,
+      url: shownPath(request.url),
       headers: shownHeaders(request.headers),
       ...(body === undefined ? {} : { body }),
       status,
@@ -95,14 +96,14 @@ export function recordRefused(
   { method = '', url = '', headers }: IncomingMessage,
   refusal: Refusal,
 ): void {
-  const [path = ''] = url.split('?')
+  const [path = ''] = shownPath(url).split('?')
   const isPublish = method === 'POST'
   if (isPublish) figures?.add('refused')
   records.requests.push({
     at: clock.now(),
     face: 'topic',
     method,
-    url,
+    url: shownPath(url),
     headers: shownHeaders(headers),
     ...refusal,
     ...(isPublish && { publish: { topic: path } }),
@@ -110,11 +111,12 @@ export function recordRefused(
   })
 }
 
-const credentialHeaders = ['authorization', 'aeg-sas-key', 'aeg-sas-token']
+const credentialHeaders = ['authorization', 'proxy-authorization', 'aeg-sas-key', 'aeg-sas-token', 'cookie']
 
 function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
-  if (!credentialHeaders.some((name) => name in headers)) return headers
   const shown = { ...headers }
+  // Such as `referer`, and what a proxy says of the URL that it was asked for.
+  for (const [name, value] of Object.entries(shown)) if (typeof value === 'string') shown[name] = shownText(value)
   for (const name of credentialHeaders) {
     const value = shown[name]
     if (typeof value === 'string') shown[name] = value.replace(/^([A-Za-z]+ )?.*$/s, '$1(redacted)')

@@ -5,6 +5,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
+import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
 import { takeRest } from './take-rest.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
@@ -46,6 +47,7 @@ export function createEmulatorServer(
   refused: (request: IncomingMessage, refusal: Refusal) => void = () => {},
 ) {
   const ownHosts = [...new Set([...loopbackHosts, host])]
+  let listeningOn = host
   const leaf = authority.issue(ownHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
@@ -84,6 +86,14 @@ export function createEmulatorServer(
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
+  // Before any face: a page of another site must not reach one, nor a page whose name was made to point here (DNS rebinding).
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isOfPage(request) || (isOwnHost(request, listeningOn) && isOwnOrigin(request) && !isForeignFetch(request)))
+      return
+    const { status, ...error } = refusals.webPage
+    refused(request.raw, refusals.webPage)
+    return reply.code(status).send({ error })
+  })
   // All routes of all scopes: 413, 401, 404, 415 and injected faults are decided before the body is read.
   app.addHook('onSend', async (request, _reply, payload) => {
     await takeRest(request.raw)
@@ -103,6 +113,7 @@ export function createEmulatorServer(
     app,
     /** Binds both ports; resolves with their numbers. */
     async listen(host: string, ports: Ports) {
+      listeningOn = host
       await app.ready()
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'

@@ -42,6 +42,12 @@ export const refusals = {
   unreadable: { status: 400, code: 'BadRequest', message: 'The request could not be read.' },
   longHeaders: { status: 400, code: 'BadRequest', message: 'The size of the request headers is too long.' },
   badUrl: { status: 400, code: 'BadRequest', message: 'The request URI is malformed.' },
+  webPage: {
+    status: 403,
+    code: 'Forbidden',
+    message:
+      'The emulator refuses requests of web pages other than its own: of another origin, or of a host name that is not its own.',
+  },
   httpsRequired: { status: 403, code: 'HttpsRequired', message: 'The resource can only be reached over https.' },
   noPath: {
     status: 404,

@@ -5,11 +5,12 @@ import { type EventText, eventText, textOf } from '../model/events/event-text.ts
 import type { Journal, TryState } from './journal.ts'
 import type { StateFile } from './state-file.ts'
 
-type Change = { readonly row: number; readonly subscription: string; readonly state: TryState | undefined }
+/** An event that was tried or is no longer pending; without a row, all events of the subscription are no longer pending. */
+type Change = { readonly row?: number; readonly subscription: string; readonly state?: TryState | undefined }
 
 /**
- * Results of attempts are written together, this many milliseconds after the first. If the process is killed before,
- * an event may be delivered twice; none is lost.
+ * Results of attempts are written together, this many milliseconds after the first, and stay in memory as long as the file does not
+ * take them. If the process is killed before, an event may be delivered twice; none is lost.
  */
 const flushMs = 50
 
@@ -29,28 +30,18 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
   )
   let changes: Change[] = []
   let timer: NodeJS.Timeout | undefined
-  let failing = false
   let closed = false
 
-  /** Writes the collected changes, and more. Warns once when writing begins to fail. */
-  function inTransaction<T>(work: () => T): T {
-    try {
-      const result = run(() => transaction(work))
-      failing = false
-      return result
-    } catch (error) {
-      if (!failing) process.emitWarning(error instanceof Error ? error : String(error))
-      failing = true
-      throw error
-    }
-  }
+  /** Writes the collected changes, and more. */
+  const inTransaction = <T>(work: () => T): T => run(() => transaction(work))
 
   function transaction<T>(work: () => T): T {
     database.exec('BEGIN IMMEDIATE')
     try {
       const written = changes
       for (const { row, subscription, state } of written) {
-        if (state) noteTry.run(JSON.stringify(state), row, subscription)
+        if (row === undefined) forgetAll(subscription)
+        else if (state) noteTry.run(JSON.stringify(state), row, subscription)
         else if (settle.run(row, subscription).changes) dropEvent.run(row)
       }
       const result = work()
@@ -64,16 +55,19 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
     }
   }
 
+  function forgetAll(subscription: string): void {
+    if (forget.run(subscription).changes) dropEvents.run()
+  }
+
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
     if (changes.length > 0) inTransaction(() => {})
   }
 
-  /** Writes the state of an event soon; without a state the event is no longer pending. */
-  function later(subscriptionId: string, row: number | undefined, state?: TryState): void {
-    if (closed || row === undefined) return
-    changes.push({ row, subscription: subscriptionId.toLowerCase(), state })
+  function later(change: Change): void {
+    if (closed) return
+    changes.push({ ...change, subscription: change.subscription.toLowerCase() })
     timer ??= setTimeout(() => {
       timer = undefined
       try {
@@ -96,14 +90,13 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
         }),
       )
     },
-    tried: later,
-    settled: (subscriptionId, row) => later(subscriptionId, row),
-    forget(subscriptionId) {
-      if (closed) return
-      inTransaction(() => {
-        if (forget.run(subscriptionId.toLowerCase()).changes) dropEvents.run()
-      })
+    tried(subscription, row, state) {
+      if (row !== undefined) later({ row, subscription, state })
     },
+    settled(subscription, row) {
+      if (row !== undefined) later({ row, subscription })
+    },
+    forget: (subscription) => later({ subscription }),
     // Parsed values are trusted: the file is the emulator's own, and was checked when it was opened.
     *entries() {
       let last: { readonly row: number; readonly event: AcceptedEvent } | undefined

@@ -39,7 +39,7 @@ export interface Journal {
   tried(subscriptionId: string, row: number | undefined, state: TryState): void
   /** The event was delivered, dead-lettered or dropped. After a kill soon after it may be delivered again. */
   settled(subscriptionId: string, row: number | undefined): void
-  /** Deletes the pending events of this subscription. */
+  /** No event of this subscription is pending any more. A kill soon after may bring them back. */
   forget(subscriptionId: string): void
   /** The events that were pending when the emulator ended, oldest first. */
   entries(): Iterable<JournalEntry>

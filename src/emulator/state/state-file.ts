@@ -2,6 +2,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../support/process/error-code.ts'
 
 /** A state file that can't be used, or not be written, and why. What it holds is not changed. */
 export class EmulatorStateError extends Error {
@@ -22,8 +23,10 @@ const tables = `
 
 export interface StateFile {
   readonly database: DatabaseSync
-  /** Runs work on the database. Throws an {@link EmulatorStateError} where SQLite fails. */
+  /** Runs a write. Throws an {@link EmulatorStateError} where SQLite fails, and warns once when writing begins to fail. */
   run<T>(work: () => T): T
+  /** Why the last write failed; undefined where it did not. */
+  problem(): string | undefined
 }
 
 export interface StateFileOptions {
@@ -65,7 +68,7 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
       // The first write takes the exclusive lock and keeps it.
       database.exec('BEGIN IMMEDIATE; COMMIT;')
-      return { database, run: (work) => attempt(file, work) }
+      return { database, ...createWrites(file) }
     } catch (error) {
       database.close()
       throw error
@@ -100,6 +103,26 @@ function prepareFile(file: string): boolean {
   throw new EmulatorStateError(
     `${file} is not a state file of the emulator. Name another file; this one is left alone.`,
   )
+}
+
+/** The writes: what fails is told once, whoever wrote, until a write succeeds again. */
+function createWrites(file: string): Pick<StateFile, 'run' | 'problem'> {
+  let problem: string | undefined
+  return {
+    run(work) {
+      try {
+        const result = attempt(file, work)
+        problem = undefined
+        return result
+      } catch (error) {
+        const known = problem
+        problem = messageOf(error)
+        if (known === undefined) process.emitWarning(error instanceof Error ? error : problem)
+        throw error
+      }
+    },
+    problem: () => problem,
+  }
 }
 
 function attempt<T>(file: string, work: () => T): T {

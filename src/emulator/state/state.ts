@@ -14,6 +14,8 @@ export interface State {
   readonly journal: Journal
   /** Keys, secrets, and the names of declared topics and subscriptions. */
   readonly persisted: PersistedValues
+  /** Why the file could not be written last, or lacks changes; undefined where all is well. */
+  problem(): string | undefined
   /** Ignores further changes: the end of the emulator interrupts handshakes, which the next start repeats. */
   freeze(): void
   close(): void
@@ -27,6 +29,7 @@ export async function openState(path: string | undefined, options?: StateFileOpt
       namespaces: createNamespaceStore(),
       journal: noJournal,
       persisted: valuesInMemory(),
+      problem: () => undefined,
       freeze: () => {},
       close: () => {},
     }
@@ -38,12 +41,15 @@ export async function openState(path: string | undefined, options?: StateFileOpt
     all: () => persisted.all(kind).map((text) => JSON.parse(text)),
     put: (key, resource) => persisted.put(kind, key, JSON.stringify(resource)),
     delete: (key) => persisted.delete(kind, key),
+    putSoon: (key, resource) => persisted.settle(kind, key, JSON.stringify(resource)),
+    deleteSoon: (key) => persisted.settle(kind, key),
   })
   return {
     store: createStore(shelves),
     namespaces: createNamespaceStore(shelves),
     journal,
     persisted,
+    problem: () => persisted.problem() ?? file.problem(),
     freeze: persisted.freeze,
     close() {
       // The signing key is made in the background, perhaps until after a failed start.

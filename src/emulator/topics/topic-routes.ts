@@ -4,8 +4,10 @@ import { readJson } from '../../support/text/json-text.ts'
 import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
+import { shownPath } from '../model/shown-text.ts'
 import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { serveFace } from '../server/face.ts'
@@ -34,10 +36,21 @@ import { createTopicRates, topicRate } from './topic-rate.ts'
  */
 export const publishApiVersion = '2018-01-01'
 
+/** The most event subscriptions that a record names. */
+const shownUnserved = 10
+
+/** An event that an event subscription matches and does not get, and why. */
+interface Untaken {
+  readonly subscription: Pick<EventSubscription, 'name'>
+  readonly because: string
+}
+
 /** Takes published events, and the calls of validation URLs. */
 export interface EventIntake {
   /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
   accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
+  /** The event subscriptions that match events and do not get them, with the reason. */
+  unserved(accepted: readonly SourcedEvents[]): readonly Untaken[]
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** False if the validation URL is unknown or expired. */
@@ -62,7 +75,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
-    if (topic !== undefined) request.outcome.publish = { topic }
+    if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
   })
   serveFace(app, options, {
     ...{ face: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
@@ -107,11 +120,17 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     if (intake.full()) throw tooMany(reply)
     request.outcome.body = shownBody(body)
+    // `eventgrid-binding check` sends it: what refuses it says only that the credential is right.
+    if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
     const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
     const wanted = intake.accept(sourcedEvents(target, events))
     const unwanted = events.filter((event) => !wanted.has(event))
-    request.outcome.publish = publishSummary(target.name, events, unwanted, nameOfEvent)
+    const unserved = unwanted.length > 0 ? intake.unserved(sourcedEvents(target, unwanted)) : []
+    request.outcome.publish = {
+      ...publishSummary(target.name, events, unwanted, nameOfEvent),
+      ...(unserved.length > 0 && { unserved: subscriptionsOf(unserved) }),
+    }
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -134,11 +153,19 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   })
 }
 
+const isEmptyList = (body: Buffer) => body.length < 10 && body.toString().trim() === '[]'
+
 const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eventId(event) })
 
 function tooMany(reply: FastifyReply): PublishFault {
   reply.header('retry-after', '1')
   return throttled()
+}
+
+/** Each event subscription once. */
+function subscriptionsOf(unserved: readonly Untaken[]) {
+  const reasons = new Map(unserved.map(({ subscription, because }) => [subscription, because]))
+  return [...reasons].slice(0, shownUnserved).map(([{ name }, because]) => ({ subscriptionName: name, because }))
 }
 
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
 import { closable } from '../../support/net/closable-server.ts'
+import { isLoopback } from '../../support/net/loopback.ts'
+import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 
 /** What the metrics server shows. */
@@ -37,7 +39,7 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
   const { host, port, signal } = at
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
     // Outside of a promise an error would end the process.
-    inBackground(answer(request, response, observed), () => response.destroy())
+    inBackground(answer(request, response, observed, host), () => response.destroy())
   })
   const { close } = closable(server)
   server.listen({ host, port })
@@ -51,13 +53,30 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
   return { address: typeof address === 'object' && address ? address : { address: host, port }, close }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, observed: Observed): Promise<void> {
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  observed: Observed,
+  host: string,
+): Promise<void> {
   const path = request.url?.split('?')[0]
-  if (request.method !== 'GET' && request.method !== 'HEAD') response.writeHead(405, { allow: 'GET, HEAD' }).end()
-  else if (path === '/healthz') sendHealth(response, 200, observed)
+  if (isRefused(request, host)) response.writeHead(403).end()
+  else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { allow: 'GET, HEAD' }).end()
+  } else if (path === '/healthz') sendHealth(response, 200, observed)
   else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
   else if (path === '/metrics') await sendMetrics(response, observed)
   else response.writeHead(404).end()
+}
+
+/**
+ * A web page must not read them: one of another site, or, where only this machine is served, one whose name was made to point here (DNS
+ * rebinding). Elsewhere those who scrape use names that this process does not know.
+ */
+function isRefused({ headers }: IncomingMessage, host: string): boolean {
+  const request = { headers, protocol: 'http' }
+  if (isForeignFetch(request) || (headers.origin !== undefined && !isOwnOrigin(request))) return true
+  return isLoopback(host) && !isOwnHost(request, host)
 }
 
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {

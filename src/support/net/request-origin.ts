@@ -28,6 +28,11 @@ export function isForeignFetch({ headers }: BrowserRequest): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
+/** Whether a web page makes the request: browsers name its origin wherever something may change. */
+export function isOfPage(request: BrowserRequest): boolean {
+  return request.headers.origin !== undefined || isForeignFetch(request)
+}
+
 /** Whether the Origin header names this server. Browsers send it with every request that may change something. */
 export function isOwnOrigin({ headers, protocol }: BrowserRequest): boolean {
   return headers.origin === `${protocol}://${headers.host}`

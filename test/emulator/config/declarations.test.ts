@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { handshakeAgainMs } from '../../../src/emulator/config/declarations.ts'
+import { handshakeAgainMs } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
 import { ManualClock } from '../../../src/emulator/index.ts'
 import { sendArm } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { createBlobDeadLetterStore } from '../../../src/emulator/dead-letters/blob-dead-letter-store.ts'
@@ -20,13 +21,17 @@ async function listBlobs(container: ContainerClient): Promise<BlobItem[]> {
 describe('dead-lettering to a blob container', () => {
   it('writes a blob that the real client finds under its path, and reads', async () => {
     const connectionString = await startAzurite()
-    const grid = await openEventGrid({ delivery: { deadLetterStore: createBlobDeadLetterStore(connectionString) } })
+    const deadLetterStore = createBlobDeadLetterStore(connectionString, { createsContainer: true })
+    const grid = await openEventGrid({ delivery: { deadLetterStore } })
+    const warned = once(process, 'warning')
     grid.subscribe({ deadLetterDestination })
     grid.subscriber.answer({ status: 400 }, { status: 400 })
     await publish(grid, [cloudEvent({ data: 'café' })])
     await grid.clock.advance(5 * minute)
     await grid.engine.idle()
     const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('letters')
+    // It says that Azure would not have done that.
+    expect(String(await warned)).toMatch(/container letters .* was created .*Azure does not create it/)
     const blobs = await listBlobs(container)
     expect(blobs.map(({ name }) => name)).toEqual([
       expect.stringMatching(/^SUB1\/2026\/1\/5\/14\/[0-9a-f-]{36}\.json$/),
@@ -39,6 +44,44 @@ describe('dead-lettering to a blob container', () => {
     await grid.clock.advance(5 * minute)
     await grid.engine.idle()
     expect(await listBlobs(container)).toHaveLength(2)
+  })
+
+  it('drops them, as Azure does, where the container does not exist, and says at once that it will', async () => {
+    const connectionString = await startAzurite()
+    const grid = await openEventGrid({ delivery: { deadLetterStore: createBlobDeadLetterStore(connectionString) } })
+    grid.subscribe({ deadLetterDestination })
+    grid.subscriber.answer({ status: 400 })
+    await publish(grid, [cloudEvent()])
+    await grid.clock.advance(10 * minute)
+    await grid.engine.idle()
+    expect(grid.records.warnings.all()).toMatchObject([
+      {
+        subscriptionName: 'Sub1',
+        message: expect.stringMatching(/container letters: it does not exist, and Event Grid/),
+      },
+    ])
+    await grid.clock.advance(240 * minute)
+    await grid.engine.idle()
+    const [letter] = grid.records.deadLetters
+    expect(letter?.events).toHaveLength(1)
+    expect(letter).not.toHaveProperty('blobPath')
+    const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('letters')
+    expect(await container.exists()).toBe(false)
+  })
+
+  it('finds a container that is made later', async () => {
+    const connectionString = await startAzurite()
+    const grid = await openEventGrid({ delivery: { deadLetterStore: createBlobDeadLetterStore(connectionString) } })
+    grid.subscribe({ deadLetterDestination })
+    grid.subscriber.answer({ status: 400 })
+    await publish(grid, [cloudEvent()])
+    await grid.clock.advance(5 * minute)
+    await grid.engine.idle()
+    const container = BlobServiceClient.fromConnectionString(connectionString).getContainerClient('letters')
+    await container.create()
+    await grid.clock.advance(5 * minute)
+    await grid.engine.idle()
+    expect(await listBlobs(container)).toHaveLength(1)
   })
 
   it('counts a store that does not answer as away', async () => {

@@ -31,7 +31,9 @@ it('an endpoint may answer the validation event in chunks', async () => {
   const port = await listen(server)
   const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
   const subscription = grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
-  expect(await grid.engine.validate(subscription, new AbortController().signal)).toEqual({ outcome: 'validated' })
+  expect(
+    await grid.engine.validate(subscription, new AbortController().signal, { over: new AbortController().signal }),
+  ).toEqual({ outcome: 'validated' })
 })
 
 it('events of one topic may overtake each other: one that failed does not hold up the next', async () => {

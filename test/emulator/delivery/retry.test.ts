@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOperations } from '../../../src/emulator/arm/subscriptions/operations.ts'
 import { createProvisioning } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
+import { withInForce } from '../../../src/emulator/model/resources/event-subscription.ts'
 import { createNamespaceStore } from '../../../src/emulator/model/resources/namespace-store.ts'
 import { createWorkCounter } from '../../../src/emulator/model/time/work-counter.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
@@ -200,7 +201,8 @@ describe('a subscription', () => {
     const endpointUrl = 'https://subscriber.example/new'
     const properties = { destination: { endpointType: 'WebHook', properties: { endpointUrl } } } as const
     const store = (provisioningState: 'Updating' | 'Failed') => {
-      const changed = { ...subscription, properties, provisioningState }
+      const wanted = { ...subscription, properties, provisioningState }
+      const changed = withInForce(wanted, grid.store.subscriptions.get(subscription.id))
       grid.store.subscriptions.put(changed)
       grid.engine.subscriptionChanged(changed)
     }

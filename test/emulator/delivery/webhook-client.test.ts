@@ -62,7 +62,9 @@ describe('an https endpoint', () => {
     })
     expect(requests).toHaveLength(0)
     const grid = await openEventGrid({ tls, trustedCertificates })
-    const outcome = await grid.engine.validate(grid.subscribe(), new AbortController().signal)
+    const outcome = await grid.engine.validate(grid.subscribe(), new AbortController().signal, {
+      over: new AbortController().signal,
+    })
     expect(outcome).toMatchObject({ outcome: 'failed', message: expect.stringContaining('response code Unknown') })
     expect(grid.records.handshakes.last?.message).toContain('self-signed certificate')
     expect((await deliverOnce({ tls, trustedCertificates: [selfSigned.toString('pem')] })).record).toMatchObject({

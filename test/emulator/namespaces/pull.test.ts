@@ -270,6 +270,20 @@ it('drops an event whose time to live is over', async () => {
   expect(emulator.pending).toBe(0)
 })
 
+it('leaves an event whose time to live ends under a lock to its receiver, and drops it when the lock ends', async () => {
+  const { clock, emulator, publish, receive, settle } = await openQueue({}, queueOf({ eventTimeToLive: 'PT5M' }))
+  await publish()
+  await publish({ ...order, id: 'two' })
+  await clock.advance(4.5 * 60_000)
+  const [one] = await receive()
+  await clock.advance(40_000)
+  expect(emulator.pending).toBe(2)
+  const { answer } = await settle('acknowledge', [one?.lockToken ?? ''])
+  expect(answer).toMatchObject({ succeededLockTokens: [one?.lockToken], failedLockTokens: [] })
+  await clock.advance(20_000)
+  expect(emulator.pending).toBe(0)
+})
+
 it('takes a batch and an event in binary mode, and filters', async () => {
   const properties = {
     filtersConfiguration: {

@@ -47,15 +47,58 @@ function openTrail(limit: number) {
 }
 
 describe('the memory of events', () => {
-  it('has the newest, whatever became of them', () => {
+  it('has the newest, and of the others those that wait the longest', () => {
     const { trail, ids } = openTrail(2)
     const [waiting, delivered] = [event('waiting'), event('delivered')]
     trail.accepted(source, [waiting, delivered])
     trail.tried(subscription('billing'), [waiting], tried('retry'))
     trail.tried(subscription('billing'), [delivered], tried('delivered'))
     trail.accepted(source, [event('new')])
-    expect(ids()).toEqual(['new', 'delivered'])
-    expect(trail.evicted()).toBe(1)
+    expect(ids()).toEqual(['new', 'waiting'])
+    expect(trail.leftOut()).toEqual({ events: 1, failed: 0, waiting: 0 })
+    // However many wait, the newest tenth is there.
+    trail.tried(subscription('billing'), [event('another')], tried('retry'))
+    expect(ids()).toEqual(['another', 'waiting'])
+    trail.accepted(source, [event('newest')])
+    expect(ids()).toEqual(['newest', 'another'])
+    expect(trail.leftOut()).toEqual({ events: 3, failed: 0, waiting: 1 })
+  })
+
+  it.each(['delivered', 'dead-lettered', 'dropped', 'forgotten'] as const)(
+    'counts what is left out by what becomes of it later: %s',
+    (end) => {
+      const { trail } = openTrail(1)
+      const left = event('left')
+      trail.accepted(source, [left])
+      trail.changed(subscription('billing'), left, { state: 'queued' })
+      const held = event('held')
+      trail.accepted(source, [held])
+      trail.changed(subscription('billing'), held, { state: 'queued' })
+      trail.tried(subscription('billing'), [left], tried('retry'))
+      expect(trail.leftOut()).toEqual({ events: 1, failed: 0, waiting: 1 })
+      if (end === 'forgotten') trail.forgotten(subscription('billing'))
+      else trail.changed(subscription('billing'), left, { state: end })
+      expect(trail.leftOut()).toEqual({ events: 1, failed: end === 'delivered' ? 0 : 1, waiting: 0 })
+    },
+  )
+
+  it('finds the failed ones of many that came in one request, and those that failed long ago', () => {
+    const { trail, ids } = openTrail(30)
+    const long = event('long ago')
+    trail.accepted(source, [long])
+    trail.tried(subscription('billing'), [long], tried('dropped'))
+    trail.changed(subscription('billing'), long, { state: 'dropped', reason: 'UndeliverableDueToClientError' })
+    const many = Array.from({ length: 3000 }, (_, index) => event(String(index)))
+    trail.accepted(source, many)
+    for (const one of many) trail.changed(subscription('billing'), one, { state: 'queued' })
+    for (const [index, one] of many.entries()) {
+      trail.tried(subscription('billing'), [one], tried(index % 300 === 0 ? 'retry' : 'delivered'))
+    }
+    const found = ids()
+    expect(found).toHaveLength(30)
+    expect(found).toContain('long ago')
+    for (let index = 0; index < 3000; index += 300) expect(found).toContain(String(index))
+    expect(trail.leftOut()).toEqual({ events: 3001 - 30, failed: 0, waiting: 0 })
   })
 
   it('remembers the last of more events than it has room for, and counts all', () => {
@@ -152,7 +195,7 @@ function openStream(options: PageStreamOptions = {}) {
   }
   const stream = createPageStream(model, { pauseMs: 1, ...options })
   onTestFinished(() => stream.close())
-  trail.listen(stream.changed)
+  trail.listen(stream)
   return { trail, stream, browser: () => joinBrowser(stream) }
 }
 

@@ -203,6 +203,22 @@ describe('after a restart on the same state file', () => {
     expect(subscriber.deliveries().at(-1)?.headers['aeg-delivery-count']).toBe('1')
   })
 
+  it('holds nothing of an event that every event subscription has', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const first = await startOn(file, subscriber.url)
+    await first.idle()
+    await publish(first, ['a', 'b'])
+    await first.settled()
+    await first.close()
+    const database = new DatabaseSync(file)
+    const counts = database.prepare(
+      'SELECT (SELECT count(*) FROM event) AS events, (SELECT count(*) FROM waiting) AS waiting',
+    )
+    expect({ ...counts.get() }).toEqual({ events: 0, waiting: 0 })
+    database.close()
+  })
+
   it('waits for the next try as long as it would have without the restart', async () => {
     const file = stateFile()
     const subscriber = await startSubscriber()

@@ -2,8 +2,9 @@
 // create, list by principal, delete.
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { builtInRoles, findRole, type Role, type RoleAssignment, rolesAt } from '../../entra/roles.ts'
+import { builtInRoles, findRole, type Role, rolesAt } from '../../entra/roles.ts'
 import { covers, sameName } from '../../model/resources/resource-ids.ts'
+import type { RoleAssignment } from '../../model/resources/role-assignment.ts'
 import { answerResource } from '../resources/resource-answers.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'

@@ -25,7 +25,7 @@ export function deleteUnusedDomainTopic(store: Store, scope: string): void {
   const domain = publisherOf(store, scope)
   if (topic?.type !== 'domains/topics' || domain?.type !== 'domains') return
   if (domain.autoDeleteTopicWithLastSubscription === false || store.subscriptions.of(scope).length > 0) return
-  store.deleteResource(topic)
+  store.deleteResourceSoon(topic)
 }
 
 export function domainTopic(id: string): DomainTopic {

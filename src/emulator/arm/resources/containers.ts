@@ -1,6 +1,6 @@
 // Azure subscriptions in ARM, and lists of the resources in them.
 import type { AzureSubscription } from '../../entra/directory.ts'
-import { isBelow, sameName } from '../../model/resources/resource-ids.ts'
+import { isBelow, resourceGroupId, sameName } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
 import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
@@ -39,7 +39,11 @@ function answerSubscription(options: ArmContext, call: ArmCall, scope: string): 
 
 /** The resources that have a region: all of the emulator that are in a subscription or a group. */
 function answerContents(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
-  requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
+  const { azure, parts } = requireAccess(options, call, 'Microsoft.Resources/subscriptions/resources/read', scope)
+  const { resourceGroup } = parts
+  if (resourceGroup !== undefined && !options.directory.groups.get(resourceGroupId(azure.id, resourceGroup))) {
+    throw armErrors.resourceGroupNotFound(resourceGroup)
+  }
   const { store, namespaces } = options
   const all = [
     ...store.tracked().map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),

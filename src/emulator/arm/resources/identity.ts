@@ -1,7 +1,7 @@
 // The managed identities of a resource: what may be written, and what ARM shows, with the ids that Azure gives them.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
-import { enumeration } from '../../model/resources/enumeration.ts'
+import { enumeration } from '../../model/enumeration.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 
 /** The identity of a topic, domain, system topic or namespace, as requested. */

@@ -2,9 +2,9 @@
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
+import { enumeration } from '../../model/enumeration.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
-import { enumeration } from '../../model/resources/enumeration.ts'
 import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
 import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
 import { named, parentId } from '../../model/resources/resource-ids.ts'
@@ -20,7 +20,7 @@ import {
   storeQueueSubscription,
 } from './namespace-contents.ts'
 import { answerKeys, parseBody } from './resource-answers.ts'
-import { requireName, resourcesOf } from './resources.ts'
+import { keepLocation, requireName, resourcesOf } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({
@@ -60,6 +60,7 @@ export const answerNamespaces = resourcesOf<Namespace>({
       throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
     }
     refuseMqtt(body.properties?.topicSpacesConfiguration)
+    keepLocation(existing, location)
     const base = call.method === 'PATCH' ? existing?.shown : undefined
     const sku = call.method === 'PATCH' && isRecord(base?.sku) ? { ...base.sku, ...body.sku } : body.sku
     const tags = body.tags ?? existing?.tags

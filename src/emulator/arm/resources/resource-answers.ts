@@ -127,7 +127,9 @@ export function answerList<Item>(call: ArmCall, items: readonly Item[], view: (i
     throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'.`)
   const size = Math.min(Number(top ?? maxPerPage), maxPerPage)
   if (size === 0) throw armErrors.invalidRequest('The value of $top must be between 1 and 100.')
-  const skip = Number(call.query.get('$skiptoken') ?? 0) || 0
+  const token = call.query.get('$skiptoken') ?? '0'
+  if (!/^\d{1,9}$/.test(token)) throw armErrors.invalidRequest(`Invalid $skiptoken value: '${token.slice(0, 50)}'.`)
+  const skip = Number(token)
   const end = skip + size
   const value = items.slice(skip, end).map(view)
   if (end >= items.length) return { status: 200, body: { value } }

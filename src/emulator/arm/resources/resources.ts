@@ -1,4 +1,5 @@
 // GET, PUT, PATCH, DELETE, lists and key actions of topics, domains, system topics and namespaces; cascading deletion, fixed location.
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import { isOfType, type Resource, type ResourceOf } from '../../model/resources/resource.ts'
 import { isBelow, regionName, sameName } from '../../model/resources/resource-ids.ts'
 import { locationOf } from '../../model/resources/store.ts'
@@ -181,7 +182,10 @@ export function storedResourcesOf<T extends Resource['type']>({ put, patch, ...k
 
 /** Deletes a resource, what it contains, and the event subscriptions of both. */
 export function removeResource(
-  { store, provisioning }: Pick<ArmContext, 'store' | 'provisioning'>,
+  {
+    store,
+    provisioning,
+  }: Pick<ArmContext, 'store'> & { readonly provisioning: { remove(subscription: EventSubscription): unknown } },
   resource: Resource,
 ): void {
   const children = store.resources('domains/topics').filter(({ domainId }) => sameName(domainId, resource.id))

@@ -1,10 +1,10 @@
 // Custom topics, domains and their topics in ARM: reserved names, 100 per region, `inboundIpRules`,
 // `publicNetworkAccess`.
 import { z } from 'zod'
+import { enumeration } from '../../model/enumeration.ts'
 import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
-import { enumeration } from '../../model/resources/enumeration.ts'
 import { inputSchemas } from '../../model/resources/input-schema.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
 import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'

@@ -44,6 +44,14 @@ export interface Change {
   readonly state: 'Creating' | 'Updating' | 'Deleting'
 }
 
+/** How an operation waits. It is no work under way meanwhile. */
+export interface OperationWaits {
+  /** From now on it waits for a manual action. */
+  park(): void
+  /** Waits by the clock, or until the emulator is closed. */
+  delay(ms: number): Promise<void>
+}
+
 export type Operations = ReturnType<typeof createOperations>
 
 /**
@@ -58,12 +66,11 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
 
   return {
     /**
-     * Starts one. `run` begins when the operation delay is over; its signal aborts on close. It calls `park` to wait for a manual
-     * action.
+     * Starts one. `run` begins when the operation delay is over; its signal aborts on close.
      */
     start(
       subscriptionId: string,
-      run: (signal: AbortSignal, park: () => void) => Promise<OperationResult>,
+      run: (signal: AbortSignal, waits: OperationWaits) => Promise<OperationResult>,
       change?: Change,
     ): Operation {
       const id = randomUUID().toUpperCase()
@@ -84,11 +91,16 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
         status = 'AwaitingManualAction'
         rest()
       }
+      const delay = async (ms: number) => {
+        rest()
+        await pause(clock, ms, closing.signal)
+        begin()
+      }
       const carryOut = async () => {
         await (delayMs > 0 && pause(clock, delayMs, closing.signal))
         if (closing.signal.aborted) return
         if (delayMs > 0) begin()
-        result = await run(closing.signal, park).catch(
+        result = await run(closing.signal, { park, delay }).catch(
           (): OperationResult => ({
             status: 'Failed',
             error: { code: 'Internal error', message: internalMessage(clock.now()) },

@@ -1,10 +1,14 @@
-// Provisioning state of an event subscription: handshake result, `expirationTimeUtc`, resumption after restart.
-import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
-import type { EventSubscription, ProvisioningState } from '../../model/resources/event-subscription.ts'
+// Provisioning state of an event subscription: handshake result, another handshake, `expirationTimeUtc`, resumption after restart.
+import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import {
+  type EventSubscription,
+  type ProvisioningState,
+  withInForce,
+} from '../../model/resources/event-subscription.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { CancelTimer, Clock } from '../../model/time/clock.ts'
 import type { Records } from '../../records/record-types.ts'
-import type { Faults } from '../../server/faults.ts'
+import type { Fault, Faults } from '../../server/faults.ts'
 import { parseArmScope } from '../call/path.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
 import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
@@ -13,12 +17,28 @@ import { internalMessage, type Operation, type OperationResult, type Operations 
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
+/** Whether the emulator asks an endpoint again, which Event Grid does not do. */
+export interface Retries {
+  /** After a failed handshake. */
+  readonly failed: boolean
+  /** While the endpoint waits for a manual validation. */
+  readonly waiting: boolean
+}
+
+/**
+ * Pause before another handshake, in milliseconds of the emulator's clock: the subscriber may start later, or be mended.
+ */
+export const handshakeAgainMs = 5_000
+
 export type Provisioning = ReturnType<typeof createProvisioning>
 
 /** Delivers to event subscriptions: validates their endpoints and follows each change. */
 export interface SubscriptionDelivery {
-  /** Runs the handshake of a webhook in the subscription's schema. Never rejects. Fails early when the signal aborts. */
-  validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome>
+  /**
+   * Runs the handshake of a webhook in the subscription's schema, again and again while the endpoint waits for a manual validation.
+   * Never rejects. Fails early when the signal aborts.
+   */
+  validate(subscription: EventSubscription, signal: AbortSignal, asking: Asking): Promise<ValidationOutcome>
   /** Why its events are not delivered; undefined where they are. */
   undelivered(subscription: EventSubscription): string | undefined
   subscriptionChanged(subscription: EventSubscription): void
@@ -26,6 +46,8 @@ export interface SubscriptionDelivery {
 }
 
 export interface ProvisioningOptions extends KnownResources {
+  /** What holds for event subscriptions that are written without retries of their own. @default none */
+  readonly retries?: Retries
   readonly clock: Clock
   readonly store: Store
   readonly faults: Faults
@@ -34,21 +56,36 @@ export interface ProvisioningOptions extends KnownResources {
   readonly records: Pick<Records, 'warnings'>
 }
 
+const isDelayAlone = ({ delayMs, code, message, details, status }: Fault): boolean =>
+  delayMs !== undefined && code === undefined && message === undefined && details === undefined && status === undefined
+
 /** Carries out changes of event subscriptions in the background. */
 export function createProvisioning(options: ProvisioningOptions) {
   const { clock, store, directory, faults, delivery, operations, records } = options
   const expiries = new Map<string, CancelTimer>()
+  /** What may still ask an endpoint, by the id of the event subscription. */
+  const asking = new Map<string, AbortController>()
+  const noRetries: Retries = { failed: false, waiting: false }
 
-  const put = (subscription: EventSubscription) => {
+  const put = (wanted: EventSubscription): EventSubscription => {
+    const subscription = withInForce(wanted, store.subscriptions.get(wanted.id))
     store.subscriptions.put(subscription)
     delivery.subscriptionChanged(subscription)
+    return subscription
   }
 
   /** Changes the state of the settings in `written`, unless newer settings have replaced them or a DELETE is under way. */
   const move = (written: EventSubscription, provisioningState: ProvisioningState): void => {
     const existing = store.subscriptions.get(written.id)
     if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return
-    put({ ...existing, provisioningState })
+    const next = withInForce({ ...existing, provisioningState }, existing)
+    store.subscriptions.putSoon(next)
+    delivery.subscriptionChanged(next)
+  }
+
+  const stopAsking = ({ id }: EventSubscription) => {
+    asking.get(id.toLowerCase())?.abort()
+    asking.delete(id.toLowerCase())
   }
 
   const settle = async (
@@ -80,9 +117,10 @@ export function createProvisioning(options: ProvisioningOptions) {
 
   const forget = (subscription: EventSubscription) => {
     cancelExpiry(subscription)
+    stopAsking(subscription)
     const existing = store.subscriptions.get(subscription.id)
     if (!existing) return
-    store.subscriptions.delete(existing)
+    store.subscriptions.deleteSoon(existing)
     delivery.subscriptionDeleted(existing)
     deleteUnusedDomainTopic(store, existing.scope)
   }
@@ -107,10 +145,15 @@ export function createProvisioning(options: ProvisioningOptions) {
   const azureIdOf = ({ scope }: EventSubscription): string =>
     directory.azureSubscription(parseArmScope(scope)?.subscriptionId ?? '')?.id ?? ''
 
-  const validate = (subscription: EventSubscription): Operation =>
-    operations.start(azureIdOf(subscription), async (signal, park) => {
+  const validate = (subscription: EventSubscription, retries = options.retries ?? noRetries): Operation => {
+    stopAsking(subscription)
+    const own = new AbortController()
+    asking.set(subscription.id.toLowerCase(), own)
+    const operation = operations.start(azureIdOf(subscription), async (signal, { park, delay }) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
-      if (fault) {
+      if (fault?.delayMs) await delay(fault.delayMs)
+      // A delay alone is no failure: the real result follows.
+      if (fault && !isDelayAlone(fault)) {
         move(subscription, 'Failed')
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
         return { status: 'Failed', error: { code, message, ...(details && { details }) } }
@@ -120,20 +163,40 @@ export function createProvisioning(options: ProvisioningOptions) {
         move(subscription, 'Failed')
         return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
       }
-      return settle(subscription, await delivery.validate(subscription, signal), park)
+      const pauseMs = retries.waiting ? handshakeAgainMs : undefined
+      return settle(subscription, await delivery.validate(subscription, signal, { over: own.signal, pauseMs }), park)
     })
+    if (retries.failed) void operation.ended.then(() => retryFailed(subscription, own.signal, retries))
+    return operation
+  }
+
+  /** Another handshake of an event subscription that failed, unless it was changed or deleted meanwhile. */
+  const retryFailed = (written: EventSubscription, over: AbortSignal, retries: Retries): void => {
+    const failed = store.subscriptions.get(written.id)
+    if (over.aborted || failed?.provisioningState !== 'Failed') return
+    const cancel = clock.setTimer(handshakeAgainMs, () => {
+      move(failed, 'Updating')
+      validate(failed, retries)
+    })
+    over.addEventListener('abort', cancel, { once: true })
+  }
 
   return {
     /**
      * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
      * missing that the service must not create.
      */
-    write(subscription: EventSubscription): Operation {
+    write(subscription: EventSubscription, retries?: Retries): Operation {
       createDomainTopic(store, subscription.scope)
+      try {
+        put(subscription)
+      } catch (error) {
+        deleteUnusedDomainTopic(store, subscription.scope)
+        throw error
+      }
       warn(subscription)
-      put(subscription)
       watchExpiry(subscription)
-      return validate(subscription)
+      return validate(subscription, retries)
     },
     /**
      * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
@@ -147,8 +210,8 @@ export function createProvisioning(options: ProvisioningOptions) {
       }
     },
     remove(subscription: EventSubscription): Operation {
-      const leaving: EventSubscription = { ...subscription, provisioningState: 'Deleting' }
-      put(leaving)
+      const leaving = put({ ...subscription, provisioningState: 'Deleting' })
+      stopAsking(leaving)
       return operations.start(azureIdOf(leaving), async () => {
         // A PUT may have replaced it meanwhile.
         if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
@@ -157,6 +220,7 @@ export function createProvisioning(options: ProvisioningOptions) {
     },
     close(): void {
       for (const cancel of expiries.values()) cancel()
+      for (const one of asking.values()) one.abort()
     },
   }
 }

@@ -81,6 +81,20 @@ export function judgeValidationAnswer(answer: HandshakeAnswer, validationCode: s
   return response === validationCode ? 'validated' : 'awaiting-manual-action'
 }
 
+/** What an endpoint left out that answered, but has not consented, and what it may still do. */
+export function consentMissing(
+  method: 'OPTIONS' | 'POST',
+  status: number | undefined,
+  { untilMs, pauseMs }: { readonly untilMs: number; readonly pauseMs: number | undefined },
+): string {
+  const [lacks, later] =
+    method === 'OPTIONS'
+      ? [`the header WebHook-Allowed-Origin (${eventGridOrigin} or *)`, 'the URL of WebHook-Request-Callback']
+      : ['validationResponse with the validation code', 'the validationUrl of the event']
+  const again = pauseMs === undefined ? 'It is not asked again.' : `It is asked again every ${pauseMs / 1000} s.`
+  return `The answer ${status} lacks ${lacks}, which is the consent. Waits until ${dotNetTime(untilMs)} (UTC) for a call of ${later}. ${again}`
+}
+
 /** The error of a failed handshake, in Event Grid's words and spelling, with the URL without its query. */
 export function handshakeMessage(
   method: 'OPTIONS' | 'POST',

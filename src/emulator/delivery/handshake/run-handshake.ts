@@ -1,20 +1,21 @@
-// Running the webhook handshake: OPTIONS or POST, repetition after time-out, validation URL and token.
+// Running the webhook handshake: OPTIONS or POST, repetition after time-out or while it waits, validation URL and token.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pause } from '../../../support/time/clock.ts'
-import type { ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
 import { preciseTime } from '../../model/events/event-grid-time.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { Clock } from '../../model/time/clock.ts'
+import type { HandshakeRecord } from '../../records/record-types.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { WebhookResult } from '../send/channel.ts'
-import { deliverySchemaOf, shownUrl, webhookOf } from '../send/delivery-request.ts'
+import { deliverySchemaOf, shownAnswer, shownUrl, webhookOf } from '../send/delivery-request.ts'
 import type { WebhookClient } from '../send/webhook-client.ts'
 import {
+  consentMissing,
   handshakeMessage,
   handshakeTimeoutMs,
   judgeOptionsAnswer,
   judgeValidationAnswer,
-  manualValidationMs,
   optionsHeaders,
   validationEvent,
   validationHeaders,
@@ -24,7 +25,8 @@ import {
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
 export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
   const { clock, records } = options
-  const open = createOpenValidations(clock)
+  const { manualValidationTimeout } = options.settings
+  const open = createOpenValidations(clock, manualValidationTimeout)
 
   function messageOf(method: 'OPTIONS' | 'POST', url: URL, { status, failure }: WebhookResult): string {
     const said = handshakeMessage(method, url, status, { activityId: randomUUID(), at: clock.now() })
@@ -32,7 +34,11 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
   }
 
   return {
-    async validate(subscription: EventSubscription, signal: AbortSignal): Promise<ValidationOutcome> {
+    async validate(
+      subscription: EventSubscription,
+      signal: AbortSignal,
+      { over, pauseMs }: Asking,
+    ): Promise<ValidationOutcome> {
       const webhook = webhookOf(subscription)
       if (!webhook) return { outcome: 'validated' }
       const id = randomUUID().toUpperCase()
@@ -43,6 +49,10 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
       const completed = open.add(id, token)
       const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
       const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
+
+      const untilMs = clock.now() + manualValidationTimeout
+      let told: HandshakeRecord | undefined
+      let waits = false
 
       async function attempt() {
         const at = clock.now()
@@ -56,8 +66,10 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         })
         const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
         const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
-        const because = result.failure ? `${message} (${result.failure.message})` : message
-        records.handshakes.push({
+        const missing = consentMissing(method, result.status, { untilMs, pauseMs })
+        const failed = result.failure ? `${message} (${result.failure.message})` : message
+        const because = verdict === 'awaiting-manual-action' ? missing : failed
+        tell({
           at,
           subscriptionId: subscription.id,
           subscriptionName: subscription.name,
@@ -67,12 +79,41 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
           requestHeaders: headers,
           ...(body !== undefined && { requestBody: body }),
           ...(result.status !== undefined && { status: result.status }),
-          ...(result.headers && { responseHeaders: result.headers }),
-          ...(result.body !== undefined && { responseBody: result.body }),
+          ...shownAnswer(result, [url, new URL(result.target)]),
           outcome: verdict,
           ...(because !== undefined && { message: because }),
         })
         return { verdict, message: message ?? '', isLate: result.failure?.outcome === 'TimedOut' }
+      }
+
+      /** Leaves out what says the same again of an endpoint that is asked again and again. */
+      function tell(record: HandshakeRecord): void {
+        const isSame = told?.outcome === record.outcome && told.status === record.status
+        if (!waits || !isSame) records.handshakes.push(record)
+        told = record
+      }
+
+      async function askAgain(pauseMs: number): Promise<void> {
+        waits = true
+        const until = AbortSignal.any([signal, over])
+        while (open.has(id)) {
+          await pause(clock, pauseMs, until)
+          if (until.aborted || !open.has(id)) return
+          if ((await attempt()).verdict === 'validated') open.confirm(id, token)
+        }
+      }
+
+      /** How the wait ended: nobody asked the endpoint then, so this is told apart from its answers. */
+      function tellEnd(outcome: 'validated' | 'expired'): void {
+        if (told === undefined || told.outcome === 'validated' || over.aborted) return
+        const message =
+          outcome === 'validated' ? 'Its validation URL was called.' : 'Its validation URL was not called in time.'
+        records.handshakes.push({
+          ...told,
+          at: clock.now(),
+          outcome: outcome === 'validated' ? 'validated' : 'failed',
+          message,
+        })
       }
 
       let last = await attempt()
@@ -83,6 +124,8 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         last = await attempt()
       }
       if (last.verdict === 'awaiting-manual-action') {
+        void completed.then(tellEnd)
+        if (pauseMs !== undefined) void askAgain(pauseMs)
         return { outcome: 'awaiting-manual-action', validationUrl, completed }
       }
       open.expire(id)
@@ -95,7 +138,7 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
 }
 
 /** The validation URLs that were not called yet. */
-function createOpenValidations(clock: Clock) {
+function createOpenValidations(clock: Clock, validMs: number) {
   const open = new Map<string, { readonly token: string; settle(outcome: 'validated' | 'expired'): void }>()
   return {
     /** Resolves when the URL is called, or when it expires. */
@@ -106,7 +149,7 @@ function createOpenValidations(clock: Clock) {
           open.delete(id)
           resolve(outcome)
         }
-        const cancelTimer = clock.setTimer(manualValidationMs, () => settle('expired'))
+        const cancelTimer = clock.setTimer(validMs, () => settle('expired'))
         open.set(id, { token, settle })
       })
     },
@@ -117,6 +160,7 @@ function createOpenValidations(clock: Clock) {
       waiting.settle('validated')
       return true
     },
+    has: (id: string) => open.has(id),
     expire: (id: string) => open.get(id)?.settle('expired'),
     close() {
       for (const waiting of [...open.values()]) waiting.settle('expired')

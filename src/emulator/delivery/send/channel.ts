@@ -12,6 +12,8 @@ export interface WebhookResult {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** What the answer means, where its status does not say it. */
+  readonly hint?: string
   readonly failure?: {
     readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
     readonly message: string

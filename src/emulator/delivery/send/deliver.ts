@@ -9,7 +9,7 @@ import type { PendingEvent } from '../pending-event.ts'
 import type { DeliveryAttempt } from '../queue/attempt-results.ts'
 import { deadLetterDestinationOf } from '../queue/dead-letter.ts'
 import type { Channels, PreparedRequest, WebhookResult } from './channel.ts'
-import { shownHeaders, shownUrl } from './delivery-request.ts'
+import { shownAnswer, shownHeaders, shownUrl } from './delivery-request.ts'
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */
 export type Deliver = (
@@ -74,8 +74,8 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       outcome: next.outcome === 'given up' ? givenUp : next.outcome,
       durationMs: result.durationMs,
       ...(result.status !== undefined && { status: result.status }),
-      ...(result.headers && { responseHeaders: withoutCookies(result.headers) }),
-      ...(result.body !== undefined && { responseBody: result.body }),
+      ...shownAnswer(result, [url, new URL(result.target)]),
+      ...(result.hint !== undefined && { error: result.hint }),
       ...(result.failure && { error: reasonOf(result.failure) }),
       ...(next.nextTryAt !== undefined && { nextTryAt: next.nextTryAt }),
     }
@@ -93,10 +93,6 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       watcher?.tried(subscription, events, attempted)
     }
   }
-}
-
-function withoutCookies(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return headers['set-cookie'] === undefined ? headers : { ...headers, 'set-cookie': '(redacted)' }
 }
 
 /** The first part of a text as a copy: V8 keeps the whole text in memory while a slice of it exists. */

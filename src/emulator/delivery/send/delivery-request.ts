@@ -6,6 +6,8 @@ import { fieldAt } from '../../model/events/json-object.ts'
 import type { DeliveryAttributeMapping, WebHookProperties } from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 
+import { secretValuesOf, withoutValues } from '../../model/shown-text.ts'
+
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'
 
@@ -103,7 +105,24 @@ export function shownHeaders(
   return shown
 }
 
-/** The URL for records: the query is redacted, as it may hold a key. */
-export function shownUrl(url: URL): string {
-  return url.search ? `${url.origin}${url.pathname}?${secretText}` : url.href
+/** The URL for records: user info and query may hold a key. */
+export function shownUrl({ origin, pathname, search }: URL): string {
+  return search ? `${origin}${pathname}?${secretText}` : `${origin}${pathname}`
+}
+
+/** What a subscriber answered, for records: cookies, and what it repeats of the queries of its URLs, are redacted. */
+export function shownAnswer(
+  { headers, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string },
+  urls: readonly URL[],
+) {
+  const secrets = urls.flatMap(secretValuesOf)
+  const shown = (text: string) => withoutValues(text, secrets)
+  return {
+    ...(headers && {
+      responseHeaders: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, name === 'set-cookie' ? secretText : shown(value)]),
+      ),
+    }),
+    ...(body !== undefined && { responseBody: shown(body) }),
+  }
 }

@@ -17,12 +17,18 @@ export interface StorageQueue {
   readonly timeToLiveSeconds?: number
 }
 
+/** What became of a message. */
+export type StorageQueueResult = Pick<WebhookResult, 'status' | 'body' | 'failure' | 'hint'> & {
+  /** The queue's URL at the storage account that was asked. @default that of Azure */
+  readonly target?: string
+}
+
 /** Storage queues that events are delivered to. */
 export interface StorageQueues {
   /** The URL of a queue, for records. */
   urlOf(queue: StorageQueue): URL
   /** Puts a message into a queue. Never rejects: a failure has a status, or says why there is no answer. */
-  send(queue: StorageQueue, text: string): Promise<Pick<WebhookResult, 'status' | 'body' | 'failure'>>
+  send(queue: StorageQueue, text: string): Promise<StorageQueueResult>
 }
 
 /** Longest wait for an answer, in real milliseconds. */
@@ -48,18 +54,22 @@ export function createStorageQueues(connectionString: string): StorageQueues {
     urlOf: ({ storageAccountId, name }) =>
       new URL(`https://${storageAccountId.split('/').at(-1)}.queue.core.windows.net/${name}`),
     async send({ name, timeToLiveSeconds }, text) {
+      let target: string | undefined
+      const asked = () => (target === undefined ? {} : { target })
       try {
         service ??= connect()
         const queue = (await service).getQueueClient(name)
+        target = queue.url
         const answer = await queue.sendMessage(text, {
           abortSignal: AbortSignal.timeout(timeoutMs),
           ...(timeToLiveSeconds !== undefined && { messageTimeToLive: timeToLiveSeconds }),
         })
-        return { status: answer._response.status }
+        return { status: answer._response.status, ...asked() }
       } catch (error) {
         const message = messageOf(error)
         const status = statusOf(error)
-        return status === undefined ? { failure: { outcome: failureOf(error), message } } : { status, body: message }
+        if (status === undefined) return { failure: { outcome: failureOf(error), message }, ...asked() }
+        return { status, body: message, ...(status === 404 && { hint: 'the queue does not exist' }), ...asked() }
       }
     },
   }

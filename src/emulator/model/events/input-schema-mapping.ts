@@ -1,7 +1,7 @@
 // Schema of `inputSchemaMapping`: which fields take `sourceField` and `defaultValue`.
 import { z } from 'zod'
+import { enumeration } from '../enumeration.ts'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
-import { enumeration } from '../resources/enumeration.ts'
 
 /** Makes an object schema: `z.object` leaves unknown members out, as Azure does, `z.strictObject` refuses them. */
 type MakeObject = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.ZodObject<Shape>

@@ -1,7 +1,7 @@
 // The operators of advanced filters, by the form of what they compare with, and what values each takes.
 import { z } from 'zod'
+import { byMember } from '../enumeration.ts'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
-import { byMember } from './enumeration.ts'
 
 const stringOperators = [
   ...(['StringIn', 'StringNotIn', 'StringBeginsWith', 'StringNotBeginsWith'] as const),

@@ -1,9 +1,9 @@
 // Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters.
 import { z } from 'zod'
+import { enumeration } from '../enumeration.ts'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
 import { type Destination, deadLetterDestination, destination, destinationIdentity } from './destination.ts'
-import { enumeration } from './enumeration.ts'
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
@@ -81,10 +81,31 @@ export interface EventSubscription {
   readonly scope: string
   readonly name: string
   readonly properties: EventSubscriptionProperties
-  /** Events are delivered in `Succeeded`, and in `Updating` by the previous settings. */
   readonly provisioningState: ProvisioningState
+  /** The settings of the last success, by which events are delivered: only where `properties` are others, of an update. */
+  readonly inForce?: EventSubscriptionProperties
   /** Milliseconds since 1970. */
   readonly createdAt: number
+}
+
+/** The event subscription with the settings by which its events are delivered; undefined before its first success. */
+export function deliveredBy(subscription: EventSubscription): EventSubscription | undefined {
+  const { inForce, ...rest } = subscription
+  if (subscription.provisioningState === 'Succeeded') return subscription
+  return inForce && { ...rest, properties: inForce }
+}
+
+/** The same for new events, which are taken in `Succeeded` and during an update. */
+export function takenBy(subscription: EventSubscription): EventSubscription | undefined {
+  const isOpen = subscription.provisioningState === 'Succeeded' || subscription.provisioningState === 'Updating'
+  return isOpen ? deliveredBy(subscription) : undefined
+}
+
+/** A new state of an event subscription, with the settings that stay in force by its former state. */
+export function withInForce(next: EventSubscription, former: EventSubscription | undefined): EventSubscription {
+  const { inForce: _, ...rest } = next
+  const settings = former && deliveredBy(former)?.properties
+  return rest.provisioningState === 'Succeeded' || !settings ? rest : { ...rest, inForce: settings }
 }
 
 /** The destination, with or without a managed identity. */

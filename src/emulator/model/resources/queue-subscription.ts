@@ -1,9 +1,9 @@
 // Queue event subscriptions of a namespace topic and their settings: lock 60-300 s, `maxDeliveryCount` 1-10, 25 filters.
 import { z } from 'zod'
+import { enumeration } from '../enumeration.ts'
 import type { ReadonlyDeep } from '../readonly-deep.ts'
 import { advancedFilterSchema } from './advanced-filter.ts'
 import { deadLetterDestination, destinationIdentity } from './destination.ts'
-import { enumeration } from './enumeration.ts'
 
 const queue = z.object({
   receiveLockDurationInSeconds: z.int().min(60).max(300).exactOptional(),

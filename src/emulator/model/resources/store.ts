@@ -13,6 +13,7 @@ import {
   trackedTypes,
 } from './resource.ts'
 import { parentId, regionName } from './resource-ids.ts'
+import type { RoleAssignment } from './role-assignment.ts'
 
 export type Store = ReturnType<typeof createStore>
 
@@ -26,8 +27,14 @@ export function createStore(shelves: Shelves = noShelves) {
   const shelf = shelves<Resource>('resource')
   moveTopics(shelves('topic'), shelf)
   const resources = createCollection(shelf, ({ type }) => type)
+  const groups = createCollection(shelves<ResourceGroup>('resource group'), ({ subscriptionId }) => subscriptionId)
+  const subscriptions = createCollection(shelves<EventSubscription>('event subscription'), ({ scope }) => scope)
+  const roleAssignments = createCollection(shelves<RoleAssignment>('role assignment'))
   const labels = new Map<string, string>()
   for (const { id, label } of resources.all().filter(isPublishable)) labels.set(label.toLowerCase(), id)
+  const unlabel = (resource: Resource) => {
+    if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
+  }
   const ofType = <T extends Resource['type']>(type: T): readonly ResourceOf<T>[] =>
     resources.of(type).filter((resource) => isOfType(resource, type))
   return {
@@ -47,13 +54,27 @@ export function createStore(shelves: Shelves = noShelves) {
     },
     deleteResource(resource: Resource): void {
       resources.delete(resource)
-      if (isPublishable(resource)) labels.delete(resource.label.toLowerCase())
+      unlabel(resource)
+    },
+    /** As `deleteResource`, for what happens without a caller. */
+    deleteResourceSoon(resource: Resource): void {
+      resources.deleteSoon(resource)
+      unlabel(resource)
     },
     leadResources: resources.lead,
+    /** All that it has, by the kinds of its shelves. */
+    shelved: () => ({
+      resource: resources.all(),
+      'resource group': groups.all(),
+      'event subscription': subscriptions.all(),
+      'role assignment': roleAssignments.all(),
+    }),
     /** Grouped by the ids of their Azure subscriptions. */
-    groups: createCollection(shelves<ResourceGroup>('resource group'), ({ subscriptionId }) => subscriptionId),
+    groups,
     /** Grouped by their scopes. */
-    subscriptions: createCollection(shelves<EventSubscription>('event subscription'), ({ scope }) => scope),
+    subscriptions,
+    /** Those that were made through Resource Manager. */
+    roleAssignments,
   }
 }
 

@@ -86,7 +86,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
       ['Next try', nextText(fate)],
     ])
     const tries = fate.attempts.toReversed().map((attempt, index) => {
-      const name = `${fate.name} ${attempt.at} ${attempt.deliveryCount}`
+      const name = `${fate.subscriptionId} ${attempt.at} ${attempt.deliveryCount}`
       const details = tryDetails(attempt, name)
       details.open = open.get(name) ?? index === 0
       return details
@@ -188,16 +188,16 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     tick() {
       if (!dialog.open || !shownEvent) return
       if (shownEvent.fates.map(nextText).join() !== shownNext) render(shownEvent)
-      tickFates(content.querySelectorAll('h3'), shownEvent.fates, now())
+      tickFates(content, shownEvent.fates, now())
     },
   }
 }
 
 /** States in which nothing is under way, so that the event can be delivered again. */
-const ended = new Set(['delivered', 'dead-lettered', 'dropped'])
+const ended = new Set(['delivered', 'dead-lettered', 'dropped', 'unserved'])
 
 /** Tries the event now while it waits, and delivers it again afterwards. */
-function redelivery({ key, redeliverable }, { name, state, subscriptionId }) {
+function redelivery({ key, redeliverable }, { state, subscriptionId }) {
   const waits = state === 'waiting' || state === 'queued'
   const value = { key, subscriptionId }
   const isPossible = redeliverable && (waits || ended.has(state))
@@ -205,7 +205,7 @@ function redelivery({ key, redeliverable }, { name, state, subscriptionId }) {
   return element(
     'div',
     { class: 'submit' },
-    ...postButton(text, { focus: `redeliver ${name}`, path, value, isPossible }),
+    ...postButton(text, { focus: `redeliver ${subscriptionId}`, path, value, isPossible }),
   )
 }
 

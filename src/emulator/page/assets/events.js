@@ -14,6 +14,8 @@ export function createEventTable({ now, open }) {
   const rows = new Map()
   /** What came while the reader asked for quiet, by key. */
   const held = new Map()
+  /** Keys of events that are no longer stored, while the reader asked for quiet. */
+  const gone = new Set()
   let paused = false
   /** The most events, which the emulator says. */
   let limit = 300
@@ -107,6 +109,7 @@ export function createEventTable({ now, open }) {
     filters.offer(events)
     // Oldest first, so that each new row finds its place at the top.
     for (const event of events.toReversed()) {
+      gone.delete(event.key)
       if (paused) held.set(event.key, event)
       else put(event)
     }
@@ -137,6 +140,8 @@ export function createEventTable({ now, open }) {
     paused = !paused
     const waiting = [...held.values()].sort((one, other) => other.key - one.key)
     held.clear()
+    if (!paused) for (const key of gone) drop(key)
+    gone.clear()
     update(paused ? [] : waiting)
   })
   exporting.addEventListener('click', async () => {
@@ -152,6 +157,15 @@ export function createEventTable({ now, open }) {
 
   return {
     update,
+    /** These are no longer stored. */
+    remove(keys) {
+      for (const key of keys) {
+        held.delete(key)
+        if (paused) gone.add(key)
+        else drop(key)
+      }
+      tidy()
+    },
     /** The newest event with that id. */
     find: (id) =>
       [...rows.values()]
@@ -186,7 +200,7 @@ export function createEventTable({ now, open }) {
       if (rows.size === 0) empty.textContent = text
     },
     tick() {
-      for (const { event, fates } of rows.values()) tickFates(fates.children, event.fates, now())
+      for (const { event, fates } of rows.values()) tickFates(fates, event.fates, now())
     },
   }
 }

@@ -15,19 +15,22 @@ function reasonOf({ reason, answer }) {
     : `${reasons[reason] ?? reason ?? 'unknown reason'}${last}`
 }
 
-/** Until when the endpoints of event subscriptions are held back after failures, by the subscription's id. */
+/** Until when the endpoints of event subscriptions are held back after failures, by the subscription's id in lower case. */
 export const heldUntil = new Map()
+
+/** What names a fate among those of its event: never its place among them. */
+const idOf = ({ subscriptionId }) => subscriptionId.toLowerCase()
 
 /** When an event is tried next: never before its endpoint is no longer held back. */
 export function nextTryOf({ subscriptionId, nextTryAt = 0 }) {
-  return Math.max(nextTryAt, heldUntil.get(subscriptionId) ?? 0)
+  return Math.max(nextTryAt, heldUntil.get(subscriptionId.toLowerCase()) ?? 0)
 }
 
 /** The state of an event for one subscription, in words. `now` is the emulator's time. */
 export function fateText(fate, now) {
   const { state, tries, nextTryAt, answer, durationMs, pull } = fate
   const left = (at) => durationOf(Math.max(at - now, 1000))
-  const held = heldUntil.get(fate.subscriptionId) ?? 0
+  const held = heldUntil.get(idOf(fate)) ?? 0
   const isHeld = held > now && held >= (nextTryAt ?? 0)
   switch (state) {
     case 'queued':
@@ -51,13 +54,18 @@ export function fateText(fate, now) {
       return `dead-lettered: ${reasonOf(fate)}`
     case 'dropped':
       return `dropped: ${reasonOf(fate)}`
+    case 'forwarded':
+      return 'forwarded to its namespace topic'
+    case 'unserved':
+      return `not delivered: ${fate.reason}`
     default:
-      return 'its subscription was deleted'
+      return fate.reason === undefined ? 'its subscription was deleted' : `dropped: ${fate.reason}`
   }
 }
 
 const tones = {
   delivered: 'ok',
+  forwarded: 'ok',
   waiting: 'wait',
   locked: 'wait',
   delayed: 'wait',
@@ -80,18 +88,18 @@ export function fateElement(fate, now) {
   const text = element('span', { class: 'fate-text' }, fateText(fate, now))
   return element(
     'span',
-    { class: 'fate', 'data-state': fate.state, 'data-tone': toneOf(fate.state) },
+    { class: 'fate', 'data-state': fate.state, 'data-tone': toneOf(fate.state), 'data-fate': idOf(fate) },
     element('b', {}, fate.name),
     ' ',
     text,
   )
 }
 
-/** Counts the time down in the texts of fates. */
-export function tickFates(elements, fates, now) {
-  fates.forEach((fate, index) => {
-    const text = elements[index]?.querySelector('.fate-text')
+/** Counts the time down in the texts of the fates that are shown inside an element. */
+export function tickFates(root, fates, now) {
+  for (const fate of fates) {
+    const text = root.querySelector(`[data-fate="${CSS.escape(idOf(fate))}"] .fate-text`)
     const next = fateText(fate, now)
     if (text && text.textContent !== next) text.textContent = next
-  })
+  }
 }

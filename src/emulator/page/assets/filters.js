@@ -5,7 +5,8 @@ import { byId, element, lastPart } from './elements.js'
 const states = {
   open: new Set(['queued', 'waiting', 'locked', 'delayed', 'given up']),
   waiting: new Set(['waiting', 'delayed']),
-  delivered: new Set(['delivered']),
+  delivered: new Set(['delivered', 'forwarded']),
+  unmatched: new Set(['unserved']),
   lost: new Set(['given up', 'dead-lettered', 'dropped', 'forgotten']),
 }
 
@@ -87,7 +88,7 @@ export function createFilters(changed) {
       if (part !== '' && !found.has(key) && ![type, subject, id].some((one) => one.toLowerCase().includes(part)))
         return false
       if (topic.value !== '' && event.topic !== topic.value) return false
-      if (status.value === 'unmatched') return fates.length === 0 && subscription.value + answer.value === ''
+      if (status.value === 'unmatched' && fates.length === 0) return subscription.value + answer.value === ''
       if (subscription.value + status.value + answer.value === '') return true
       const wanted = states[status.value]
       return fates.some(

@@ -21,6 +21,8 @@ const now = () => Date.now() + ahead
 
 const connection = byId('connection')
 const addresses = byId('addresses')
+const leftOut = byId('left-out')
+const trouble = byId('trouble')
 const streamNote = byId('stream-note')
 const totals = [...document.querySelectorAll('[data-total]')]
 const table = createEventTable({ now, open: (event) => dialog.show(event) })
@@ -73,18 +75,34 @@ function showConnection(text, tone) {
 }
 
 function useFigures(figures) {
+  // What it could not write is lost with it.
+  trouble.hidden = figures.trouble === undefined
+  trouble.textContent = figures.trouble ?? ''
   ahead = figures.now - Date.now()
   for (const total of totals) {
     const count = figures.totals[total.dataset.total] ?? 0
     total.textContent = countOf(count)
     total.classList.toggle('none', count === 0)
   }
+  showLeftOut(figures.leftOut)
   const newest = figures.series
   series = [...series.filter(({ at }) => at < newest[0].at), ...newest].slice(-120)
   throughput.draw(series)
   const { missed } = figures.stream
   streamNote.hidden = missed === 0
   streamNote.textContent = `${countOf(missed)} messages did not reach a page that was too slow; it was brought up to date later.`
+}
+
+/** What is not in the list is counted: nobody looks for a failed event in vain. */
+function showLeftOut({ events, failed, waiting }) {
+  const parts = [
+    ...(failed > 0 ? [`${countOf(failed)} failed`] : []),
+    ...(waiting > 0 ? [`${countOf(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`] : []),
+  ]
+  leftOut.hidden = events === 0
+  leftOut.textContent =
+    `${countOf(events)} more ${events === 1 ? 'is' : 'are'} left out` +
+    `${parts.length > 0 ? `, of which ${parts.join(' and ')}` : ''}: --page-events shows more`
 }
 
 function useResources(resources) {
@@ -150,6 +168,7 @@ function connect() {
     table.update(events)
     for (const { key } of events) dialog.refresh(key)
   })
+  listen('gone', table.remove)
   listen('resources', useResources)
   listen('refused', showRefused)
   listen('figures', useFigures)

@@ -31,7 +31,8 @@ export function createResourceLists() {
       more,
     }) {
       heldUntil.clear()
-      for (const { id, heldUntil: until } of newSubscriptions) if (until !== undefined) heldUntil.set(id, until)
+      for (const { id, heldUntil: until } of newSubscriptions)
+        if (until !== undefined) heldUntil.set(id.toLowerCase(), until)
       const newTopics = [...published, ...systemTopics, ...namespaceTopics]
       queues.update(newQueues, more.queues)
       byId('queues-panel').hidden = newQueues.length === 0
@@ -146,6 +147,10 @@ function fillSubscription(subscription, { summary, content }) {
     element('span', { class: 'state', 'data-tone': toneOf(subscription.state) }, subscription.state),
     ...held.map((text) => element('span', { class: 'fate', 'data-tone': 'wait' }, ` ${text}`)),
     element('span', { class: 'quiet where' }, `${lastPart(subscription.scope)} → ${subscription.endpoint}`),
+    // Until it consents, it gets nothing.
+    ...(subscription.state === 'AwaitingManualAction' && handshake?.message
+      ? [element('span', { class: 'fate where', 'data-tone': 'wait' }, handshake.message)]
+      : []),
   )
   const answer = handshake?.status === undefined ? '' : `, ${handshake.status}`
   content.replaceChildren(

@@ -34,6 +34,9 @@ import { UsageError, wrongOption } from '../usage-error.ts'
 /** The default ports. They are fixed, so that pasted lines keep working. */
 const defaultPorts = { port: 4430, httpPort: 4431 } as const
 
+/** As in the configuration file. */
+const mostPageEvents = 5000
+
 const liveLineMs = 500
 
 /** Longer than Event Grid waits for a subscriber's answer. */
@@ -74,6 +77,7 @@ const known = {
     'RULE',
     `TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable: --deliver ${deliverExample}`,
   ),
+  'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
   quiet: flag('no line for each handshake, delivery and refused publish'),
 }
 
@@ -132,7 +136,9 @@ function readOptions(args: readonly string[]) {
   const { config, ca, quiet, state, ...values } = parseOptions(args, known)
   const port = readPort('port', values.port)
   const httpPort = readPort('http-port', values['http-port'])
+  const pageEvents = readPageEvents(values['page-events'])
   const given: EventGridEmulatorOptions = {
+    ...(pageEvents !== undefined && { pageEvents }),
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
@@ -250,6 +256,14 @@ async function drain(
   const { delivered, deadLettered, dropped } = emulator.figures()
   const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
   terminal.line(`ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${undelivered}`)
+}
+
+/** Throws a UsageError for what is no number of events. */
+function readPageEvents(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const count = /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 0
+  if (count >= 1 && count <= mostPageEvents) return count
+  throw wrongOption(`--page-events takes a number from 1 to ${mostPageEvents}, not ${JSON.stringify(value)}`)
 }
 
 /** The URLs of `--deliver TOPIC=URL`, by topic. Throws a UsageError that shows what one looks like. */

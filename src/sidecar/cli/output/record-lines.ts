@@ -31,8 +31,7 @@ export function deliveryLine(record: DeliveryRecord): Line {
 export function handshakeLine(record: HandshakeRecord): Line {
   const { at, subscriptionName, method, status, outcome, message } = record
   const tone = outcome === 'validated' ? 'good' : outcome === 'failed' ? 'bad' : 'warning'
-  const reason = outcome === 'failed' ? message : undefined
-  return line(at, status, tone, `handshake ${subscriptionName}`, `${method} ${route(record)}`, outcome, reason)
+  return line(at, status, tone, `handshake ${subscriptionName}`, `${method} ${route(record)}`, outcome, message)
 }
 
 /**
@@ -49,12 +48,15 @@ export function requestLines(record: RequestRecord, isFirst: boolean): readonly 
     return [line(at, 'pull', 'good', `${subscriptionName} <- ${eventsWords(events)}`, again)]
   }
   if (!publish) return []
-  const { topic, events, unwanted } = publish
+  const { topic, events, unwanted, unserved = [], isCheck } = publish
+  const because = unserved.map((one) => `${one.subscriptionName} matches, but does not get it: ${one.because}`)
+  const untaken = because.length > 0 ? because.join('; ') : 'no event subscription takes it'
   const to = `publish to ${topic}`
+  if (isCheck) return [line(at, status, 'good', to, 'an empty list: a check, which finds the credential accepted')]
   if (!events) return [line(at, status, 'bad', to, [code, message].filter((text) => text !== '').join(': '))]
   return [
     ...(isFirst ? [line(at, status, 'good', to, eventsWords(events), 'the first to this topic')] : []),
-    ...(unwanted ? [line(at, status, 'warning', to, eventsWords(unwanted), 'no event subscription takes it')] : []),
+    ...(unwanted ? [line(at, status, 'warning', to, eventsWords(unwanted), untaken)] : []),
   ]
 }
 
