@@ -50,16 +50,27 @@ export type Metadata<Given = unknown> = (
 
 /**
  * The type of `init`'s first parameter. Given `unknown`, `any` or a record of any strings (parsed YAML, a component of
- * `parseComponents`), `init` checks it as it runs. A literal is checked by the compiler too.
+ * `parseComponents`), `init` checks it as it runs. A literal is checked by the compiler too, and a list, `undefined` alone, `null` or a
+ * promise is refused. `Component | undefined` is taken, so that `const [orders] = parseComponents(text)` needs no cast.
  */
-export type GivenMetadata<Given> =
-  IsOpen<Given> extends true
-    ? Given
-    : NonNullable<Given> extends { readonly properties: infer Properties }
-      ? IsOpen<Properties> extends true
-        ? Given
+export type GivenMetadata<Given> = unknown extends Given
+  ? Given
+  : IsNoComponent<Given> extends true
+    ? NamedMetadata
+    : IsOpen<Given> extends true
+      ? Given
+      : NonNullable<Given> extends { readonly properties: infer Properties }
+        ? IsOpen<Properties> extends true
+          ? Given
+          : Metadata<Given>
         : Metadata<Given>
-      : Metadata<Given>
+
+/** May it be a list or a promise, whose keys would pass for fields that are all absent, or can it only be nothing? */
+type IsNoComponent<Value> = [Value] extends [null | undefined]
+  ? true
+  : [Extract<Value, readonly unknown[] | PromiseLike<unknown>>] extends [never]
+    ? false
+    : true
 
 /** Does the compiler not know the keys? */
 type IsOpen<Value> = unknown extends Value ? true : string extends keyof NonNullable<Value> ? true : false

@@ -28,6 +28,9 @@ const url = /https?:\/\/[^\s"'<>]*/gi
 /**
  * Hides queries of URLs, tokens and the given secrets in a text, also where it is encoded: in a URL or a form, in JSON or a script, in
  * HTML, in hexadecimal, as base64, in UTF-16, several times over, and also where line breaks split it.
+ *
+ * Not found is a secret with a backslash that one encoding writes and another one's escape follows, all of it within JSON; one with a bare
+ * backslash among escapes of scripts; one whose blank follows a line break, which counts as an indent.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   const needles = new Set(secrets.flatMap(needlesOf))
@@ -81,8 +84,8 @@ function needlesOf(secret: string): string[] {
     found.push(asForm(layer.text))
     layer = decodeEscapes(layer)
   }
-  // Who splits a form at each `=` gives the padding of a base64 key away.
-  return [...found, ...found.map((text) => text.replace(/={1,2}$/, ''))]
+  // Who splits a form at each `=` gives the padding of a base64 key away, and a backslash at the end may escape what follows.
+  return [...found, ...found.map((text) => text.replace(/(?:={1,2}|\\)$/, ''))]
 }
 
 function patternsIn(text: string): Range[] {

@@ -27,9 +27,7 @@ export function decodedTexts(text: string, maxDecodings: number): readonly Layer
   let budget = Math.max(minBudget, text.length * maxGrowth)
   for (const { layer, decodings } of queue) {
     if (decodings === maxDecodings) continue
-    for (const decode of layer.isBytes
-      ? [decodeEscapes, decodeBytes]
-      : [decodeEscapes, decodeQuotedPrintable, decodeBytes]) {
+    for (const decode of layer.isBytes ? [decodeEscapes, decodeBytes] : decoders) {
       const decoded = budget > 0 ? decode(layer) : undefined
       if (!decoded) continue
       budget -= decoded.text.length
@@ -123,10 +121,17 @@ const byteOf = ([written]: RegExpExecArray): number =>
 function characterOf(whole: string, groups: Readonly<Record<string, string | undefined>>): string {
   const { unit, braced, long, entity, escaped, nothing } = groups
   if (nothing !== undefined) return ''
-  if (entity !== undefined) return decodeHTML(entity)
+  if (entity !== undefined) return decodeEntity(entity)
   if (escaped !== undefined) return letters[escaped] ?? escaped
   const code = Number.parseInt(unit ?? braced ?? long ?? '', 16)
   return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+}
+
+/** An entity as HTML reads it, but half of a surrogate pair stays one: some encoders write each unit of UTF-16. */
+function decodeEntity(entity: string): string {
+  const number = /^&#(?:x([\da-f]+)|(\d+))/i.exec(entity)
+  const code = number?.[1] === undefined ? Number(number?.[2]) : Number.parseInt(number[1], 16)
+  return code >= 0xd800 && code <= 0xdfff ? String.fromCharCode(code) : decodeHTML(entity)
 }
 
 /** The encoding of mails: `=5A`, and a line break after `=`. Apart from the others, since `=` stands before many a value. */
@@ -139,6 +144,11 @@ const decodeQuotedPrintable = (layer: Layer): Layer | undefined =>
     const bytes = Buffer.from(written.map(([one]) => Number.parseInt(one.slice(1), 16)))
     putBytes(bytes, into, { start, end: (at) => start(at) + 3 })
   })
+
+/** Lines of a form whose indents, as blanks, are written `+`. Apart from the others, since a value may have a `+` there. */
+const formIndents = /\r?\n[ \t]*\+[ \t+]*/g
+
+const decodeFormIndents = (layer: Layer): Layer | undefined => decodeMatches(layer, formIndents, () => {})
 
 /** Where in a text a byte stands: the first character that holds a bit of it, and the one after the last. */
 interface BytePlaces {
@@ -225,3 +235,5 @@ function decodeBytes(layer: Layer): Layer | undefined {
   }
   return isFound ? into.layer() : undefined
 }
+
+const decoders = [decodeEscapes, decodeQuotedPrintable, decodeFormIndents, decodeBytes] as const

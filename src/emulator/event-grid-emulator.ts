@@ -1,6 +1,7 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
 
+import { complaintAboutCodeGeneration } from '../support/process/code-generation.ts'
 import { checkNames } from '../support/process/option-checks.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
@@ -85,10 +86,12 @@ export class EventGridEmulator implements AsyncDisposable {
   /**
    * Starts an emulator. Without options it has a tenant with one client, an Azure subscription, and the custom topic
    * `orders`. Rejects, and leaves nothing running, with a TypeError or RangeError for an invalid option, Resource
-   * Manager's error for an invalid event subscription, an EmulatorStateError for a state file that can't be used, and
-   * Node's error for a port that can't be bound.
+   * Manager's error for an invalid event subscription, an EmulatorStateError for a state file that can't be used, Node's
+   * error for a port that can't be bound, and an Error where Node runs with `--disallow-code-generation-from-strings`.
    */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
+    const complaint = complaintAboutCodeGeneration()
+    if (complaint) throw new Error(`the emulator cannot start: ${complaint.what}; ${complaint.fix}`)
     const state = await openState(options.state)
     let emulator: EventGridEmulator | undefined
     try {

@@ -10,7 +10,7 @@ import { createGate, type GateOptions } from './admit/judge-request.ts'
 import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { listen } from './http/listen.ts'
+import { listen, refuseWithoutCodeGeneration } from './http/listen.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -50,6 +50,7 @@ export interface ListenerStatus extends AnswerFigures {
  * free then.
  */
 export async function createListener(options: ListenerOptions) {
+  refuseWithoutCodeGeneration(options.input.handshakePort)
   const { input, logger, handler, now = Date.now, clock = systemClock } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, now: elapsed })

@@ -69,6 +69,17 @@ it.each(['%EF%BF%BD', '%E2%82', '%F0%9F%98', '%FF%FE'])('hides a secret after %s
   expect(hideSecrets(`[${before}${written}]`, ['a secret'])).toBe(`[${before}(redacted)]`)
 })
 
+it.each([
+  { name: 'an indented line of a form', said: 'k=one%0D%0A++++two', secret: 'onetwo' },
+  { name: 'a line that begins with a plus', said: 'k=one\r\n+two', secret: 'one+two' },
+  { name: 'a pair of surrogates by number', said: 'k=one&#55357;&#56832;&#xd83d;&#XDE00;', secret: 'one😀😀' },
+  { name: 'a backslash at the end', said: '"k=%6fne\\"', secret: 'one\\' },
+  { name: 'a Windows path', said: '{"k":"C:\\\\new\\\\x41"}', secret: 'C:\\new\\x41' },
+  { name: 'what looks like an entity', said: 'k=a%26lt%3Bb', secret: 'a&lt;b' },
+])('hides $name', ({ said, secret: any }) => {
+  expect(hideSecrets(said, [any])).not.toMatch(/ne|two|a%26/)
+})
+
 it('hides a key that lacks its padding', () => {
   expect(hideSecrets('it said [c2VjcmV0LWtleQ]', ['c2VjcmV0LWtleQ=='])).toBe('it said [(redacted)]')
 })
@@ -116,11 +127,22 @@ const families: readonly ((character: string) => string)[] = [
   (one) => `&#00000${one.codePointAt(0)};`,
   (one) => `&#X${one.codePointAt(0)?.toString(16)};`,
   (one) => (entityNames[one] === undefined ? `&#${one.codePointAt(0)};` : `&${entityNames[one]};`),
+  (one) =>
+    codes(one)
+      .map((code) => `&#${code};`)
+      .join(''),
+  (one) =>
+    codes(one)
+      .map((code) => `&#x${code.toString(16)};`)
+      .join(''),
   (one) => inJson(one),
-  (one) => `${one === '\\' ? '%5C' : one}\r\n`,
-  // A bare backslash may take away what follows.
+  (one) => (one === ' ' ? '+' : inUrl(one)),
+  // A bare backslash beside other escapes would take away what follows.
   (one) => (one === '\\' ? '&bsol;' : one),
 ]
+
+/** What wraps a long value, and indents what follows. */
+const wraps = ['\n', '\r\n', '\n\t', '\r\n    ', '\r'] as const
 
 /** Ways to write a text as a whole. */
 const wholes: readonly ((text: string) => string)[] = [
@@ -129,6 +151,7 @@ const wholes: readonly ((text: string) => string)[] = [
   inForm,
   inJson,
   (text) => text.replace(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`),
+  (text) => text.replace(/["<&>']/g, (one) => named[one] ?? one),
   (text) => Buffer.from(text).toString('base64'),
   (text) => Buffer.from(`some text before ${text}`).toString('base64url'),
   (text) => Buffer.from(text, 'utf16le').toString('base64'),
@@ -145,22 +168,34 @@ const wholes: readonly ((text: string) => string)[] = [
       .replace(/(?:.{3}){20}/g, '$&=\r\n'),
 ]
 
-/** Letters and signs of keys and passwords, and some of other alphabets; not those that begin an escape when an encoder left them bare. */
+/** Letters and signs of keys and passwords, and some of other alphabets. */
 const secretText = fc.string({
-  unit: fc.constantFrom(...'abXYZ019+/=_-.!#$%()*:;?@[]^`{|}"\'<>,~äß€語😀'),
+  unit: fc.constantFrom(...'abnuxXYZ019+/=_-.!#$%&()*:;?@[\\]^`{|}"\'<>,~ äß€語😀'),
   minLength: 6,
   maxLength: 24,
 })
+
+/** A blank after a line break may be an indent. JSON doubles a backslash that an escape wrote, and one that begins an escape, alike. */
+const isDefinite = (any: string, wrapAt: number, outer: (text: string) => string) =>
+  Array.from(any)[wrapAt] !== ' ' && !(outer === inJson && any.includes('\\'))
 
 it('hides any secret whose characters are each written in another way, within any whole, and leaves the rest', () => {
   const asked = fc.record({
     secret: secretText,
     ways: fc.array(fc.nat(families.length - 1), { minLength: 24, maxLength: 24 }),
+    wrapAt: fc.nat(24),
+    wrap: fc.constantFrom(...wraps),
     outer: fc.constantFrom(...wholes),
   })
   fc.assert(
-    fc.property(asked, ({ secret: any, ways, outer }) => {
-      const written = Array.from(any, (one, at) => families[ways[at] ?? 0]?.(one) ?? one).join('')
+    fc.property(asked, ({ secret: any, ways, wrapAt, wrap, outer }) => {
+      fc.pre(any.trim() === any && isDefinite(any, wrapAt, outer))
+      const pieces = Array.from(any, (one, at) => families[ways[at] ?? 0]?.(one) ?? one)
+      const written = [
+        ...pieces.slice(0, wrapAt),
+        ...(wrapAt < pieces.length ? [wrap] : []),
+        ...pieces.slice(wrapAt),
+      ].join('')
       const shown = hideSecrets(`before "${outer(written)}" after`, [any])
       expect(shown).toMatch(/^before ".*\(redacted\).*" after$/s)
       // What is left of the spelling is the text before it, or the other bits of a character of base64.
@@ -194,6 +229,7 @@ it.each([
   '&',
   '&#0',
   '&a',
+  '&#55357;',
   '&amp;',
   '=',
   '=4',
@@ -204,6 +240,9 @@ it.each([
   '4 ',
   'https://a?',
   '\n',
+  '\n+',
+  '\n \t+',
+  '+',
 ])('decodes no more than some characters for each of a text of many %j', (part) => {
   const text = part.repeat(20_000 / part.length)
   const decoded = decodedTexts(text, 5).reduce((sum, layer) => sum + layer.text.length, 0)

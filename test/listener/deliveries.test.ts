@@ -274,6 +274,23 @@ describe('the connection', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('of HTTP/1.0, which some proxies speak to what is behind them, gets the same answers', async () => {
+    const { raw, events } = await openListener()
+    const text = cloudEventText('1')
+    const delivery = `${head(`content-length: ${text.length}`)}${text}`
+    const kept = delivery.replace('\r\n', '\r\nconnection: keep-alive\r\n')
+    const old = (request: string) => raw(request.replaceAll('HTTP/1.1', 'HTTP/1.0').replaceAll('host: x\r\n', ''))
+    // Each answer ends the connection, but one that was asked to keep it.
+    expect(await old(delivery)).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n\r\n$/)
+    expect((await old(`${kept}${delivery}`)).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2)
+    expect(events).toHaveLength(3)
+    const origin = 'webhook-request-origin: eventgrid.azure.net'
+    expect(await old(`OPTIONS /api/events HTTP/1.1\r\n${origin}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 200 [\s\S]*allowed-origin: /,
+    )
+    expect(await old('POST /api/events HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 401 /)
+  })
+
   it('of HTTP/1.0 gets no interim answer, which that version does not know', async () => {
     const { raw } = await openListener()
     const text = cloudEventText('1')

@@ -54,6 +54,10 @@ describe('readDefinition', () => {
     ['another apiVersion', { ...document, apiVersion: 'dapr.io/v1' }, 'apiVersion'],
     ['an apiVersion without a domain', { ...document, apiVersion: '/v1alpha1' }, 'apiVersion'],
     ['no name', { ...document, metadata: {} }, 'metadata.name'],
+    // Each of these words alone makes a document: it is not a flat record with an unknown field.
+    ['a spec alone', { spec: document.spec }, 'apiVersion', 'kind', 'metadata.name'],
+    ['a kind alone', { kind: 'Component' }, 'apiVersion', 'metadata.name', 'spec.type'],
+    ['an apiVersion alone', { apiVersion: 'dapr.io/v1alpha1' }, 'kind', 'metadata.name', 'spec.type'],
     ['no spec', { ...document, spec: undefined }, 'spec.type'],
     ['metadata that is no list', withSpec({ metadata: sampleOutput }), 'spec.metadata'],
     ['a component of another type', { name: 'x', type: 'state.redis', properties: {} }, 'type'],
@@ -67,10 +71,22 @@ describe('readDefinition', () => {
     expect(error.issues.map(({ field }) => field)).toEqual(fields)
   })
 
-  it.each([undefined, null, 'text', 7, true, [], [document], () => document])(
-    'refuses %s, which is no component',
-    (input) => {
-      expect(thrownBy(() => readDefinition(input)).code).toBe('METADATA_INVALID')
-    },
-  )
+  it.each<[input: unknown, value: string, fix: RegExp]>([
+    [undefined, 'undefined', /^is there such a component\? give a component/],
+    [null, 'null', /^is there such a component\? give a component/],
+    ['text', 'a text', /^read it with parseComponents$/],
+    [7, 'a number', /^give a component/],
+    [7n, 'a bigint', /^give a component/],
+    [true, 'a boolean', /^give a component/],
+    [[], 'a list', /^pass one of the components of the list/],
+    [[document], 'a list', /^pass one of the components of the list/],
+    [() => document, 'a function', /^give a component/],
+    [Promise.resolve(document), 'a promise', /^await it first$/],
+  ])('refuses %s, which is no component, and says what it is', (input, value, fix) => {
+    const { code, issues } = thrownBy(() => readDefinition(input))
+    expect({ code, issues }).toMatchObject({
+      code: 'METADATA_INVALID',
+      issues: [{ value, rule: 'must be a component: an object', fix: expect.stringMatching(fix) }],
+    })
+  })
 })

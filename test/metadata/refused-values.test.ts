@@ -1,6 +1,10 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { BindingError } from '../../src/core/errors.ts'
+import { metadataFields } from '../../src/metadata/fields/find-field.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { faults } from './parse.ts'
-import { sampleInput, sampleOutput, storageAccount } from './sample.ts'
+import { sampleInput, sampleOutput, storageAccount, subscriptionId } from './sample.ts'
 
 describe('a value that breaks the rule of its field alone', () => {
   const key = 'k'
@@ -53,6 +57,7 @@ describe('a value that breaks the rule of its field alone', () => {
       ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
       ['deliveryAuthentication', 'password', 'secret, entra, none'],
       ['deliveryToken', 'short', '16 to 1024'],
+      ['deliveryToken', 'n'.repeat(15), '16 to 1024'],
       ['deliveryToken', 'n'.repeat(1_025), '16 to 1024'],
       ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
       ['deliveryToken', Array.from({ length: 11 }, () => 'n'.repeat(16)).join(), 'at most 10'],
@@ -108,13 +113,65 @@ describe('a value that breaks the rule of its field alone', () => {
 
   it.each([
     ['eventTimeToLive', '1440', 'give it a unit, as in "1440m"'],
+    ['eventTimeToLive', 90_000, 'write a number with its unit, as in "24h"'],
     ['handlerTimeout', '20', 'give it a unit, as in "20s"'],
-    ['handlerTimeout', '20000', 'give it a unit, as in "20s"'],
-    ['handlerTimeout', '0', 'give it a unit: write it like 25s, 2m or 1h30m'],
+    ['handlerTimeout', 25_000, 'give it a unit, as in "25s"'],
+    ['handlerTimeout', 1500, 'give it a unit, as in "1500ms"'],
+    // 30 s are too long for push, and nobody means 30 ms.
+    ['handlerTimeout', 30, 'write a number with its unit, as in "25s"'],
+    ['handlerTimeout', '0', 'write a number with its unit, as in "25s"'],
     ['subscriptionTimeout', 2, 'give it a unit, as in "2s"'],
+    ['subscriptionTimeout', 1.5, 'give it a unit, as in "1.5s"'],
+    ['subscriptionTimeout', true, 'write a number with its unit, as in "24h"'],
     ['maxConcurrency', 16, 'put it in quotes: maxConcurrency: "16"'],
-  ])('names for %s %s the unit that was probably meant', (name, value, fix) => {
+    ['replaceDestination', true, 'put it in quotes: replaceDestination: "true"'],
+    ['labels', 7n, 'put it in quotes: labels: "7"'],
+  ])('says for %s %s what to write in its place', (name, value, fix) => {
     expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, fix }])
+  })
+
+  it.each([
+    ['handshakePort', 0, 'must be a port from 1 to 65535: 0 takes a free one in the library only'],
+    ['handshakePort', 70_000, 'must be a port from 1 to 65535, without sign or leading zero'],
+    ['maxConcurrency', 0, 'must be a whole number from 1 to 10000, without sign or leading zero'],
+    ['replaceDestination', 1, 'must be one of true, false'],
+    ['provisioning', false, 'must be one of manage, check, none'],
+    ['eventDeliverySchema', 1.0, 'must be one of CloudEventSchemaV1_0, EventGridSchema'],
+    ['eventSubscriptionName', 12, 'must be 3 to 64 letters and digits, nothing else'],
+  ])('says for %s %s the rule that quotes would not mend', (name, value, rule) => {
+    expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, value: String(value), rule }])
+  })
+
+  // Whoever does what a message says must not get the next message for it.
+  it('gives for any bare value of any field one fault, and a value in its advice that the field takes', () => {
+    const namespaceTopic = `/subscriptions/${subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t`
+    const { tenantId, clientId, clientSecret } = sampleInput
+    const samplePull = { deliveryMode: 'pull', tenantId, clientId, clientSecret, subscriptionId, namespaceTopic }
+    const issuesOf = (fields: Readonly<Record<string, unknown>>, name: string) => {
+      try {
+        parseMetadata(fields)
+        return []
+      } catch (error) {
+        if (error instanceof BindingError) return error.issues.filter(({ field }) => field === name)
+        throw error
+      }
+    }
+    const asked = fc.record({
+      sample: fc.constantFrom<Readonly<Record<string, unknown>>>(sampleInput, samplePull, sampleOutput),
+      name: fc.constantFrom(...metadataFields.filter(({ secret }) => !secret).map(({ name }) => name)),
+      value: fc.oneof(fc.boolean(), fc.integer(), fc.nat(100), fc.nat(100_000), fc.double()),
+    })
+    fc.assert(
+      fc.property(asked, ({ sample, name, value }) => {
+        for (const given of [value, String(value)]) {
+          const issues = issuesOf({ ...sample, [name]: given }, name)
+          expect(issues.length).toBeLessThan(2)
+          const [, advised] = /(?:as in|: \w+:) "(.+)"$/.exec(issues[0]?.fix ?? '') ?? []
+          if (advised !== undefined) expect(issuesOf({ ...sample, [name]: advised }, name)).toEqual([])
+        }
+      }),
+      { numRuns: 2_000, seed: 52 },
+    )
   })
 
   it.each([

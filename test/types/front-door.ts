@@ -108,3 +108,31 @@ const router = routeEvents()
 new Binding({ onEvent: router })
 // @ts-expect-error: there is no such choice
 routeEvents().otherwise('drop')
+
+const components = parseComponents('')
+const [first] = components
+// Whether there is one is seen at run time: `noUncheckedIndexedAccess` is off in many a project.
+await binding.init(first)
+await binding.init(components.find(({ name }) => name === 'orders'))
+// @ts-expect-error: all components of a text are no component
+await binding.init(components)
+// @ts-expect-error: nor are some
+await binding.init(components.filter(({ name }) => name === 'orders'))
+// @ts-expect-error: nor is a list of entries
+await binding.init([{ name: 'accessKey', value: 'k' }])
+// @ts-expect-error: nor is an empty list
+await binding.init([])
+// @ts-expect-error: undefined is no component
+await binding.init(undefined)
+// @ts-expect-error: null is no component
+await binding.init(null)
+// @ts-expect-error: a number is no component
+await binding.init(7)
+// @ts-expect-error: a promise of a component has to be awaited
+await binding.init(Promise.resolve(first))
+declare const listOrComponent: typeof components | (typeof components)[number]
+// @ts-expect-error: it may be a list
+await binding.init(listOrComponent)
+declare const anyList: readonly unknown[]
+// @ts-expect-error: a list of anything is no component
+await binding.init(anyList)

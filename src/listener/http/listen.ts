@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { BindingError, type BindingErrorParts } from '../../core/errors.ts'
 import type { ClosableServer } from '../../support/net/closable-server.ts'
+import { complaintAboutCodeGeneration } from '../../support/process/code-generation.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 
 /** A server that can listen at one address. */
@@ -68,6 +69,14 @@ export async function listen({ create, host, port, lookup = allAddresses }: List
     refusal = error
   }
   throw portUnavailable(refusal, candidate, port)
+}
+
+/** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
+export function refuseWithoutCodeGeneration(port: number): void {
+  const complaint = complaintAboutCodeGeneration()
+  if (!complaint) return
+  const what = `handshakePort ${port} cannot be served: ${complaint.what}`
+  throw new BindingError('PORT_UNAVAILABLE', { what, fix: complaint.fix, details: { port, reason: 'EvalError' } })
 }
 
 /** Each address once: a hosts file may name one twice. */

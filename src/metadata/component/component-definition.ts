@@ -27,7 +27,7 @@ export interface ComponentDefinition {
  * @throws BindingError METADATA_INVALID for another type, version, `apiVersion` or `kind`, and for a value that is not a component
  */
 export function readDefinition(input: unknown): ComponentDefinition {
-  if (!isRecord(input)) {
+  if (!isRecord(input) || input instanceof Promise) {
     throw metadataInvalid('this is not a component', [
       { value: kindOf(input), rule: 'must be a component: an object', fix: fixFor(input) },
     ])
@@ -61,12 +61,18 @@ export function isApiVersion(text: unknown): boolean {
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
 
-const kindOf = (input: unknown): string =>
-  input === undefined || input === null ? String(input) : Array.isArray(input) ? 'a list' : `a ${typeof input}`
+function kindOf(input: unknown): string {
+  if (input === undefined || input === null) return String(input)
+  if (Array.isArray(input)) return 'a list'
+  if (input instanceof Promise) return 'a promise'
+  return typeof input === 'string' ? 'a text' : `a ${typeof input}`
+}
 
 /** What `parseComponents` gives is a list, and easily passed on as a whole; what a search in it gives may be nothing. */
 function fixFor(input: unknown): string {
   if (Array.isArray(input)) return 'pass one of the components of the list: parseComponents gives all of a text'
+  if (input instanceof Promise) return 'await it first'
+  if (typeof input === 'string') return 'read it with parseComponents'
   return input === undefined || input === null ? `is there such a component? ${forms}` : forms
 }
 

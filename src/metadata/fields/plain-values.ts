@@ -53,6 +53,8 @@ interface DurationLimits {
   readonly atMost: string
   /** The unit that is proposed where the text has none. @default 's' */
   readonly unit?: 's' | 'm'
+  /** Whether it has to be a whole number of this unit. @default false */
+  readonly isWhole?: boolean
 }
 
 /**
@@ -61,21 +63,32 @@ interface DurationLimits {
  * @throws BrokenRule for a text of another form, or a duration outside the limits
  */
 export function parseDuration(text: string, limits: DurationLimits): number {
-  const ms = inMilliseconds(text)
-  const rule = `must be a duration of ${limits.atLeast} to ${limits.atMost}`
-  if (ms >= inMilliseconds(limits.atLeast) && ms <= inMilliseconds(limits.atMost)) return ms
-  if (!Number.isNaN(ms)) throw new BrokenRule(rule)
-  throw new BrokenRule(rule, /^\d{1,9}$/.test(text) ? withUnit(text, limits) : 'write it like 25s, 2m or 1h30m')
+  if (isDuration(text, limits)) return inMilliseconds(text)
+  const { atLeast, atMost, unit = 's', isWhole } = limits
+  const wholes = unit === 's' ? 'whole seconds, ' : 'whole minutes, '
+  const rule = `must be a duration of ${isWhole ? wholes : ''}${atLeast} to ${atMost}`
+  if (!Number.isNaN(inMilliseconds(text))) throw new BrokenRule(rule)
+  const meant = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? withUnit(Number(text), limits) : undefined
+  throw new BrokenRule(
+    rule,
+    `${meant === undefined ? 'write a number with its unit' : 'give it a unit'}, as in "${meant ?? atMost}"`,
+  )
 }
 
-/** A bare number with the first unit that is within the limits: 5000 is milliseconds where 5,000 seconds are too long. */
-function withUnit(number: string, { atLeast, atMost, unit = 's' }: DurationLimits): string {
-  const isWithin = (text: string) =>
-    inMilliseconds(text) >= inMilliseconds(atLeast) && inMilliseconds(text) <= inMilliseconds(atMost)
-  const meant = [unit, 's', 'ms', 'm'].map((one) => `${Number(number)}${one}`).find(isWithin)
-  if (meant === undefined) return 'give it a unit: write it like 25s, 2m or 1h30m'
-  const isSeconds = meant.endsWith('ms') && Number(number) % 1000 === 0
-  return `give it a unit, as in "${isSeconds ? `${Number(number) / 1000}s` : meant}"`
+function isDuration(text: string, { atLeast, atMost, unit = 's', isWhole = false }: DurationLimits): boolean {
+  const ms = inMilliseconds(text)
+  const isWithin = ms >= inMilliseconds(atLeast) && ms <= inMilliseconds(atMost)
+  return isWithin && !(isWhole && ms % inMilliseconds(`1${unit}`) > 0)
+}
+
+/** Nobody means fewer milliseconds by a number without a unit. */
+const leastInMs = 100
+
+/** A bare number with the first unit that keeps the limits: 5000 is milliseconds where 5,000 seconds are too long. */
+function withUnit(number: number, limits: DurationLimits): string | undefined {
+  const inMs = number % 1000 === 0 ? `${number / 1000}s` : `${number}ms`
+  const readings = [`${number}${limits.unit ?? 's'}`, `${number}s`, ...(number < leastInMs ? [] : [inMs]), `${number}m`]
+  return readings.find((reading) => isDuration(reading, limits))
 }
 
 /** `NaN` for a text of another form. */

@@ -67,16 +67,12 @@ export function parseStorageAccount(text: string): string {
 
 /** In minutes, as Azure's own field counts: eventTimeToLiveInMinutes. */
 export function parseTimeToLive(text: string): number {
-  const minutes = parseDuration(text, { atLeast: '1m', atMost: '24h', unit: 'm' }) / 60_000
-  if (!Number.isInteger(minutes)) throw new BrokenRule('must be whole minutes')
-  return minutes
+  return parseDuration(text, { atLeast: '1m', atMost: '24h', unit: 'm', isWhole: true }) / 60_000
 }
 
 /** In seconds. */
 export function parseLockDuration(text: string): number {
-  const seconds = parseDuration(text, { atLeast: '60s', atMost: '300s' }) / 1000
-  if (!Number.isInteger(seconds)) throw new BrokenRule('must be whole seconds')
-  return seconds
+  return parseDuration(text, { atLeast: '60s', atMost: '300s', isWhole: true }) / 1000
 }
 
 const toPush = 'take it out, or set deliveryMode to push'

@@ -65,7 +65,8 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const sides = direction ?? present
   const deciding = new Set<FieldName>(['direction', ...ofSides(sides).map(({ name }) => name)])
   const decided = judge(given, deciding)
-  if (decided.issues.length > 0) return { issues: [...sorted(decided.issues, given), ...unknownNames(given)] }
+  const undecided = [...decided.issues, ...bareValues(given, deciding, decided.issues)]
+  if (undecided.length > 0) return { issues: [...sorted(undecided, given), ...unknownNames(given)] }
   // What follows from a value that is not known is not known either.
   const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
   if (sides.size === 0 && !isUndecided)
@@ -92,6 +93,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound: isSound(found) }))
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
+  found.push(...bareValues(given, read, found))
   if (found.length > 0) return { issues: [...sorted(found, given), ...unknownNames(given)] }
   if (given.isIncomplete) return { issues: [] }
   const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
@@ -139,6 +141,14 @@ function judge(
   const values: Values =
     parsed.data ?? valuesSchema.parse(Object.fromEntries(texts.filter(([name]) => !broken.has(name))))
   return { values, issues }
+}
+
+/** Faults of values without quotes that have no other: quotes alone would not mend those. */
+function bareValues({ fields }: GivenFields, names: ReadonlySet<FieldName>, found: readonly MetadataIssue[]) {
+  return [...fields].flatMap(([field, { isBare, text }]): MetadataIssue[] => {
+    if (!isBare || !names.has(field) || found.some((issue) => issue.field === field)) return []
+    return [{ field, rule: 'must be a string', fix: `put it in quotes: ${field}: "${text}"` }]
+  })
 }
 
 /** Faults of reading that belong to no field. */

@@ -5,8 +5,6 @@ import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { BrokenRule } from '../fields/broken-rule.ts'
-import { fields } from '../fields/field-table.ts'
 import { everyFieldName, type FieldName, findField } from '../fields/find-field.ts'
 import { showValue } from '../fields/redact.ts'
 
@@ -26,8 +24,10 @@ export type MetadataProperties = Readonly<Record<string, unknown>> | readonly un
 
 export interface GivenField {
   readonly spelled: string
-  /** Trimmed, unless the field is secret; `undefined` for a value other than text, which is reported already. */
+  /** Trimmed, unless the field is secret; `undefined` for a list, an object or what is not known, which is reported already. */
   readonly text: string | undefined
+  /** It is a number, true or false in place of a text: a fault, which is reported where its text has no other. */
+  readonly isBare: boolean
   readonly shown: string
   readonly at: FilePlace | undefined
 }
@@ -121,35 +121,26 @@ type Field = { readonly name: FieldName; readonly secret: boolean }
 function readField({ name: spelled, value, at }: PropertyEntry, field: Field, issues: MetadataIssue[]): GivenField {
   const shown = showValue(field.name, value)
   const raw = value instanceof Secret ? value.reveal() : value
-  const fault = faultOf(raw, field)
+  const isBare = !field.secret && isNumberOrBoolean(raw)
+  const fault = isBare ? undefined : faultOf(raw, field)
   if (fault) issues.push({ field: field.name, value: shown, ...fault, ...located(at) })
-  const text = typeof raw !== 'string' || fault ? undefined : field.secret ? raw : raw.trim()
-  return { spelled, text, shown, at }
+  const written = isBare ? String(raw) : raw
+  const text = typeof written !== 'string' || fault ? undefined : field.secret ? written : written.trim()
+  return { spelled, text, isBare, shown, at }
 }
 
-function faultOf(raw: unknown, field: Field): Pick<MetadataIssue, 'rule' | 'fix'> | undefined {
+const isNumberOrBoolean = (value: unknown) => ['number', 'bigint', 'boolean'].includes(typeof value)
+
+function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 'fix'> | undefined {
   if (raw instanceof UnknownValue) return undefined
   if (raw instanceof UnresolvedReference) {
     return { rule: `is an unresolved ${raw.kind}`, fix: 'parse the YAML with parseComponents, or put the value in' }
   }
-  if (typeof raw !== 'string') return { rule: 'must be a string', fix: howToQuote(field, raw) }
-  return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
-}
-
-function howToQuote({ name, secret }: Field, value: unknown): string {
-  if (typeof value === 'object') return 'write a list as text: one,two or a JSON array in quotes'
-  if (secret) return 'put it in quotes'
-  // What quotes alone do not put right is told at once: 5000 has no unit.
-  return fixOf(name, String(value)) ?? `put it in quotes: ${name}: "${String(value).slice(0, 64)}"`
-}
-
-function fixOf(name: FieldName, text: string): string | undefined {
-  try {
-    fields[name].facts.parse(text)
-    return undefined
-  } catch (error) {
-    return error instanceof BrokenRule ? error.fix : undefined
+  if (typeof raw === 'string') {
+    return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
   }
+  const fix = secret ? 'put it in quotes' : 'write a list as text: one,two or a JSON array in quotes'
+  return { rule: 'must be a string', fix }
 }
 
 const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'

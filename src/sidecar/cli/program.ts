@@ -1,5 +1,6 @@
 // List of commands and what their files export, top help text, the version, exit codes 0, 1 and 2.
 import { packageVersion } from '../../core/package-version.ts'
+import { complaintAboutCodeGeneration } from '../../support/process/code-generation.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
@@ -16,20 +17,25 @@ export interface Command {
 
 interface Entry {
   readonly about: string
+  /** Whether it always opens an HTTP or gRPC server. */
+  readonly serves?: boolean
   load(): Promise<Command>
 }
 
 const commands: Readonly<Record<string, Entry>> = {
   serve: {
     about: 'the component for a Dapr sidecar, over gRPC on Unix domain sockets',
+    serves: true,
     load: () => import('./commands/serve.ts'),
   },
   emulate: {
     about: 'a local Event Grid, with Resource Manager and Entra',
+    serves: true,
     load: () => import('./commands/emulate.ts'),
   },
   run: {
     about: "components beside an application, with Dapr's HTTP API for bindings",
+    serves: true,
     load: () => import('./commands/run.ts'),
   },
   check: {
@@ -80,6 +86,12 @@ export async function main(args: readonly string[]): Promise<number> {
   if (!entry) {
     const hint = didYouMean(name, [...Object.keys(commands), 'help'])
     return complain(`there is no command ${JSON.stringify(name)}${hint === undefined ? '' : `; ${hint}`}`)
+  }
+  // Before it is loaded: `serve` makes functions out of text as it loads.
+  const complaint = entry.serves ? complaintAboutCodeGeneration() : undefined
+  if (complaint) {
+    process.stderr.write(`eventgrid-binding ${name}: ${complaint.what}; ${complaint.fix}\n`)
+    return 2
   }
   const command = await entry.load()
   if (rest.includes('--help') || rest.includes('-h')) return print(command.help)

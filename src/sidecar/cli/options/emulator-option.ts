@@ -1,6 +1,7 @@
 // `--emulator` and `--ca`: default URL, emulator's endpoints and certificate fetched, restart noticed.
 import http from 'node:http'
 import https from 'node:https'
+import { isIP } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { readRegularFileSync } from '../../../support/files/regular-file.ts'
@@ -52,9 +53,13 @@ export function withEmulatorUrl(args: readonly string[]): readonly string[] {
   })
 }
 
-/** Is this a URL, or what a user writes in its place: `localhost:4430`, `127.0.0.1`? It is refused later, with the right form. */
-const looksLikeAddress = (text: string): boolean =>
-  /^(https?:|(\[[\da-f:.]+\]|[\w.-]+):\d{1,5}(\/|$)|(localhost|\d{1,3}(\.\d{1,3}){3})(\/|$))/i.test(text)
+/** Is this a URL, or what a user writes in its place: `localhost:4430`, `127.0.0.1`, `[::1]`? It is refused later, with the right form. */
+function looksLikeAddress(text: string): boolean {
+  const [host = ''] = text.split('/')
+  return (
+    /^[a-z][a-z\d+.-]*:\/\//i.test(text) || isIP(host) !== 0 || /^(localhost|\[[\da-f:.]+\]|.+:\d{1,5})$/i.test(host)
+  )
+}
 
 /**
  * The endpoints of a running emulator. Its certificate authority comes from a file, or from the emulator itself. An emulator
