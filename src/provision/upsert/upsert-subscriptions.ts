@@ -104,7 +104,7 @@ function createUpserter(
         if (endpoint && existing && works(existing)) {
           unreached = await askBeforeWrite({
             ...{ endpoint, eventSubscriptionName: name, because: upsert.because, mayWait: lacksOurs },
-            ...{ onAnswer: take, limits, logger, clock },
+            ...{ onAnswer: take, timeoutMs: input.subscriptionTimeoutMs, limits, logger, clock },
           })
         }
         await write(upsert, limits)
