@@ -3,6 +3,7 @@ import {
   createSubscriptionKeeper,
   type SubscriptionKeeperOptions,
 } from '../../src/binding/upkeep/subscription-keeper.ts'
+import { ArmFailureError } from '../../src/azure/read-failure.ts'
 import { BindingError } from '../../src/core/errors.ts'
 import type { SubscriptionCheck, SubscriptionFinding } from '../../src/provision/upsert/read-subscriptions.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -251,6 +252,24 @@ describe('the watch', () => {
       expect(keeper.state()).toMatchObject({ state: 'provisioned' })
     },
   )
+
+  it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    found.next = new ArmFailureError({ kind: 'answer', status: 404, code: 'ResourceNotFound', message: 'gone' })
+    await look()
+    await look()
+    const why = 'the resource that it belongs to does not exist'
+    expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
+    expect(keeper.timesDeleted()).toBe(1)
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    found.next = { kind: 'missing', certain: true }
+    await look()
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(keeper.timesDeleted()).toBe(1)
+  })
 
   it('keeps what it knows while ARM does not answer, and looks again later', async () => {
     const { found, keeper, bringUp, look } = open()

@@ -125,11 +125,19 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       const failure = readFailure(error, clock.now())
-      if (judgeFailure(failure) === 'scope') record.found('the resource that it belongs to does not exist')
+      if (judgeFailure(failure) === 'scope') lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
+  }
+
+  /** Who deletes the resource deletes its event subscriptions. Only when it is there again they can be. */
+  function lostWithResource(): void {
+    const why = 'the resource that it belongs to does not exist'
+    if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
+    record.missed()
+    record.failed(why, !manages)
   }
 
   return {
