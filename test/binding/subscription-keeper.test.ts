@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { ArmFailureError } from '../../src/azure/read-failure.ts'
 import {
   createSubscriptionKeeper,
   type SubscriptionKeeperOptions,
 } from '../../src/binding/upkeep/subscription-keeper.ts'
-import { ArmFailureError } from '../../src/azure/read-failure.ts'
 import { BindingError } from '../../src/core/errors.ts'
 import type { SubscriptionCheck, SubscriptionFinding } from '../../src/provision/upsert/read-subscriptions.ts'
 import { captureLog } from '../support/captured-log.ts'

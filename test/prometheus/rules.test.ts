@@ -133,7 +133,10 @@ const rows: readonly Row[] = [
   },
   {
     name: 'every receive of pull delivery fails, which had succeeded before',
-    series: { 'pull_receives_total{status="200"}': '0+1x20 20x100', 'pull_receives_total{status="403"}': '0x20 0+1x100' },
+    series: {
+      'pull_receives_total{status="200"}': '0+1x20 20x100',
+      'pull_receives_total{status="403"}': '0x20 0+1x100',
+    },
     fires: { '14m': [], '21m': ['EventGridNothingReceived'], '29m': ['EventGridNothingReceived'] },
   },
   {
