@@ -261,8 +261,9 @@ function explainHandshake(failure: ArmFailure, context: FailureContext): Explana
   const failed = `the handshake with ${endpoint} failed`
 
   if (failure.kind === 'noConsent') {
-    const { answer = '', message, fix } = failure
-    return { code: 'HANDSHAKE_FAILED', what: scrub(message, context.secrets), fix, details: { endpoint, answer } }
+    const { answer: given, message, fix } = failure
+    const details = { endpoint, ...(given !== undefined && { answer: given }) }
+    return { code: 'HANDSHAKE_FAILED', what: scrub(message, context.secrets), fix, details }
   }
   if (failure.kind === 'manual') {
     return {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ArmFailureError } from '../../src/azure/read-failure.ts'
 import {
   createSubscriptionKeeper,
   type SubscriptionKeeperOptions,
@@ -137,38 +138,24 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
 })
 
-it('runs one task at a time: what comes during a repair comes after it', async () => {
-  const { time, asked, keeper, settle, bringUp } = open()
-  await bringUp()
+it('repairs nothing before init has begun, which does the same: its time and its abort are its own', async () => {
+  const { time, asked, keeper, settle } = open()
   keeper.repair()
-  await settle()
-  expect(asked).toHaveLength(2)
-  const up = keeper.bringUp('timeout')
-  await settle()
-  expect(asked).toHaveLength(2)
-  asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
-  await settle()
-  expect(asked).toHaveLength(3)
-  keeper.repair()
-  asked[2]?.end.resolve({ action: 'kept' })
-  await up
-  expect(asked).toHaveLength(3)
-  // One poll is to come, not one for each task.
-  expect(time.pending()).toBe(1)
-  await keeper.close()
-  expect(time.pending()).toBe(0)
-})
-
-it('close ends the tasks that wait, too', async () => {
-  const { asked, keeper, settle, bringUp } = open()
-  await bringUp()
-  keeper.repair()
-  const up = keeper.bringUp('forever')
-  await settle()
+  const user = new AbortController()
+  const up = keeper.bringUp('timeout', user.signal)
   const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
-  await keeper.close()
+  await settle()
+  expect(asked.map(({ how }) => how.patience)).toEqual(['timeout'])
+  user.abort()
   await rejected
-  expect(asked.map(({ how }) => how.signal.aborted)).toEqual([true, true, true])
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(2)
+  // Polls come after the repair, and one is enough.
+  expect(time.pending()).toBe(0)
+  const [, repairing] = asked
+  await keeper.close()
+  expect([repairing?.how.signal.aborted, time.pending()]).toEqual([true, 0])
 })
 
 it('repairs less and less often where somebody removes again what was written', async () => {
@@ -251,6 +238,24 @@ describe('the watch', () => {
       expect(keeper.state()).toMatchObject({ state: 'provisioned' })
     },
   )
+
+  it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    found.next = new ArmFailureError({ kind: 'answer', status: 404, code: 'ResourceNotFound', message: 'gone' })
+    await look()
+    await look()
+    const why = 'the resource that it belongs to does not exist'
+    expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
+    expect(keeper.timesDeleted()).toBe(1)
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    found.next = { kind: 'missing', certain: true }
+    await look()
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(keeper.timesDeleted()).toBe(1)
+  })
 
   it('keeps what it knows while ARM does not answer, and looks again later', async () => {
     const { found, keeper, bringUp, look } = open()

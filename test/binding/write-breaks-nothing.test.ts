@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding, type InitOptions } from '../../src/index.ts'
+import { sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -190,6 +191,17 @@ it.each([
   expect(warnings.join()).toContain(away)
 })
 
+it('an endpoint that has answered and is silent now is not out of reach: nothing is written', async () => {
+  const site = await openSite()
+  await (await site.started()).close()
+  site.ingress.route(() => (site.ingress.asked.length > 1 ? () => {} : noBackend))
+  await expect(site.binding().init({ ...changed, subscriptionTimeout: '4s' })).rejects.toMatchObject({
+    code: 'HANDSHAKE_FAILED',
+  })
+  expect(site.ingress.asked.length).toBeGreaterThan(1)
+  expect([site.writes(), site.state()]).toEqual([['PUT'], 'Succeeded'])
+})
+
 it('a certificate that is not trusted here is no answer either, and NODE_EXTRA_CA_CERTS or endpoints.ca have it trusted', async () => {
   const site = await openSite()
   await (await site.started()).close()
@@ -263,6 +275,28 @@ it('a replica waits while another one serves, and is ready when its credential i
   // Two questions of its own, and Event Grid's handshake.
   expect(looks).toEqual([false, false, false])
   expect(fresh.ready()).toBe(true)
+})
+
+it('a replica that waits for the change of somebody else asks again: who answered at first may be gone', async () => {
+  const site = await openSite()
+  await (await site.started({ deliveryToken: oldToken })).close()
+  const fresh = site.binding()
+  const consent = answer(200, { 'webhook-allowed-origin': '*' })
+  const serves = () => (fresh.ready() === true ? fresh.port() : undefined)
+  site.ingress.route(({ headers }) => {
+    if (headers.connection === 'close') return site.ingress.asked.length > 1 ? (serves() ?? noBackend) : consent
+    // The handshake of somebody's change needs a replica that is routed to.
+    return (response) =>
+      void eventually(() => expect(fresh.ready()).toBe(true)).then(() =>
+        response.writeHead(200, { 'webhook-allowed-origin': '*' }).end(),
+      )
+  })
+  const path = `${site.emulator.topic('orders').id}/providers/Microsoft.EventGrid/eventSubscriptions/orders?api-version=2025-02-15`
+  await sendArm(site.emulator, path, { method: 'PATCH', body: JSON.stringify({ labels: ['somebody'] }) })
+  expect(site.state()).toBe('Updating')
+  await fresh.init({ deliveryToken: newToken })
+  expect(site.emulator.records.handshakes.all().map(({ outcome }) => outcome)).not.toContain('failed')
+  expect(site.state()).toBe('Succeeded')
 })
 
 it('a lone replica is ready as soon as nobody answers for the endpoint, and is written when it is routed to', async () => {

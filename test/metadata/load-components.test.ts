@@ -118,8 +118,13 @@ it.each([
   expect([...load({ 'b.yaml': component('delta') }, third).components.keys()]).toEqual(['delta'])
 })
 
-it('goes on with a component while its file is written, wherever the writer is', () => {
-  const text = component('alpha')
+const item = `- ${component('alpha').trimEnd().replaceAll('\n', '\n  ')}\n`
+
+it.each([
+  { form: 'a document', text: component('alpha') },
+  { form: 'a list', text: `kind: List\napiVersion: v1\nitems:\n${item}` },
+  { form: 'a list whose kind stands last', text: `items:\n${item}kind: ComponentList\n` },
+])('goes on with a component while its file, $form, is written, wherever the writer is', ({ text }) => {
   const before = load({ 'a.yaml': text })
   const lost = Array.from({ length: text.length }, (_, length) => text.slice(0, length)).filter(
     (part) => !load({ 'a.yaml': part }, before).components.has('alpha'),

@@ -132,6 +132,19 @@ const rows: readonly Row[] = [
     fires: { '4m': [], '6m': ['EventGridInputNotHealthy'] },
   },
   {
+    name: 'every receive of pull delivery fails, which had succeeded before',
+    series: {
+      'pull_receives_total{status="200"}': '0+1x20 20x100',
+      'pull_receives_total{status="403"}': '0x20 0+1x100',
+    },
+    fires: { '14m': [], '21m': ['EventGridNothingReceived'], '29m': ['EventGridNothingReceived'] },
+  },
+  {
+    name: 'a receive of pull delivery fails now and then',
+    series: { 'pull_receives_total{status="200"}': '0+1x120', 'pull_receives_total{status="503"}': '0+1x120' },
+    fires: { '29m': [] },
+  },
+  {
     name: 'the event subscription cannot be provisioned',
     series: { 'event_subscription{state="failed"}': '1x120' },
     fires: { '9m': [], '11m': ['EventGridSubscriptionNotProvisioned'] },
@@ -219,6 +232,7 @@ test('only lost events and a side that does not work page somebody', () => {
     'EventGridDeliveriesRefused',
     'EventGridNotInitialised',
     'EventGridInputNotHealthy',
+    'EventGridNothingReceived',
     'EventGridSubscriptionDeleted',
   ])
 })

@@ -7,7 +7,6 @@ import type { SubscriptionCheck } from '../../provision/upsert/read-subscription
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
-import { createTurns } from '../../support/work/in-turn.ts'
 import { createSubscriptionRepair } from './repair-pace.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord, reasonOf } from './subscription-state.ts'
@@ -41,24 +40,23 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const addsCredential = manages && (options.addsCredential ?? false)
   const closing = new AbortController()
   const record = createStateRecord({ logger, clock, addsCredential, manages })
-  const inTurn = createTurns()
-  let tasks = 0
-  let lastTask: Promise<void> = Promise.resolve()
+  /** The task under way; `undefined` between two, and before the first, which is that of `bringUp`. */
+  let task: Promise<void> | undefined
+  let hasBegun = false
   let cancelPoll = () => {}
   let wasPermitted = true
   let wasMissing = false
-  const mayStart = () => tasks === 0 && !closing.signal.aborted
+  const mayStart = () => hasBegun && !task && !closing.signal.aborted
   const repair = createSubscriptionRepair({ logger, clock, mayStart, correct })
 
-  /** Runs one task, after those before it. A poll follows when none has run for a while. */
-  function run(task: () => Promise<void>): Promise<void> {
+  /** Runs a task, while no other runs. A poll follows when none has run for a while. */
+  function run(work: () => Promise<void>): Promise<void> {
     cancelPoll()
-    tasks++
-    lastTask = inTurn(task).finally(() => {
-      tasks--
-      if (tasks === 0 && !closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
+    task = work().finally(() => {
+      task = undefined
+      if (!closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
     })
-    return lastTask
+    return task
   }
 
   async function provision(
@@ -81,8 +79,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     }
   }
 
-  function runInBackground(task: () => Promise<void>): void {
-    run(task).catch((error: unknown) => {
+  function runInBackground(work: () => Promise<void>): void {
+    run(work).catch((error: unknown) => {
       if (closing.signal.aborted) return
       logger.error(`the event subscription could not be ${manages ? 'corrected' : 'checked'}: ${messageOf(error)}`)
     })
@@ -125,18 +123,28 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       const failure = readFailure(error, clock.now())
-      if (judgeFailure(failure) === 'scope') record.found('the resource that it belongs to does not exist')
+      if (judgeFailure(failure) === 'scope') lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
   }
 
+  /** Who deletes the resource deletes its event subscriptions. Only when it is there again they can be. */
+  function lostWithResource(): void {
+    const why = 'the resource that it belongs to does not exist'
+    if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
+    record.missed()
+    record.failed(why, !manages)
+  }
+
   return {
     state: record.current,
     timesDeleted: record.timesDeleted,
     isReady: record.isReady,
+    /** To be called once. Nothing is repaired or polled before. */
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
+      hasBegun = true
       record.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       return run(async () => void (await provision(patience, either)))
@@ -151,7 +159,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     async close(): Promise<void> {
       closing.abort()
       cancelPoll()
-      await lastTask.catch(() => {})
+      await task?.catch(() => {})
     },
   }
 }

@@ -82,11 +82,11 @@ export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: stri
   scopes.length === 0 || scopes.includes(appId)
 
 function otherKind(kind: string, at: FilePlace) {
-  const isMistake = nearestName(kind, ['Component']) !== undefined || isCutOff(kind, 'Component')
+  const meant = nearestName(kind, ['Component']) ?? ['Component', ...listKinds].find((one) => isCutOff(kind, one))
   const where = placeInWords(at)
   return {
-    isMistake,
-    text: `${where}: kind ${quote(kind)} is ${isMistake ? 'unknown; did you mean Component?' : 'left out'}`,
+    isMistake: meant !== undefined,
+    text: `${where}: kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`,
   }
 }
 
@@ -103,7 +103,9 @@ function itemsOf(document: LocatedDocument) {
   return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
 }
 
-const isList = (kind: unknown) => kind === 'List' || kind === 'ComponentList'
+const listKinds = ['List', 'ComponentList']
+
+const isList = (kind: unknown) => typeof kind === 'string' && listKinds.includes(kind)
 
 function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocument, show: (place: Place) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))

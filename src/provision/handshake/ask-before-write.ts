@@ -1,4 +1,4 @@
-// Whether an event subscription that works may be written now: its endpoint consents twice in a row, or is not to be reached for 10 s.
+// Whether an event subscription that works may be written now: its endpoint consents twice in a row, or was not to be reached for 10 s.
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import type { Logger } from '../../core/logger.ts'
 import { pause, type SteadyClock, withLimit } from '../../support/time/clock.ts'
@@ -13,12 +13,14 @@ export interface AskBeforeWriteOptions {
   /** Nobody who reads it is ready before this write: the endpoint may begin to answer because of that very question. */
   readonly mayWait: boolean
   readonly onAnswer: (answer: EndpointAnswer) => void
+  /** The time that all attempts have, in ms. Half of it is the longest that the endpoint is asked. */
+  readonly timeoutMs: number
   readonly limits: CallLimits
   readonly logger: Logger
   readonly clock: SteadyClock
 }
 
-/** How long an endpoint that gives no answer is asked, in ms. */
+/** How long an endpoint that gives no answer is asked, in ms. With less time left silence is no evidence. */
 const patienceMs = 10_000
 
 const pauseMs = 1_000
@@ -30,13 +32,13 @@ const minAskMs = 250
  * Asks until the endpoint has consented twice, a pause apart: the first consent may be that of a listener that is just going away, by a
  * balancer whose view is old. Resolves where it may be written, with what could not be reached, as a sentence.
  *
- * @throws ArmFailureError of kind `noConsent` where another answer comes; the reason of the signal
+ * @throws ArmFailureError of kind `noConsent` where another answer comes, or none any more; `deadline` where too little time is left to
+ *   know; the reason of the signal
  */
 export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<string | undefined> {
-  const { endpoint, limits, clock, onAnswer, mayWait } = options
-  const started = clock.elapsed()
-  // Where little time is left the write needs some of it.
-  const until = started + Math.min(patienceMs, (limits.deadline - started) / 2)
+  const { endpoint, limits, clock, onAnswer, mayWait, timeoutMs } = options
+  const over = clock.elapsed() + Math.min(patienceMs, timeoutMs / 2)
+  const until = Math.min(over, limits.deadline)
   let consents = 0
   let last: EndpointAnswer | undefined
   while (last === undefined || until - clock.elapsed() > minAskMs) {
@@ -52,11 +54,21 @@ export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<st
     limits.signal.throwIfAborted()
   }
   if (last.kind === 'refusal') throw refusedBy(last.refusal, options)
+  if (until < over) {
+    const message = `too little time was left to ask ${endpoint.shown} whether it answers the handshake`
+    throw new ArmFailureError({ kind: 'deadline', message })
+  }
+  if (last.kind === 'silence' && last.hasAnswered) throw refusedBy(silent(last.why, options), options)
   return last.kind === 'silence' ? unreached(last.why, options) : undefined
 }
 
+const silent = (why: string, { endpoint }: AskBeforeWriteOptions) => ({
+  what: `the handshake with ${endpoint.shown} failed: the endpoint gives no answer now (${why}), and has answered before`,
+  fix: 'see what became of the endpoint; where it cannot be reached from here any more, start the binding again',
+})
+
 function refusedBy(
-  { answer, what, fix }: Extract<EndpointAnswer, { kind: 'refusal' }>['refusal'],
+  { answer, what, fix }: { readonly answer?: string; readonly what: string; readonly fix: string },
   { because, eventSubscriptionName: name }: AskBeforeWriteOptions,
 ): ArmFailureError {
   const message =

@@ -17,8 +17,11 @@ export type EndpointAnswer =
   /** `byWaiting`: by a replica of this binding that is not ready itself, so nothing shows that another one serves. */
   | { readonly kind: 'consent'; readonly byWaiting: boolean }
   | { readonly kind: 'refusal'; readonly refusal: HandshakeRefusal }
-  /** Nothing answered, which is no evidence: a pod may not reach its own public address. `why` is a clause. */
-  | { readonly kind: 'silence'; readonly why: string }
+  /**
+   * Nothing answered, which is no evidence unless the endpoint has answered before: a pod may not reach its own public address. `why` is
+   * a clause.
+   */
+  | { readonly kind: 'silence'; readonly why: string; readonly hasAnswered: boolean }
   /** An emulator serves this name by its ingress, and DNS does not know it: there is nobody to ask. */
   | { readonly kind: 'emulated' }
 
@@ -82,14 +85,17 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     return { kind: 'consent', byWaiting: answer.headers[notReadyHeader] !== undefined }
   }
 
+  let hasAnswered = false
   return {
     shown: showUrl(input.subscriberEndpoint),
     async ask(signal) {
       if (await isEmulated()) return { kind: 'emulated' }
       try {
-        return await answerOf(signal)
+        const answer = await answerOf(signal)
+        hasAnswered = true
+        return answer
       } catch (error) {
-        return { kind: 'silence', why: reasonOf(error) }
+        return { kind: 'silence', why: reasonOf(error), hasAnswered }
       }
     },
   }

@@ -66,7 +66,6 @@ function createUpserter(
   let wrote: WriteAction | undefined
   let isProvisioned = false
   let unreached: string | undefined
-  let hasAsked = false
   const outcome = (): UpsertOutcome =>
     wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
   const take = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
@@ -91,8 +90,7 @@ function createUpserter(
       }
       if (upsert.action === 'wait') {
         // Somebody's change needs a handshake too, which must not wait for one who waits for that change.
-        if (endpoint && lacksOurs && !hasAsked) take(await endpoint.ask(limits.signal))
-        hasAsked = true
+        if (endpoint && lacksOurs) take(await endpoint.ask(limits.signal))
         logger.debug(`the event subscription ${name} is ${upsert.state}; it is read again when that may be over`)
         const ms = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
         const message = `the event subscription ${name} is still ${upsert.state}, by our own change or somebody else's`
@@ -104,7 +102,7 @@ function createUpserter(
         if (endpoint && existing && works(existing)) {
           unreached = await askBeforeWrite({
             ...{ endpoint, eventSubscriptionName: name, because: upsert.because, mayWait: lacksOurs },
-            ...{ onAnswer: take, limits, logger, clock },
+            ...{ onAnswer: take, timeoutMs: input.subscriptionTimeoutMs, limits, logger, clock },
           })
         }
         await write(upsert, limits)

@@ -64,8 +64,9 @@ export function probe({ url, target, method, headers, body, secureContext, signa
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
   const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
+  let giveUp = () => reject(ended.reason)
   // Before a proxy has opened its tunnel the request itself says nothing of its end.
-  ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+  ended.addEventListener('abort', () => giveUp(), { once: true })
   const to =
     'proxy' in target
       ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal: ended }) }
@@ -104,7 +105,8 @@ export function probe({ url, target, method, headers, body, secureContext, signa
       size += chunk.length
       if (size > maxBytes) end()
     })
-    // A body that breaks off still counts.
+    // A body that breaks off, or does not end in time, still counts.
+    giveUp = end
     for (const name of ['end', 'error', 'aborted']) response.on(name, end)
   })
   request.end(body)

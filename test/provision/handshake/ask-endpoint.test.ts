@@ -46,7 +46,7 @@ it.each(['HTTP/1.1 403 Forbidden', 'HTTP/1.1 407 Proxy Authentication Required',
     const asked = await useProxy(line)
     const input = inputMetadata({ subscriberEndpoint: 'https://orders.example.com/api/events' })
     const { ask } = createEndpointQuestion({ input, endpoints: {}, resourceManager: azure })
-    expect(await ask(signal)).toEqual({ kind: 'silence', why: 'ERR_PROXY_TUNNEL' })
+    expect(await ask(signal)).toEqual({ kind: 'silence', why: 'ERR_PROXY_TUNNEL', hasAnswered: false })
     expect(asked).toHaveLength(1)
   },
 )
@@ -89,4 +89,19 @@ it('reads a bounded part of an answer that never ends', async () => {
   const said = await ask(signal)
   expect(said).toMatchObject({ kind: 'refusal', refusal: { answer: '404' } })
   expect(JSON.stringify(said).length).toBeLessThan(1_000)
+})
+
+it('goes by the head of an answer whose body never ends, however little of it comes', async () => {
+  const heads = [
+    { status: 503, headers: {}, said: { kind: 'refusal', refusal: { answer: '503' } } },
+    { status: 200, headers: { 'webhook-allowed-origin': '*' }, said: { kind: 'consent', byWaiting: false } },
+  ]
+  const saying = heads.map(async ({ status, headers, said }) => {
+    const ingress = await openIngress()
+    ingress.route(() => (response) => void response.writeHead(status, headers).write('.'))
+    const input = inputMetadata({ subscriberEndpoint: ingress.url })
+    const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+    expect(await ask(signal)).toMatchObject(said)
+  })
+  await Promise.all(saying)
 })
