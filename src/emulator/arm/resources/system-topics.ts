@@ -5,9 +5,9 @@ import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
 import { stableGuid } from '../../model/resources/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
+import { parseBody } from '../call/resource-answers.ts'
 import { findTopicType, topicTypeOf } from './event-types.ts'
 import { resourceIdentity } from './identity.ts'
-import { parseBody } from './resource-answers.ts'
 import { keepLocation, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({

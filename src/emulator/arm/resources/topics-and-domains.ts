@@ -2,10 +2,10 @@
 // `publicNetworkAccess`.
 import { z } from 'zod'
 import { enumeration } from '../../model/enumeration.ts'
-import { inputSchemaMappingBy } from '../../model/events/input-schema-mapping.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'
 import { inputSchemas } from '../../model/resources/input-schema.ts'
+import { inputSchemaMappingBy } from '../../model/resources/input-schema-mapping.ts'
 import { isIpMask } from '../../model/resources/network-rules.ts'
 import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'
 import { regionName, sameName } from '../../model/resources/resource-ids.ts'
@@ -14,9 +14,9 @@ import { newLabel } from '../../model/resources/store.ts'
 import { type ArmCall, jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
+import { parseBody } from '../call/resource-answers.ts'
 import { domainTopic } from './automatic-domain-topics.ts'
 import { noIdentity, resourceIdentity } from './identity.ts'
-import { parseBody } from './resource-answers.ts'
 import { keepLocation, type ResourceWrite, requireName, storedResourcesOf, type ViewedState } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
