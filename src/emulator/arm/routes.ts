@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readJson } from '../../support/text/json-text.ts'
-import { bearerToken } from '../entra/bearer-token.ts'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
 import { recordedBodyLimit } from '../records/records.ts'
+import { readAuthorization } from '../server/authorization.ts'
 import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './call/authorization.ts'
 import type { ArmAnswer, ArmCall } from './call/call.ts'
@@ -81,13 +82,13 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   })
 
   // Clients read it before they sign in.
-  app.get('/metadata/endpoints', async ({ host, query }) => answerMetadata(host, query))
+  app.get('/metadata/endpoints', async (request) => answerMetadata(request.host, queryOf(request)))
 
   app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
-    const [sent = '', search = ''] = request.url.split(/\?(.*)/s)
+    const [sent = ''] = request.url.split('?')
     // Azure takes them for one (recorded, PowerShell 2024); SDKs send two for a scope that begins with a slash.
     const path = sent.replace(/^\/+/, '/')
-    const query = new URLSearchParams(search)
+    const query = queryOf(request)
     const apiVersion = query.get('api-version')
     if (apiVersion === null || apiVersion === '') throw armErrors.missingApiVersion()
     const caller = await authenticate(options, request)
@@ -178,12 +179,11 @@ async function authenticate(
   { tokens, baseUrl }: Pick<ArmRouteOptions, 'tokens' | 'baseUrl'>,
   request: FastifyRequest,
 ): Promise<VerifiedToken> {
-  const { authorization } = request.headers
-  if (!authorization) throw armErrors.missingToken()
-  const bearer = bearerToken(authorization)
-  if (!bearer) throw armErrors.wrongScheme()
+  const given = readAuthorization(request.headers)
+  if (!given) throw armErrors.missingToken()
+  if (given.scheme !== 'bearer' || given.credential === '') throw armErrors.wrongScheme()
   const audience = [baseUrl(), `https://${request.host}`, ...knownResources.filter((one) => one.includes('management'))]
-  const verdict = await tokens.verifyToken(bearer, { audience })
+  const verdict = await tokens.verifyToken(given.credential, { audience })
   if ('token' in verdict) return verdict.token
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
