@@ -3,23 +3,22 @@ import { describe, expect, it } from 'vitest'
 import { listen } from '../../support/listen.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
-/** A subscriber that holds its answers back until it is told to give them. */
-async function openSlow() {
+/** A subscriber that holds its answers back until it is told to give them; it is sent some events at a time. */
+async function openSlow(events = 1) {
   const held: ServerResponse[] = []
   let arrived = () => {}
-  const first = new Promise<void>((resolve) => {
+  const all = new Promise<void>((resolve) => {
     arrived = resolve
   })
   const server = createServer((request, response) => {
     request.resume()
-    held.push(response)
-    arrived()
+    if (held.push(response) === events) arrived()
   })
   const port = await listen(server)
-  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
+  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}`, delivery: { concurrency: events } })
   grid.subscribe()
-  await publish(grid, [cloudEvent()])
-  await first
+  await publish(grid, Array.from({ length: events }, cloudEvent))
+  await all
   await grid.clock.advance(30_000)
   await grid.engine.idle()
   expect(grid.records.deliveries.last).toMatchObject({ outcome: 'retry', error: expect.stringContaining('TimedOut') })
@@ -44,6 +43,16 @@ describe('an answer after the time-out', () => {
     held[0]?.writeHead(500).end()
     await grid.clock.advance(10_000)
     await expect.poll(() => held.length).toBe(2)
+    expect(grid.engine.pending()).toBe(1)
+  })
+
+  it('is waited for by 256 requests at most; a further one is given up', async () => {
+    const { grid, held } = await openSlow(257)
+    const open = () => held.filter(({ destroyed }) => !destroyed)
+    await expect.poll(() => open().length).toBe(256)
+    for (const one of open()) one.writeHead(200).end()
+    const delivered = () => grid.records.deliveries.all().filter(({ outcome }) => outcome === 'delivered').length
+    await expect.poll(delivered).toBe(256)
     expect(grid.engine.pending()).toBe(1)
   })
 
