@@ -1,24 +1,27 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createWebhookClient } from '../../../src/emulator/delivery/send/webhook-client.ts'
+import { ManualClock } from '../../../src/emulator/model/time/clock.ts'
 import { listen } from '../../support/listen.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
-/** A subscriber that holds its answers back until it is told to give them; it is sent some events at a time. */
-async function openSlow(events = 1) {
+/** A subscriber that holds its answers back until it is told to give them. */
+async function openSlow() {
   const held: ServerResponse[] = []
   let arrived = () => {}
-  const all = new Promise<void>((resolve) => {
+  const first = new Promise<void>((resolve) => {
     arrived = resolve
   })
   const server = createServer((request, response) => {
     request.resume()
-    if (held.push(response) === events) arrived()
+    held.push(response)
+    arrived()
   })
   const port = await listen(server)
-  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}`, delivery: { concurrency: events } })
+  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
   grid.subscribe()
-  await publish(grid, Array.from({ length: events }, cloudEvent))
-  await all
+  await publish(grid, [cloudEvent()])
+  await first
   await grid.clock.advance(30_000)
   await grid.engine.idle()
   expect(grid.records.deliveries.last).toMatchObject({ outcome: 'retry', error: expect.stringContaining('TimedOut') })
@@ -47,13 +50,31 @@ describe('an answer after the time-out', () => {
   })
 
   it('is waited for by 256 requests at most; a further one is given up', async () => {
-    const { grid, held } = await openSlow(257)
-    const open = () => held.filter(({ destroyed }) => !destroyed)
-    await expect.poll(() => open().length).toBe(256)
-    for (const one of open()) one.writeHead(200).end()
-    const delivered = () => grid.records.deliveries.all().filter(({ outcome }) => outcome === 'delivered').length
-    await expect.poll(delivered).toBe(256)
-    expect(grid.engine.pending()).toBe(1)
+    const held: ServerResponse[] = []
+    const arrived = Promise.withResolvers<void>()
+    const port = await listen(createServer((_request, response) => held.push(response) === 257 && arrived.resolve()))
+    const clock = new ManualClock()
+    const client = createWebhookClient({ clock, ingress: () => undefined, trustedCertificates: [] })
+    onTestFinished(client.close)
+    const statuses: number[] = []
+    const answered = Promise.withResolvers<void>()
+    const take = (status: number) => statuses.push(status) === 256 && answered.resolve()
+    const late = { withinMs: 60_000, take: (status: number) => void take(status) }
+    const request = {
+      method: 'POST',
+      url: new URL(`http://127.0.0.1:${port}/`),
+      headers: {},
+      timeoutMs: 30_000,
+    } as const
+    const results = Promise.all(Array.from({ length: 257 }, () => client.send({ ...request, body: '{}', late })))
+    await arrived.promise
+    const givenUp = Promise.race(held.map((one) => new Promise((resolve) => one.once('close', () => resolve(one)))))
+    await clock.advance(30_000)
+    expect((await results).every(({ failure }) => failure?.outcome === 'TimedOut')).toBe(true)
+    const without = await givenUp
+    for (const one of held) if (one !== without) one.writeHead(200).end()
+    await answered.promise
+    expect(statuses).toHaveLength(256)
   })
 
   it('is waited for no longer than three minutes in all', async () => {
