@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { SystemTopic } from '../../model/resources/resource.ts'
 import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
-import { stableGuid } from '../../model/resources/stable-guid.ts'
+import { stableGuid } from '../../model/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
 import { parseBody } from '../call/resource-answers.ts'
