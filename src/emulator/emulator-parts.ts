@@ -1,8 +1,8 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
 import type { FastifyInstance } from 'fastify'
 import { isEveryAddress } from '../support/net/loopback.ts'
-import { registerArmRoutes } from './arm/call/routes.ts'
-import { createOperations } from './arm/subscriptions/operations.ts'
+import { createOperations } from './arm/call/operations.ts'
+import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'

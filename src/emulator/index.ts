@@ -19,7 +19,6 @@ export type { ProbationOptions } from './delivery/queue/probation.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
-export type { InputSchemaMapping } from './model/events/input-schema-mapping.ts'
 export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
@@ -27,6 +26,7 @@ export type {
   ProvisioningState,
 } from './model/resources/event-subscription.ts'
 export type { InputSchema } from './model/resources/input-schema.ts'
+export type { InputSchemaMapping } from './model/resources/input-schema-mapping.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
 export type {

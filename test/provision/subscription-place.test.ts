@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseEventSource } from '../../src/metadata/fields/scope.ts'
-import { placeAt } from '../../src/provision/arm/subscription-place.ts'
+import { placeAt } from '../../src/provision/decide/subscription-place.ts'
 
 const group = '/subscriptions/s1/resourceGroups/rg1'
 const own = `${group}/providers/Microsoft.EventGrid`

@@ -4,9 +4,9 @@ import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import { createListener, type ListenerStatus } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { type InputFacts, type InputHealth, judgeInput, summarise } from '../health.ts'
+import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
-import type { SideOptions } from './side-options.ts'
 
 /** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {

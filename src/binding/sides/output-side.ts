@@ -5,7 +5,7 @@ import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { createPublisher } from '../../publisher/publisher.ts'
 import { judgeOutput } from '../health.ts'
-import type { SideOptions } from './side-options.ts'
+import type { SideOptions } from '../side-options.ts'
 
 export type OutputSide = ReturnType<typeof createOutputSide>
 

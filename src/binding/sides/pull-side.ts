@@ -17,9 +17,9 @@ import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 import { judgePull } from '../health.ts'
+import type { SideOptions } from '../side-options.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
-import type { SideOptions } from './side-options.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated

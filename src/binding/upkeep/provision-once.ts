@@ -6,7 +6,7 @@ import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
-import type { SideOptions } from '../sides/side-options.ts'
+import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
 export type { FieldChange } from '../../provision/decide/decide-upsert.ts'

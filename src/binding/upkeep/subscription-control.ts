@@ -29,7 +29,7 @@ import {
 import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
 import { systemClock } from '../../support/time/clock.ts'
-import type { SideOptions } from '../sides/side-options.ts'
+import type { SideOptions } from '../side-options.ts'
 
 type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer'>
 

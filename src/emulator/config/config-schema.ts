@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
-import { inputSchemaMappingBy } from '../model/events/input-schema-mapping.ts'
 import type { ReadonlyDeep } from '../model/readonly-deep.ts'
 import { inputSchemas } from '../model/resources/input-schema.ts'
+import { inputSchemaMappingBy } from '../model/resources/input-schema-mapping.ts'
 
 const text = z.string().min(1, 'must not be empty')
 const port = z

@@ -5,7 +5,7 @@ import {
   storeNamespaceTopic,
   storeQueueSubscription,
 } from '../arm/resources/namespace-contents.ts'
-import { parseQueueSubscription } from '../arm/subscriptions/queue-subscriptions.ts'
+import { parseQueueSubscription } from '../arm/resources/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKeys } from '../model/resources/access-keys.ts'
 import type { Namespace } from '../model/resources/namespace.ts'

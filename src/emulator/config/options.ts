@@ -9,7 +9,7 @@ import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingr
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
 import { resourceId, sameName } from '../model/resources/resource-ids.ts'
-import { stableGuid } from '../model/resources/stable-guid.ts'
+import { stableGuid } from '../model/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import {

@@ -1,28 +1,34 @@
 // Entra's error texts and AADSTS numbers: wrong secret, unknown tenant, wrong scope.
 import { advice, withAdvice } from '../model/advice.ts'
+import { FaceError } from '../server/face.ts'
 
-/** Why Entra refuses a token request (Entra: reference-error-codes). */
-export interface EntraFailure {
-  readonly status: 400 | 401 | 500
+/** A refusal of Entra (Entra: reference-error-codes). */
+export class EntraError extends FaceError {
   /** The OAuth error: `invalid_client`, `invalid_request`, … */
   readonly error: string
   /** The number after AADSTS. */
-  readonly code: number
-  readonly message: string
+  readonly number: number
+
+  constructor(status: number, error: string, number: number, message: string) {
+    super(status, `AADSTS${number}`, message)
+    this.error = error
+    this.number = number
+  }
 }
 
-const failureOf =
-  (error: string, status: EntraFailure['status'] = 400) =>
-  (code: number, message: string): EntraFailure => ({ status, error, code, message })
+const errorOf =
+  (error: string, status = 400) =>
+  (number: number, message: string) =>
+    new EntraError(status, error, number, message)
 
-const invalidClient = failureOf('invalid_client', 401)
-const invalidRequest = failureOf('invalid_request')
+const invalidClient = errorOf('invalid_client', 401)
+const invalidRequest = errorOf('invalid_request')
 
 const notInstalled =
   'This can happen if the application has not been installed by the administrator of the tenant or consented to by any ' +
   'user in the tenant.'
 
-export const entraFailures = {
+export const entraErrors = {
   wrongSecret: (clientId: string) =>
     invalidClient(
       7000215,
@@ -38,7 +44,7 @@ export const entraFailures = {
       "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
     ),
   unknownClient: (clientId: string, tenantId: string) =>
-    failureOf('unauthorized_client')(
+    errorOf('unauthorized_client')(
       700016,
       withAdvice(
         `Application with identifier '${clientId}' was not found in the directory '${tenantId}'. ${notInstalled} ` +
@@ -57,7 +63,7 @@ export const entraFailures = {
     ),
   /** The same for the discovery documents. */
   unknownDiscoveryTenant: (tenantId: string) =>
-    failureOf('invalid_tenant')(
+    errorOf('invalid_tenant')(
       90002,
       `Tenant '${tenantId}' not found. Check to make sure you have the correct tenant ID and are signing into the correct cloud.`,
     ),
@@ -69,31 +75,36 @@ export const entraFailures = {
   missingParameter: (name: string) =>
     invalidRequest(900144, `The request body must contain the following parameter: '${name}'.`),
   unreadable: () => invalidRequest(900561, 'The request is not valid. The body must be a form of no more than 64 KB.'),
-  internal: () => failureOf('server_error', 500)(90033, 'A transient error has occurred. Please try again.'),
+  internal: () => errorOf('server_error', 500)(90033, 'A transient error has occurred. Please try again.'),
   unsupportedGrant: (grant: string) =>
-    failureOf('unsupported_grant_type')(70003, `The app requested an unsupported grant type '${grant}'.`),
+    errorOf('unsupported_grant_type')(70003, `The app requested an unsupported grant type '${grant}'.`),
   wrongScope: (scope: string) =>
-    failureOf('invalid_scope')(
+    errorOf('invalid_scope')(
       1002012,
       `The provided value for scope ${scope} is not valid. Client credential flows must have a scope value with /.default ` +
         'suffixed to the resource identifier (application ID URI).',
     ),
   unknownResource: (resource: string, tenantId: string) =>
-    failureOf('invalid_resource')(
+    errorOf('invalid_resource')(
       500011,
       `The resource principal named ${resource} was not found in the tenant named ${tenantId}. ${notInstalled} ` +
         'You might have sent your authentication request to the wrong tenant.',
     ),
 } as const
 
-export function entraErrorBody(failure: EntraFailure, ids: { traceId: string; correlationId: string }, now: Date) {
+/** A fault that a test injected. */
+export const injectedError = (status: number, error = 'temporarily_unavailable', message = 'The request failed.') =>
+  new EntraError(status, error, 90033, message)
+
+/** The body of a refusal. */
+export function entraErrorBody(refusal: EntraError, ids: { traceId: string; correlationId: string }, now: Date) {
   const timestamp = `${now.toISOString().slice(0, 19).replace('T', ' ')}Z`
   return {
-    error: failure.error,
+    error: refusal.error,
     error_description:
-      `AADSTS${failure.code}: ${failure.message} Trace ID: ${ids.traceId} Correlation ` +
+      `${refusal.code}: ${refusal.message} Trace ID: ${ids.traceId} Correlation ` +
       `ID: ${ids.correlationId} Timestamp: ${timestamp}`,
-    error_codes: [failure.code],
+    error_codes: [refusal.number],
     timestamp,
     trace_id: ids.traceId,
     correlation_id: ids.correlationId,

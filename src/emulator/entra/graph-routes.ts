@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import type { Client } from '../model/resources/client.ts'
 import { sameName } from '../model/resources/resource-ids.ts'
+import { readAuthorization } from '../server/authorization.ts'
 import { FaceError, serveFace } from '../server/face.ts'
-import { bearerToken } from './bearer-token.ts'
+import { queryOf } from '../server/query.ts'
 import type { EntraRouteOptions } from './routes.ts'
 
 const idsBody = z.object({ ids: z.array(z.string()).max(1000) })
@@ -25,14 +26,15 @@ export function registerGraphRoutes(app: FastifyInstance, options: EntraRouteOpt
     bodyOf: ({ code, message }) => ({ error: { code, message } }),
   })
   app.addHook('preHandler', async (request) => {
-    const bearer = bearerToken(request.headers.authorization) ?? ''
+    const { scheme, credential = '' } = readAuthorization(request.headers) ?? {}
     const audience = [baseUrl(), 'https://graph.microsoft.com']
-    if ('token' in (await tokens.verifyToken(bearer, { audience }))) return
+    if (scheme === 'bearer' && 'token' in (await tokens.verifyToken(credential, { audience }))) return
     throw new FaceError(401, 'InvalidAuthenticationToken', 'The access token is empty, expired or not for Graph.')
   })
 
-  app.get<{ Querystring: { readonly $filter?: string } }>('/v1.0/servicePrincipals', async (request) => {
-    const [, name] = /^servicePrincipalNames\/any\(c:c eq '([^']*)'\)$/.exec(request.query.$filter ?? '') ?? []
+  app.get('/v1.0/servicePrincipals', async (request) => {
+    const [, name] =
+      /^servicePrincipalNames\/any\(c:c eq '([^']*)'\)$/.exec(queryOf(request).get('$filter') ?? '') ?? []
     const only = "The emulator finds service principals by $filter=servicePrincipalNames/any(c:c eq '...') only."
     if (name === undefined) throw new FaceError(400, 'Request_UnsupportedQuery', only)
     return { value: directory.clients.filter(({ clientId }) => sameName(clientId, name)).map(viewed) }

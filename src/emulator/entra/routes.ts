@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../model/time/clock.ts'
-import { readBodies, statusOfError } from '../server/face.ts'
-import { type RecordingOptions, recordRequests } from '../server/recording.ts'
+import { readAuthorization } from '../server/authorization.ts'
+import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
+import type { RecordingOptions } from '../server/recording.ts'
 import type { Directory } from './directory.ts'
-import { type EntraFailure, entraErrorBody, entraFailures } from './errors.ts'
+import { EntraError, entraErrorBody, entraErrors, injectedError } from './errors.ts'
 import { issuerOf, type TokenIssuer } from './token-issuer.ts'
 import { decideTokenRequest } from './token-request.ts'
 
@@ -17,10 +19,6 @@ const maxFormBytes = 65_536
 
 interface TenantParams {
   Params: { tenant: string }
-}
-
-interface InstanceRoute {
-  Querystring: { readonly authorization_endpoint?: string }
 }
 
 interface TokenRoute extends TenantParams {
@@ -40,23 +38,16 @@ export interface EntraRouteOptions extends RecordingOptions {
 /** Adds Entra's token, discovery and key endpoints. `app` is a Fastify scope of their own. */
 export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
   const { clock, directory, tokens } = options
-  recordRequests(app, 'entra', options, ({ code, message = 'The request failed.' }, id) => {
-    const failure = { status: 400, error: code ?? 'temporarily_unavailable', code: 90033, message } as const
-    return entraErrorBody(failure, { traceId: id, correlationId: id }, new Date(clock.now()))
+  serveFace(app, options, {
+    ...{ face: 'entra', bodyLimit: maxFormBytes, own: EntraError },
+    read: (body) => Object.fromEntries(new URLSearchParams(String(body))),
+    ...{ tooLarge: entraErrors.unreadable, unreadable: entraErrors.unreadable, internal: entraErrors.internal },
+    injected: ({ status, code, message }) => injectedError(status, code, message),
+    bodyOf(refusal, request) {
+      const ids = { traceId: request.id, correlationId: clientRequestId(request) ?? randomUUID() }
+      return entraErrorBody(refusal, ids, new Date(clock.now()))
+    },
   })
-  readBodies(app, maxFormBytes, (body) => Object.fromEntries(new URLSearchParams(String(body))))
-
-  const refuse = (request: FastifyRequest, reply: FastifyReply, failure: EntraFailure) => {
-    const correlationId = clientRequestId(request) ?? randomUUID()
-    request.outcome.code = `AADSTS${failure.code}`
-    return reply
-      .code(failure.status)
-      .send(entraErrorBody(failure, { traceId: request.id, correlationId }, new Date(clock.now())))
-  }
-
-  app.setErrorHandler((error, request, reply) =>
-    refuse(request, reply, statusOfError(error) < 500 ? entraFailures.unreadable() : entraFailures.internal()),
-  )
 
   const answerToken =
     (names: 'resource' | 'scope') => async (request: FastifyRequest<TokenRoute>, reply: FastifyReply) => {
@@ -65,11 +56,9 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
       const redacted = Object.fromEntries(secrets.map((name) => [name, '(redacted)']))
       if (secrets.length > 0) request.outcome.body = { ...form, ...redacted }
       const { tenant } = request.params
-      const asked = { tenant, form, authorization: request.headers.authorization, names }
-      const verdict = decideTokenRequest(asked, directory, options.baseUrl())
+      const asked = { tenant, form, authorization: readAuthorization(request.headers), names }
       reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
-      if ('failure' in verdict) return refuse(request, reply, verdict.failure)
-      const { client, audience } = verdict
+      const { client, audience } = decideTokenRequest(asked, directory, options.baseUrl())
       request.outcome.clientId = client.clientId
       const { tokenLifetimeSeconds: life } = options
       const token = await tokens.issueClientToken({ ...client, audience, lifetimeSeconds: life })
@@ -92,7 +81,7 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   const discover = (version: '1.0' | '2.0') => async (request: FastifyRequest<TenantParams>, reply: FastifyReply) => {
     const { tenant } = request.params
     if (!commonTenants.has(tenant) && !directory.hasTenant(tenant)) {
-      return refuse(request, reply, entraFailures.unknownDiscoveryTenant(tenant))
+      throw entraErrors.unknownDiscoveryTenant(tenant)
     }
     return reply.send(discoveryDocument(request.host, tenant, version))
   }
@@ -103,9 +92,10 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
     tokens.keySet(issuerOf(issuerTenant(request.params.tenant), '2.0')),
   )
   app.get<TenantParams>('/:tenant/discovery/keys', () => tokens.keySet())
-  app.get<InstanceRoute>('/common/discovery/instance', (request, reply) => {
+  app.get('/common/discovery/instance', (request, reply) => {
     // The endpoint that the client means to use names the tenant, and so does its document.
-    const tenant = /^https:\/\/[^/]+\/([\w.-]+)\//i.exec(request.query.authorization_endpoint ?? '')?.[1] ?? 'common'
+    const tenant =
+      /^https:\/\/[^/]+\/([\w.-]+)\//i.exec(queryOf(request).get('authorization_endpoint') ?? '')?.[1] ?? 'common'
     return reply.send({
       tenant_discovery_endpoint: `https://${request.host}/${tenant}/v2.0/.well-known/openid-configuration`,
       'api-version': '1.1',

@@ -1,14 +1,15 @@
 // Who gets a token: client secret, Basic header, `/.default` scope, accepted audiences.
 import type { Client } from '../model/resources/client.ts'
+import type { Authorization } from '../server/authorization.ts'
 import type { Directory } from './directory.ts'
-import { type EntraFailure, entraFailures } from './errors.ts'
+import { entraErrors } from './errors.ts'
 
 export interface TokenRequest {
   readonly tenant: string
   /** The form's fields. */
   readonly form: Readonly<Record<string, string>>
-  /** The Authorization header, which may carry client id and secret. */
-  readonly authorization?: string | undefined
+  /** May carry client id and secret. */
+  readonly authorization?: Authorization | undefined
   /** `resource` (v1 endpoint) or `scope` (v2 endpoint) names what the token is for. */
   readonly names: 'resource' | 'scope'
 }
@@ -30,37 +31,36 @@ export const knownResources: readonly string[] = [
 ]
 
 /**
- * Decides a client-credentials request: the client and the audience of the token, or a refusal. `own` is the
+ * Decides a client-credentials request: the client and the audience of the token. Throws an EntraError. `own` is the
  * emulator's address, which is an audience too.
  */
 export function decideTokenRequest(
   request: TokenRequest,
   directory: Directory,
   own: string,
-): { readonly client: Client; readonly audience: string } | { readonly failure: EntraFailure } {
+): { readonly client: Client; readonly audience: string } {
   const { tenant, form } = request
-  if (!/^[\w.-]+$/.test(tenant)) return { failure: entraFailures.invalidTenant(tenant) }
-  if (!directory.hasTenant(tenant)) return { failure: entraFailures.unknownTenant(tenant) }
+  if (!/^[\w.-]+$/.test(tenant)) throw entraErrors.invalidTenant(tenant)
+  if (!directory.hasTenant(tenant)) throw entraErrors.unknownTenant(tenant)
   const grant = form.grant_type
-  if (!grant) return { failure: entraFailures.missingParameter('grant_type') }
-  if (grant !== 'client_credentials') return { failure: entraFailures.unsupportedGrant(grant) }
+  if (!grant) throw entraErrors.missingParameter('grant_type')
+  if (grant !== 'client_credentials') throw entraErrors.unsupportedGrant(grant)
   const { clientId, clientSecret } = credentialsOf(request)
-  if (!clientId) return { failure: entraFailures.missingParameter('client_id') }
+  if (!clientId) throw entraErrors.missingParameter('client_id')
   const wanted = request.names === 'scope' ? resourceScope(form.scope) : form.resource
-  if (!wanted) return { failure: entraFailures.missingParameter(request.names) }
+  if (!wanted) throw entraErrors.missingParameter(request.names)
   const client = directory.client(tenant, clientId)
-  if (!client) return { failure: entraFailures.unknownClient(clientId, tenant) }
-  if (!clientSecret) return { failure: entraFailures.missingSecret() }
+  if (!client) throw entraErrors.unknownClient(clientId, tenant)
+  if (!clientSecret) throw entraErrors.missingSecret()
   if (![client.clientSecret, ...client.otherSecrets].includes(clientSecret))
-    return { failure: entraFailures.wrongSecret(client.clientId) }
-  if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted))
-    return { failure: entraFailures.wrongScope(wanted) }
+    throw entraErrors.wrongSecret(client.clientId)
+  if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted)) throw entraErrors.wrongScope(wanted)
   const audience = wanted.replace(/\/\.default$/, '')
   // Client ids, plain or in an application id URI, are audiences too: a webhook's own application.
   const application = audience.replace(/^api:\/\//, '')
   const known = [...knownResources, own].some((one) => one === audience.replace(/(?<!\/)\/+$/, '').toLowerCase())
   if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
-    return { failure: entraFailures.unknownResource(audience, tenant) }
+    throw entraErrors.unknownResource(audience, tenant)
   }
   return { client, audience }
 }
@@ -76,9 +76,8 @@ function resourceScope(scope: string | undefined): string | undefined {
 const openIdScopes: ReadonlySet<string> = new Set(['openid', 'profile', 'email', 'offline_access'])
 
 function credentialsOf({ form, authorization }: TokenRequest) {
-  const basic = /^Basic\s+([\w+/=-]+)$/i.exec(authorization ?? '')?.[1]
-  if (!basic) return { clientId: form.client_id, clientSecret: form.client_secret }
-  const [id, secret] = Buffer.from(basic, 'base64').toString().split(/:(.*)/s)
+  if (authorization?.scheme !== 'basic') return { clientId: form.client_id, clientSecret: form.client_secret }
+  const [id, secret] = Buffer.from(authorization.credential, 'base64').toString().split(/:(.*)/s)
   return { clientId: decode(id), clientSecret: decode(secret) }
 }
 

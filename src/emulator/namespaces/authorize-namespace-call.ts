@@ -7,6 +7,7 @@ import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { dataPlaneAudience } from '../entra/token-request.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import type { Namespace, NamespaceTopic } from '../model/resources/namespace.ts'
+import { readAuthorization } from '../server/authorization.ts'
 import { forbidden, namespaceUnauthorized } from './namespace-error.ts'
 
 export interface NamespaceAccess {
@@ -23,13 +24,13 @@ export async function authorizeNamespaceCall(
   asked: { readonly namespace: Namespace; readonly topic: NamespaceTopic | undefined; readonly action: DataAction },
 ): Promise<void> {
   const { namespace, topic, action } = asked
-  const [, scheme = '', credential = ''] = /^(\S+) +(\S+)$/.exec(request.headers.authorization ?? '') ?? []
-  if (scheme.toLowerCase() === 'sharedaccesskey') {
+  const { scheme, credential = '' } = readAuthorization(request.headers) ?? {}
+  if (scheme === 'sharedaccesskey') {
     const keys = [...namespace.keys, ...(topic?.keys ?? [])]
     if (keys.some((key) => isSameText(key, credential))) return
     throw namespaceUnauthorized(withAdvice('The access key is not valid.', advice.key))
   }
-  if (scheme.toLowerCase() !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
+  if (scheme !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
   const verdict = await tokens.verifyToken(credential, { audience: dataPlaneAudience })
   if ('problem' in verdict) throw namespaceUnauthorized(`The access token is not valid. ${verdict.message}`.trim())
   const { clientId, objectId } = verdict.token

@@ -9,6 +9,7 @@ import { named } from '../model/resources/resource-ids.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
 import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
 import {
@@ -64,7 +65,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       const name = code ?? statusName(status)
       return new NamespaceError(status, name, message ?? `The request failed: ${name}.`)
     },
-    bodyOf: (error, requestId) => namespaceErrorBody(error, requestId, clock.now()),
+    bodyOf: (error, { id }) => namespaceErrorBody(error, id, clock.now()),
     headersOf: namespaceErrorHeaders,
   })
 
@@ -178,8 +179,6 @@ function splitOperation(segment: string): [name: string, operation: string | und
   const [name = '', operation] = segment.split(':')
   return [name, operation]
 }
-
-const queryOf = (request: FastifyRequest) => new URLSearchParams(request.url.split('?')[1] ?? '')
 
 const bodyOf = ({ body }: FastifyRequest) => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
 

@@ -8,6 +8,7 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { ownField } from '../model/events/json-object.ts'
 import { readBodies } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { publishRequest, redeliver, tryNow } from './page-actions.ts'
 import { createPageModel, type PageSources } from './page-model.ts'
@@ -117,14 +118,14 @@ export function registerPageRoutes(app: FastifyInstance, options: PageSources): 
     return event ? viewEventDetail(event) : refuse(reply, 404, 'The event is no longer stored.')
   })
 
-  app.get<{ Querystring: { text?: string } }>('/page/search', { onRequest: ownOnly }, async (request) => {
-    const text = String(request.query.text ?? '').toLowerCase()
+  app.get('/page/search', { onRequest: ownOnly }, async (request) => {
+    const text = (queryOf(request).get('text') ?? '').toLowerCase()
     const found = trail.events().filter(({ body }) => body.toLowerCase().includes(text))
     return found.map(({ key }) => key)
   })
 
-  app.get<{ Querystring: { id?: string } }>('/page/queue', { onRequest: ownOnly }, async (request, reply) => {
-    const queue = options.queues.queue(String(request.query.id))
+  app.get('/page/queue', { onRequest: ownOnly }, async (request, reply) => {
+    const queue = options.queues.queue(queryOf(request).get('id') ?? '')
     return queue ? queue.peek(peekedEvents).map(viewHeld) : refuse(reply, 404, 'There is no such event subscription.')
   })
 

@@ -1,5 +1,5 @@
-// How Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
-import type { FastifyInstance } from 'fastify'
+// How Entra, Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { codeOf } from '../../support/process/error-code.ts'
 import { shownText } from '../model/shown-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
@@ -36,7 +36,7 @@ export interface FaceForm<Own extends FaceError> {
   readonly internal: () => Own
   /** The refusal that an injected fault is. */
   readonly injected: (fault: Fault & { status: number }) => Own
-  readonly bodyOf: (refusal: Own, requestId: string) => unknown
+  readonly bodyOf: (refusal: Own, request: FastifyRequest) => unknown
   /** Headers of a refusal. An injected fault gets none of them. */
   readonly headersOf?: (refusal: Own) => Readonly<Record<string, string>>
 }
@@ -49,7 +49,7 @@ export function serveFace<Own extends FaceError>(
   options: RecordingOptions,
   form: FaceForm<Own>,
 ): void {
-  recordRequests(scope, form.face, options, (fault, requestId) => form.bodyOf(form.injected(fault), requestId))
+  recordRequests(scope, form.face, options, (fault, request) => form.bodyOf(form.injected(fault), request))
   readBodies(scope, form.bodyLimit, form.read)
   scope.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error, form)
@@ -59,7 +59,7 @@ export function serveFace<Own extends FaceError>(
     return reply
       .code(status)
       .headers(form.headersOf?.(refusal) ?? {})
-      .send(form.bodyOf(refusal, request.id))
+      .send(form.bodyOf(refusal, request))
   })
 }
 
@@ -70,7 +70,7 @@ function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): 
 }
 
 /** The status that Fastify gives to an error of a request; 500 for any other error, which is the emulator's own. */
-export function statusOfError(error: unknown): number {
+function statusOfError(error: unknown): number {
   return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
 }
 

@@ -43,7 +43,7 @@ export function recordRequests(
   scope: FastifyInstance,
   face: RequestRecord['face'],
   { clock, faults, records, figures }: RecordingOptions,
-  refuse: (fault: Fault & { status: number }, requestId: string) => unknown,
+  refuse: (fault: Fault & { status: number }, request: FastifyRequest) => unknown,
 ): void {
   scope.addHook('onRequest', async (request, reply) => {
     const fault = faults.take(face, { method: request.method, url: request.url })
@@ -60,7 +60,7 @@ export function recordRequests(
     if (fault.code) request.outcome.code = fault.code
     if (fault.message) request.outcome.message = fault.message
     if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
-    return reply.code(status).send(refuse({ ...fault, status }, request.id))
+    return reply.code(status).send(refuse({ ...fault, status }, request))
   })
   // Before the answer is sent: a client that has its answer finds the record.
   scope.addHook('onSend', async (request, reply, payload) => {

@@ -8,6 +8,8 @@ import { dataPlaneAudience } from '../entra/token-request.ts'
 import { advice, withAdvice } from '../model/advice.ts'
 import type { Publishable } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
+import { readAuthorization } from '../server/authorization.ts'
+import { queryOf } from '../server/query.ts'
 import { unauthorized } from './publish-fault.ts'
 import { type SasProblem, sasProblem } from './sas-token.ts'
 
@@ -24,18 +26,17 @@ export async function authorizePublish(
   access: PublishAccess,
   request: FastifyRequest,
   target: Publishable,
-  { pathname: path, searchParams }: URL,
+  path: string,
 ): Promise<void> {
   const { headers, host } = request
-  const { authorization = '', 'aeg-sas-key': keyHeader, 'aeg-sas-token': sasHeader } = headers
-  const [, scheme = '', value = ''] = /^(\S+)\s*(.*)$/.exec(authorization) ?? []
-  const is = (name: string) => scheme.toLowerCase() === name
-  const key = [keyHeader].flat()[0] ?? searchParams.get('aeg-sas-key') ?? undefined
-  const sas = [sasHeader].flat()[0] ?? (is('sharedaccesssignature') ? value : undefined)
+  const { 'aeg-sas-key': keyHeader, 'aeg-sas-token': sasHeader } = headers
+  const given = readAuthorization(headers)
+  const key = [keyHeader].flat()[0] ?? queryOf(request).get('aeg-sas-key') ?? undefined
+  const sas = [sasHeader].flat()[0] ?? (given?.scheme === 'sharedaccesssignature' ? given.credential : undefined)
   if (key === undefined && sas === undefined) {
-    if (is('bearer')) return authorizeBearer(access, request, target, value)
+    if (given?.scheme === 'bearer') return authorizeBearer(access, request, target, given.credential)
     throw unauthorized(
-      headers.authorization === undefined
+      given === undefined
         ? 'Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key.'
         : 'Request has an unsupported Authorization scheme (must be SharedAccessSignature or Bearer).',
     )

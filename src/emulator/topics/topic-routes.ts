@@ -11,6 +11,7 @@ import { shownPath } from '../model/shown-text.ts'
 import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
@@ -54,7 +55,7 @@ export interface EventIntake {
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** False if the validation URL is unknown or expired. */
-  confirmValidation(id: string | undefined, token: string | undefined): boolean
+  confirmValidation(id: string, token: string): boolean
 }
 
 export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
@@ -86,7 +87,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
       const name = code ?? statusName(status)
       return new PublishFault(status, name, message ?? `The request failed: ${name}.`)
     },
-    bodyOf: (fault, requestId) => faultBody(fault, requestId, clock.now()),
+    bodyOf: (fault, { id }) => faultBody(fault, id, clock.now()),
   })
   app.addHook('onSend', async (request, reply, payload) => {
     reply.header('x-ms-request-id', request.id)
@@ -112,11 +113,10 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     // Below Azure's host name of the topic, the path differs from that of the route.
     const parsedUrl = URL.parse(request.originalUrl, 'http://localhost')
     if (!parsedUrl) throw notFound(url)
-    const { searchParams } = parsedUrl
-    const version = searchParams.get('api-version') ?? publishApiVersion
+    const version = queryOf(request).get('api-version') ?? publishApiVersion
     if (version !== publishApiVersion) throw unsupportedApiVersion(url, version)
     if (!admitsAddress(target, request.ip)) throw addressRefused(request.host, request.ip)
-    await authorizePublish(options, request, target, parsedUrl)
+    await authorizePublish(options, request, target, parsedUrl.pathname)
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     if (intake.full()) throw tooMany(reply)
     request.outcome.body = shownBody(body)
@@ -137,12 +137,12 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   // Resource Manager has all other paths, and would ask for a token.
   for (const path of ['/topics/*', '/namespaces/*']) app.all(path, refuseUnknown)
 
-  app.route<{ Querystring: Record<string, string | undefined> }>({
+  app.route({
     method: ['GET', 'POST'],
     url: '/eventsubscriptions/:name/validate',
     async handler(request, reply) {
-      const { id, token } = request.query
-      if (!intake.confirmValidation(id, token)) {
+      const query = queryOf(request)
+      if (!intake.confirmValidation(query.get('id') ?? '', query.get('token') ?? '')) {
         throw new PublishFault(400, 'BadRequest', 'The validation code is not known, or it has expired.')
       }
       return reply

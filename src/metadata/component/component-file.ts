@@ -7,8 +7,8 @@ import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
-import type { FolderTexts } from '../folder/component-folder.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
+import type { FolderTexts } from './component-folder.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }

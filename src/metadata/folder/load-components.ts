@@ -7,6 +7,7 @@ import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { checkVersion, componentTypes, isOurType } from '../component/component-definition.ts'
 import { type ComponentFile, isCutOff, isForApp, readComponentFiles } from '../component/component-file.ts'
+import type { FolderTexts } from '../component/component-folder.ts'
 import {
   type Component,
   type ResolvedComponent,
@@ -17,7 +18,6 @@ import { findField } from '../fields/find-field.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { byPlace, describeIssues } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
-import type { FolderTexts } from './component-folder.ts'
 import { findHolders, type Holders } from './holders.ts'
 import {
   createSecretSources,

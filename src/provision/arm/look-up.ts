@@ -3,6 +3,7 @@ import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { isTold } from '../decide/delivery-attribute.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
 import {
   type DeliveryAttribute,
   destinationOf,
@@ -14,7 +15,6 @@ import {
   withDestination,
 } from '../decide/subscription-properties.ts'
 import type { CallOptions, SubscriptionCalls } from './subscription-calls.ts'
-import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly properties: SubscriptionProperties }

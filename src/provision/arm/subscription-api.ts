@@ -4,13 +4,13 @@ import { ArmFailureError } from '../../azure/read-failure.ts'
 import { eventGridApiVersion } from '../../core/api-versions.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
 import { type ArmClientOptions, connectArm, getFromArm, resourceManagerOf } from './arm-client.ts'
 import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { completeWrite } from './complete-write.ts'
 import { type Detail, type LookedUp, lookUp } from './look-up.ts'
 import { bindSubscriptionCalls, type SubscriptionCalls, type SubscriptionWrite } from './subscription-calls.ts'
-import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
 export interface SubscriptionApiOptions extends Omit<ArmClientOptions, 'apiVersion'> {
   /** Time limit of one request, in ms. @default 30_000 */

@@ -3,8 +3,8 @@ import type { EventGridManagementClient, EventSubscriptions } from '@azure/arm-e
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { readJson } from '../../support/text/json-text.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
 import { type ArmRequest, getFromArm, sendToArm } from './arm-client.ts'
-import { type SubscriptionPlace, subscriptionIdOf } from './subscription-place.ts'
 
 type Get = NonNullable<Parameters<EventSubscriptions['get']>[2]>
 

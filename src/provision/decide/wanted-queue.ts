@@ -3,7 +3,7 @@ import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
 import type { Setting } from '../../metadata/fields/setting-value.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
-import { placeAt, placeOfQueue } from '../arm/subscription-place.ts'
+import { placeAt, placeOfQueue } from './subscription-place.ts'
 import {
   destinationName,
   destinationOf,

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
 import { resetToDefault, type Setting } from '../../metadata/fields/setting-value.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
-import type { SubscriptionPlace } from '../arm/subscription-place.ts'
 import { canonicalRecord } from './canonical-subscription.ts'
+import type { SubscriptionPlace } from './subscription-place.ts'
 import { destinationName, type SubscriptionProperties } from './subscription-properties.ts'
 
 export interface Refusal {

@@ -3,9 +3,9 @@ import { ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import { resetToDefault } from '../../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
-import { placeAt } from '../arm/subscription-place.ts'
 import { areAllEventTypes } from './canonical-subscription.ts'
 import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './delivery-attribute.ts'
+import { placeAt } from './subscription-place.ts'
 import {
   destinationName,
   destinationOf,

@@ -3,7 +3,7 @@ import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { querySecrets } from '../../core/scrub.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
-import { placeAt } from '../arm/subscription-place.ts'
+import { placeAt } from '../decide/subscription-place.ts'
 import { type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */

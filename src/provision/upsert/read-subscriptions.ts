@@ -1,9 +1,9 @@
 // Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure, untilHandshake } from '../../azure/resource-manager-refusal.ts'
-import { subscriptionIdOf } from '../arm/subscription-place.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
+import { subscriptionIdOf } from '../decide/subscription-place.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import {

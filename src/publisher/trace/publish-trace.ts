@@ -22,9 +22,9 @@ import {
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
 import { contextOfSpan, remoteSpan, type TraceContext } from '../../core/telemetry/trace-context.ts'
+import { withTraceContext } from '../payload/event-trace.ts'
 import type { CallEvents, WireEvent } from '../payload/to-events.ts'
 import type { TopicAnswer } from '../topic/topic-answer.ts'
-import { withTraceContext } from './event-trace.ts'
 
 interface SentCall {
   readonly context: Context | undefined

@@ -11,7 +11,7 @@ const put = (properties: unknown) => ({ method: 'PUT', body: JSON.stringify({ pr
 
 describe('throttling', () => {
   it('counts reads, writes and deletes of a principal, Event Grid’s own writes by their own counter', async () => {
-    const emulator = await startEmulator(owner)
+    const emulator = await startEmulator({ ...owner, clock: new ManualClock() })
     const scope = `/subscriptions/${emulator.subscriptionId}`
     const left = async (path: string, sent: Parameters<typeof sendArm>[2] = {}) => {
       const { headers } = await sendArm(emulator, path, sent)

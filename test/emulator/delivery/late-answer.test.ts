@@ -1,5 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createWebhookClient } from '../../../src/emulator/delivery/send/webhook-client.ts'
+import { ManualClock } from '../../../src/emulator/model/time/clock.ts'
 import { listen } from '../../support/listen.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
@@ -45,6 +47,34 @@ describe('an answer after the time-out', () => {
     await grid.clock.advance(10_000)
     await expect.poll(() => held.length).toBe(2)
     expect(grid.engine.pending()).toBe(1)
+  })
+
+  it('is waited for by 256 requests at most; a further one is given up', async () => {
+    const held: ServerResponse[] = []
+    const arrived = Promise.withResolvers<void>()
+    const port = await listen(createServer((_request, response) => held.push(response) === 257 && arrived.resolve()))
+    const clock = new ManualClock()
+    const client = createWebhookClient({ clock, ingress: () => undefined, trustedCertificates: [] })
+    onTestFinished(client.close)
+    const statuses: number[] = []
+    const answered = Promise.withResolvers<void>()
+    const take = (status: number) => statuses.push(status) === 256 && answered.resolve()
+    const late = { withinMs: 60_000, take: (status: number) => void take(status) }
+    const request = {
+      method: 'POST',
+      url: new URL(`http://127.0.0.1:${port}/`),
+      headers: {},
+      timeoutMs: 30_000,
+    } as const
+    const results = Promise.all(Array.from({ length: 257 }, () => client.send({ ...request, body: '{}', late })))
+    await arrived.promise
+    const givenUp = Promise.race(held.map((one) => new Promise((resolve) => one.once('close', () => resolve(one)))))
+    await clock.advance(30_000)
+    expect((await results).every(({ failure }) => failure?.outcome === 'TimedOut')).toBe(true)
+    const without = await givenUp
+    for (const one of held) if (one !== without) one.writeHead(200).end()
+    await answered.promise
+    expect(statuses).toHaveLength(256)
   })
 
   it('is waited for no longer than three minutes in all', async () => {

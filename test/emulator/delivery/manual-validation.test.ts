@@ -132,7 +132,10 @@ describe('a handshake that is answered without the consent', () => {
     const { emulator, state, outcomes } = await open({})
     await put(emulator)
     const callback = emulator.records.handshakes.last?.requestHeaders['webhook-request-callback'] ?? ''
-    expect((await fetch(callback.replace(emulator.endpoints.topics, emulator.proxy))).status).toBe(200)
+    const url = callback.replace(emulator.endpoints.topics, emulator.proxy)
+    const wrong = `${url.split('?')[0]}?id=none&id=none&token=none&token=none`
+    expect((await fetch(wrong)).status).toBe(400)
+    expect((await fetch(url)).status).toBe(200)
     await emulator.idle()
     expect(state()).toEqual(['Succeeded'])
     expect(outcomes()).toEqual(['awaiting-manual-action', 'validated'])

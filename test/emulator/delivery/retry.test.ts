@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createOperations } from '../../../src/emulator/arm/subscriptions/operations.ts'
+import { createOperations } from '../../../src/emulator/arm/call/operations.ts'
 import { createProvisioning } from '../../../src/emulator/arm/subscriptions/provisioning.ts'
 import { withInForce } from '../../../src/emulator/model/resources/event-subscription.ts'
 import { createNamespaceStore } from '../../../src/emulator/model/resources/namespace-store.ts'

@@ -52,6 +52,7 @@ describe('a storage queue', () => {
     expect(emulator.records.deliveries.last).toMatchObject({
       status: 404,
       outcome: 'retry',
+      error: 'the queue does not exist',
       url: `${storageAccount}/queueServices/default/queues/later`,
     })
     expect(emulator.pending).toBe(1)

@@ -33,6 +33,17 @@ it('does not fire a cancelled timer, nor one before it is moved', async () => {
   expect(clock.waiting).toBe(0)
 })
 
+it('keeps the order of what is left after thousands of timers were cancelled', async () => {
+  const clock = new ManualClock(0)
+  const fired: number[] = []
+  for (const ms of [30, 10, 20, 10]) clock.setTimer(ms, () => fired.push(ms))
+  for (let count = 0; count < 5_000; count++) clock.setTimer(count, () => fired.push(-1))()
+  expect(clock.waiting).toBe(4)
+  expect(clock.nextTimer).toBe(10)
+  await clock.advance(100)
+  expect(fired).toEqual([10, 10, 20, 30])
+})
+
 it('waits after each timer for what it began', async () => {
   const clock = new ManualClock(0)
   const log: string[] = []

@@ -29,6 +29,15 @@ it('makes one context per host name and keeps it', () => {
   expect(authority.contextFor('a.example')).not.toBe(authority.contextFor('b.example'))
 })
 
+it('keeps the contexts of a thousand host names: clients choose the names', () => {
+  const authority = createCertificateAuthority()
+  const first = authority.contextFor('0.example')
+  for (let index = 1; index < 1000; index++) authority.contextFor(`${index}.example`)
+  expect(authority.contextFor('0.example')).toBe(first)
+  authority.contextFor('1000.example')
+  expect(authority.contextFor('0.example')).not.toBe(first)
+})
+
 it.each([
   { name: 'an object id with long arcs', made: derObjectId('1.2.840.10045.4.3.2'), hex: '06082a8648ce3d040302' },
   { name: 'a small integer', made: derInteger(Buffer.from([2])), hex: '020102' },

@@ -123,22 +123,6 @@ describe('after a restart on the same state file', () => {
     expect(endpoints.resourceManager).toContain(`:${port}`)
   })
 
-  it('knows the topics of a file that was written before there were domains', async () => {
-    const file = stateFile()
-    const first = await startEmulator({ state: file })
-    const { keys, id } = first.topic('orders')
-    await first.close()
-    const database = new DatabaseSync(file)
-    const { value } = database.prepare("SELECT value FROM kept WHERE kind = 'resource'").get() ?? {}
-    const { type: _type, label: _label, ...topic } = JSON.parse(String(value))
-    database.exec("DELETE FROM kept WHERE kind = 'resource'")
-    database.prepare("INSERT INTO kept VALUES ('topic', 'orders', ?)").run(JSON.stringify(topic))
-    database.close()
-    const second = await startEmulator({ state: file })
-    expect(second.topic('orders')).toMatchObject({ id, keys })
-    expect(second.topics()).toHaveLength(1)
-  })
-
   it('has the same certificate authority and client secret, and honours the tokens it gave', async () => {
     const file = stateFile()
     const first = await startEmulator({ state: file })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readFolder } from '../../../src/metadata/folder/component-folder.ts'
+import { readFolder } from '../../../src/metadata/component/component-folder.ts'
 import { componentChecks } from '../../../src/sidecar/check/component-checks.ts'
 import { loadChecked } from '../../../src/sidecar/check/load-checked.ts'
 import { checkIds } from '../../../src/sidecar/check/report/check-ids.ts'

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { otherFiles, readFolder } from '../../../src/metadata/folder/component-folder.ts'
+import { otherFiles, readFolder } from '../../../src/metadata/component/component-folder.ts'
 import { watchState } from '../../../src/support/time/watch-state.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 

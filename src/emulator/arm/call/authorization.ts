@@ -5,10 +5,10 @@ import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, rolesAt } from '../../entra/roles.ts'
 import { covers, sameName } from '../../model/resources/resource-ids.ts'
 import type { RoleAssignment } from '../../model/resources/role-assignment.ts'
-import { answerResource } from '../resources/resource-answers.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { TargetOf } from './path.ts'
+import { answerResource } from './resource-answers.ts'
 import { writeStatus } from './write-statuses.ts'
 
 const assignmentBody = z.object({

@@ -1,18 +1,15 @@
 // What ARM tells of the cloud before a client signs in: `GET /metadata/endpoints`, in the shapes of its api-versions.
-import { z } from 'zod'
 import { armErrors } from './errors.ts'
 
 const audiences = ['https://management.core.windows.net/', 'https://management.azure.com/']
-const versionQuery = z.object({ 'api-version': z.string().min(1) })
 
 /**
  * The endpoints of the cloud, with the emulator for Resource Manager and Entra. Azure CLI reads those of 2015, Terraform those
  * of 2022. Throws an ArmError without an api-version. @param host the host and port of the request
  */
-export function answerMetadata(host: string, query: unknown): object {
-  const asked = versionQuery.safeParse(query)
-  if (!asked.success) throw armErrors.missingApiVersion()
-  const version = asked.data['api-version']
+export function answerMetadata(host: string, query: URLSearchParams): object {
+  const version = query.get('api-version')
+  if (!version) throw armErrors.missingApiVersion()
   if (version < '2019') return oldMetadata(host)
   const metadata = newMetadata(host)
   // The versions before 2022 list the clouds.

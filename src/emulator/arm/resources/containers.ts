@@ -2,10 +2,10 @@
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { isBelow, resourceGroupId, sameName } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
-import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { answerList } from './resource-answers.ts'
+import { answerList } from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
 import { answerResourceGroup, answerResourceGroups } from './resource-groups.ts'
 
 /** Azure subscriptions, resource groups, and the resources in both. */

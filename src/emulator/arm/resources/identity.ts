@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { enumeration } from '../../model/enumeration.ts'
-import { stableGuid } from '../../model/resources/stable-guid.ts'
+import { stableGuid } from '../../model/stable-guid.ts'
 
 /** The identity of a topic, domain, system topic or namespace, as requested. */
 export const resourceIdentity = z.looseObject({

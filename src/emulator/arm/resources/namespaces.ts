@@ -10,7 +10,7 @@ import type { QueueSubscription } from '../../model/resources/queue-subscription
 import { named, parentId } from '../../model/resources/resource-ids.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
-import { parseQueueSubscription, viewQueueSubscription } from '../subscriptions/queue-subscriptions.ts'
+import { answerKeys, parseBody } from '../call/resource-answers.ts'
 import { resourceIdentity } from './identity.ts'
 import {
   deleteNamespace,
@@ -19,7 +19,7 @@ import {
   storeNamespaceTopic,
   storeQueueSubscription,
 } from './namespace-contents.ts'
-import { answerKeys, parseBody } from './resource-answers.ts'
+import { parseQueueSubscription, viewQueueSubscription } from './queue-subscriptions.ts'
 import { keepLocation, requireName, resourcesOf } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())

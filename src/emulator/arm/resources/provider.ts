@@ -3,7 +3,7 @@ import type { AzureSubscription } from '../../entra/directory.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, requireAccess } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { answerList } from './resource-answers.ts'
+import { answerList } from '../call/resource-answers.ts'
 
 const readAction = 'Microsoft.Resources/subscriptions/providers/read'
 const resourceTypes = ['domains', 'systemTopics', 'topics', 'namespaces', 'eventSubscriptions']

@@ -4,11 +4,11 @@ import type { AzureSubscription } from '../../entra/directory.ts'
 import type { ResourceGroup } from '../../model/resources/resource.ts'
 import { isBelow, regionName, resourceGroupId } from '../../model/resources/resource-ids.ts'
 import { type ArmAnswer, type ArmCall, requireAccess } from '../call/call.ts'
-import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
+import { answerList, parseBody } from '../call/resource-answers.ts'
 import { writeStatus } from '../call/write-statuses.ts'
+import type { ArmContext } from '../context.ts'
 import { deleteNamespace } from './namespace-contents.ts'
-import { answerList, parseBody } from './resource-answers.ts'
 import { removeResource } from './resources.ts'
 
 const changeBody = z.object({ tags: z.record(z.string(), z.string()).nullish() })

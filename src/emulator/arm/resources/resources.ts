@@ -4,12 +4,10 @@ import { isOfType, type Resource, type ResourceOf } from '../../model/resources/
 import { isBelow, regionName, sameName } from '../../model/resources/resource-ids.ts'
 import { locationOf } from '../../model/resources/store.ts'
 import type { ArmAnswer, ArmCall } from '../call/call.ts'
-import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { visibleIn } from '../call/field-versions.ts'
+import type { Change } from '../call/operations.ts'
 import type { ResourceType, TargetOf } from '../call/path.ts'
-import type { Change } from '../subscriptions/operations.ts'
-import { viewIdentity } from './identity.ts'
 import {
   answerKeys,
   answerList,
@@ -17,7 +15,9 @@ import {
   authorizeCall,
   resourceAction,
   writeAnswer,
-} from './resource-answers.ts'
+} from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
+import { viewIdentity } from './identity.ts'
 
 /** A PUT or PATCH of a resource, which may not exist. */
 export interface ResourceWrite extends ArmContext {

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import type { SystemTopic } from '../../model/resources/resource.ts'
 import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
-import { stableGuid } from '../../model/resources/stable-guid.ts'
+import { stableGuid } from '../../model/stable-guid.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
+import { parseBody } from '../call/resource-answers.ts'
 import { findTopicType, topicTypeOf } from './event-types.ts'
 import { resourceIdentity } from './identity.ts'
-import { parseBody } from './resource-answers.ts'
 import { keepLocation, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({

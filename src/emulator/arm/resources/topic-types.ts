@@ -3,8 +3,8 @@ import { requireEventGridVersion } from '../call/api-versions.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
+import { answerList, authorizeCall } from '../call/resource-answers.ts'
 import { findTopicType, type TopicType, topicTypeOf, topicTypes } from './event-types.ts'
-import { answerList, authorizeCall } from './resource-answers.ts'
 
 /** The kinds of sources of Azure, and their event types. Any caller may read them. */
 export function answerTopicTypes(call: ArmCall, target: TargetOf<'topicTypes'>): ArmAnswer {

@@ -4,11 +4,11 @@ import { destinationOf, type EventSubscription } from '../../model/resources/eve
 import { eventSubscriptionId } from '../../model/resources/resource-ids.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
-import type { ArmContext } from '../call/context.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
+import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
 import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
-import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../resources/resource-answers.ts'
 import { parseEventSubscription } from './read-settings.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 

@@ -4,8 +4,8 @@ import { covers, regionName } from '../../model/resources/resource-ids.ts'
 import type { ArmAnswer, ArmCall, ArmResources } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
+import { answerList } from '../call/resource-answers.ts'
 import { topicTypeOf } from '../resources/event-types.ts'
-import { answerList } from '../resources/resource-answers.ts'
 import { authorizeAt, eventSubscriptionType, regionAt, viewAt } from './event-subscriptions.ts'
 
 type Target = TargetOf<'eventSubscriptions'>

@@ -9,10 +9,10 @@ import type { Store } from '../../model/resources/store.ts'
 import type { CancelTimer, Clock } from '../../model/time/clock.ts'
 import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
+import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
 import { parseArmScope } from '../call/path.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
 import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
-import { internalMessage, type Operation, type OperationResult, type Operations } from './operations.ts'
 
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']

@@ -154,8 +154,8 @@ function createOpenValidations(clock: Clock, validMs: number) {
       })
     },
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
-    confirm(id: string | undefined, token: string | undefined): boolean {
-      const waiting = id === undefined ? undefined : open.get(id.toUpperCase())
+    confirm(id: string, token: string): boolean {
+      const waiting = open.get(id.toUpperCase())
       if (!waiting || waiting.token !== token) return false
       waiting.settle('validated')
       return true

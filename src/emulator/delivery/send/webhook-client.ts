@@ -43,7 +43,7 @@ const whole: BodyPart = { bytes: answerLimitBytes }
  * Makes the client, which sends requests to subscribers over kept-alive connections. It follows no redirects, and reads the first
  * 64 KiB of an answer.
  */
-export function createWebhookClient(options: DeliveryOptions) {
+export function createWebhookClient(options: Pick<DeliveryOptions, 'clock' | 'ingress' | 'trustedCertificates'>) {
   // The queues bound the number of requests; a pool that queues requests could not be emptied.
   const pool = { keepAlive: true, scheduling: 'lifo' } as const
   const plain = new http.Agent(pool)

@@ -1,8 +1,8 @@
 // Types of topics, domains, domain topics, system topics, resource groups.
 
-import type { InputSchemaMapping } from '../events/input-schema-mapping.ts'
 import type { AccessKeys } from './access-keys.ts'
 import type { InputSchema } from './input-schema.ts'
+import type { InputSchemaMapping } from './input-schema-mapping.ts'
 
 /** What custom topics, domains, system topics and namespaces have in common. */
 export interface TrackedResource {

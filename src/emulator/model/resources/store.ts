@@ -1,5 +1,5 @@
 // Storage of topics, domains, event subscriptions, resource groups; URL label where two regions share a name.
-import { createCollection, noShelves, type Shelf, type Shelves } from './collection.ts'
+import { createCollection, noShelves, type Shelves } from './collection.ts'
 import type { EventSubscription } from './event-subscription.ts'
 import {
   isOfType,
@@ -8,7 +8,6 @@ import {
   type Resource,
   type ResourceGroup,
   type ResourceOf,
-  type Topic,
   type TrackedType,
   trackedTypes,
 } from './resource.ts'
@@ -24,9 +23,7 @@ export type Store = ReturnType<typeof createStore>
  * @param shelves @default in memory
  */
 export function createStore(shelves: Shelves = noShelves) {
-  const shelf = shelves<Resource>('resource')
-  moveTopics(shelves('topic'), shelf)
-  const resources = createCollection(shelf, ({ type }) => type)
+  const resources = createCollection(shelves<Resource>('resource'), ({ type }) => type)
   const groups = createCollection(shelves<ResourceGroup>('resource group'), ({ subscriptionId }) => subscriptionId)
   const subscriptions = createCollection(shelves<EventSubscription>('event subscription'), ({ scope }) => scope)
   const roleAssignments = createCollection(shelves<RoleAssignment>('role assignment'))
@@ -75,14 +72,6 @@ export function createStore(shelves: Shelves = noShelves) {
     subscriptions,
     /** Those that were made through Resource Manager. */
     roleAssignments,
-  }
-}
-
-/** State files written before there were domains hold custom topics alone, by name. */
-function moveTopics(from: Shelf<Omit<Topic, 'type' | 'label'>>, to: Shelf<Resource>): void {
-  for (const topic of from.all()) {
-    to.put(topic.id.toLowerCase(), { ...topic, type: 'topics', label: topic.name })
-    from.delete(topic.name.toLowerCase())
   }
 }
 

@@ -1,5 +1,6 @@
 // `ManualClock` for tests: `advance`, timers that move only by hand.
 import { type CancelTimer, type Clock, createClock } from '../../../support/time/clock.ts'
+import { DueQueue } from './due-queue.ts'
 
 export type { CancelTimer, Clock }
 
@@ -11,13 +12,19 @@ interface Timer {
   readonly callback: () => void
 }
 
+/** Cancelled timers that the queue may hold beside as many as are set. */
+const cancelledRoom = 1_000
+
 /**
  * A clock that moves only when {@link ManualClock.advance} is called, so that a day of retries runs in a second.
  * Pass it to the emulator as its `clock`.
  */
 export class ManualClock implements Clock {
   #now: number
+  /** The timers that are set, in the order in which they were. */
   readonly #timers = new Set<Timer>()
+  /** The same by their time. Holds cancelled ones too, which `#next` leaves out. */
+  #queue = new DueQueue<Timer>()
   readonly #settlers = new Set<() => Promise<unknown>>()
 
   /** @param start the clock's first time, in milliseconds since 1970. @default the present */
@@ -32,7 +39,11 @@ export class ManualClock implements Clock {
   setTimer(ms: number, callback: () => void): CancelTimer {
     const timer = { due: this.#now + Math.max(ms, 0), callback }
     this.#timers.add(timer)
-    return () => void this.#timers.delete(timer)
+    this.#queue.add(timer.due, timer)
+    return () => {
+      this.#timers.delete(timer)
+      if (this.#queue.size > 2 * this.#timers.size + cancelledRoom) this.#dropCancelled()
+    }
   }
 
   /**
@@ -50,7 +61,7 @@ export class ManualClock implements Clock {
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
     await this.#settle()
-    for (let timer = this.#nextUntil(target); timer; timer = this.#nextUntil(target)) {
+    for (let timer = this.#next(); timer && timer.due <= target; timer = this.#next()) {
       this.#timers.delete(timer)
       this.#now = Math.max(this.#now, timer.due)
       timer.callback()
@@ -66,13 +77,20 @@ export class ManualClock implements Clock {
 
   /** When the next timer is due, in milliseconds since 1970. */
   get nextTimer(): number | undefined {
-    return this.#nextUntil(Number.POSITIVE_INFINITY)?.due
+    return this.#next()?.due
   }
 
-  #nextUntil(limit: number): Timer | undefined {
-    let next: Timer | undefined
-    for (const timer of this.#timers) if (timer.due <= limit && (!next || timer.due < next.due)) next = timer
-    return next
+  #next(): Timer | undefined {
+    for (let first = this.#queue.first; first; first = this.#queue.first) {
+      if (this.#timers.has(first)) return first
+      this.#queue.take(first.due)
+    }
+    return undefined
+  }
+
+  #dropCancelled(): void {
+    this.#queue = new DueQueue()
+    for (const timer of this.#timers) this.#queue.add(timer.due, timer)
   }
 
   async #settle(): Promise<void> {

@@ -22,6 +22,10 @@ export class DueQueue<T> {
     return this.#heap
   }
 
+  get first(): T | undefined {
+    return this.#heap[0]?.item
+  }
+
   /** Due time of the first item. */
   get nextDue(): number | undefined {
     return this.#heap[0]?.due

@@ -3,15 +3,8 @@ import { createDefaultHttpClient, createPipelineFromOptions, createPipelineReque
 import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
 import { trustPolicies } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
-import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-
-export interface ClockSource {
-  /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
-  url(): string
-  /** The check that reports why there is no answer. */
-  readonly reachedBy: CheckId
-}
+import type { ClockSource } from '../world/clock-source.ts'
 
 const maxSeconds = 60
 

@@ -1,7 +1,7 @@
 // Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
 import { decideUpsert } from '../../../provision/decide/decide-upsert.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
-import { readFinding } from '../judge/arm-finding.ts'
+import { readFinding } from '../report/arm-finding.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
 import type { PullPlace } from '../world/pull-world.ts'
 import {

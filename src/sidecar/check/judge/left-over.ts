@@ -1,7 +1,7 @@
 // Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming.
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
-import { placeAt } from '../../../provision/arm/subscription-place.ts'
+import { placeAt } from '../../../provision/decide/subscription-place.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import { type Finding, warning } from '../report/finding.ts'

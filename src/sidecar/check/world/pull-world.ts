@@ -9,8 +9,8 @@ import type { WantedSubscription } from '../../../provision/decide/wanted-subscr
 import { pullFailureContext } from '../../../provision/upsert/failure-context.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import type { ClockSource } from '../checks/check-clock.ts'
 import { type AzurePlace, actionsOn, reachArm, readLimitMs } from './azure-place.ts'
+import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
 import type { Surroundings } from './world.ts'
 

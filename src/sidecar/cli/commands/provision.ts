@@ -11,7 +11,7 @@ import {
   readComponentOptions,
   type UsableComponent,
   usableComponents,
-} from '../files/checked-components.ts'
+} from '../options/checked-components.ts'
 import { readDuration } from '../options/duration-option.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { flag, optionLines, parseOptions, text } from '../options/parse-options.ts'

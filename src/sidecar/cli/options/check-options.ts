@@ -2,8 +2,8 @@
 
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
-import { componentOptions, readComponentOptions } from '../files/checked-components.ts'
 import { wrongOption } from '../usage-error.ts'
+import { componentOptions, readComponentOptions } from './checked-components.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text, texts } from './parse-options.ts'

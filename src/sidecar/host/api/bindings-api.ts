@@ -11,7 +11,7 @@ import { memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
 import { whileAwaited } from '../../shared/caller-signal.ts'
 import { tooManyNames } from '../../shared/metadata-names.ts'
-import { type ApiOptions, apiMetadata } from './api-metadata.ts'
+import { type ApiOptions, apiMetadata } from '../api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
 
 export interface BindingsApiOptions extends ApiOptions {

@@ -2,7 +2,7 @@
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
-import { armFinding, isForbidden, readFinding } from '../../judge/arm-finding.ts'
+import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 

@@ -1,7 +1,7 @@
 // Check `azure/scope`: does the resource exist; API versions used to ask.
 import { eventGridApiVersion, resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
-import { readFinding } from '../../judge/arm-finding.ts'
+import { readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
 

@@ -1,8 +1,8 @@
 // Answer of Dapr's metadata API: components, capabilities, runtime version, application connection.
-import type { Secret } from '../../../core/secret.ts'
-import type { AppChannelOptions } from '../app/app-channel.ts'
-import type { Host } from '../host.ts'
-import type { CallOutput } from './call-output.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { CallOutput } from './api/call-output.ts'
+import type { AppChannelOptions } from './app/app-channel.ts'
+import type { Host } from './host.ts'
 
 interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
   readonly protocol?: 'http' | 'grpc'

@@ -1,9 +1,9 @@
 // What the calls of Resource Manager read and change.
-import type { Namespace } from '../../model/resources/namespace.ts'
-import type { NamespaceContents } from '../resources/namespace-contents.ts'
-import type { Operations } from '../subscriptions/operations.ts'
-import type { Provisioning } from '../subscriptions/provisioning.ts'
-import type { ArmResources } from './call.ts'
+import type { Namespace } from '../model/resources/namespace.ts'
+import type { ArmResources } from './call/call.ts'
+import type { Operations } from './call/operations.ts'
+import type { NamespaceContents } from './resources/namespace-contents.ts'
+import type { Provisioning } from './subscriptions/provisioning.ts'
 
 export interface ArmContext extends ArmResources, NamespaceContents {
   readonly operations: Operations

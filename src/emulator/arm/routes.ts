@@ -1,30 +1,31 @@
 // ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readJson } from '../../../support/text/json-text.ts'
-import { bearerToken } from '../../entra/bearer-token.ts'
-import type { TokenIssuer, VerifiedToken } from '../../entra/token-issuer.ts'
-import { knownResources } from '../../entra/token-request.ts'
-import { recordedBodyLimit } from '../../records/records.ts'
-import { serveFace } from '../../server/face.ts'
-import type { RecordingOptions } from '../../server/recording.ts'
-import { answerContainer } from '../resources/containers.ts'
-import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from '../resources/namespaces.ts'
-import { answerProvider, answerProviders } from '../resources/provider.ts'
-import type { AnswerResource } from '../resources/resources.ts'
-import { answerSystemTopics } from '../resources/system-topics.ts'
-import { answerEventTypes, answerTopicTypes } from '../resources/topic-types.ts'
-import { answerDomains, answerDomainTopics, answerTopics } from '../resources/topics-and-domains.ts'
-import { answerEventSubscription } from '../subscriptions/event-subscriptions.ts'
-import { listEventSubscriptions } from '../subscriptions/lists.ts'
-import { answerOperation } from '../subscriptions/operations.ts'
-import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './authorization.ts'
-import type { ArmAnswer, ArmCall } from './call.ts'
+import { readJson } from '../../support/text/json-text.ts'
+import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
+import { knownResources } from '../entra/token-request.ts'
+import { recordedBodyLimit } from '../records/records.ts'
+import { readAuthorization } from '../server/authorization.ts'
+import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
+import type { RecordingOptions } from '../server/recording.ts'
+import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './call/authorization.ts'
+import type { ArmAnswer, ArmCall } from './call/call.ts'
+import { ArmError, armErrors, usualArmCode } from './call/errors.ts'
+import { answerMetadata } from './call/metadata-endpoints.ts'
+import { answerOperation } from './call/operations.ts'
+import { type ArmTarget, parseArmPath, parseArmScope, type ResourceType } from './call/path.ts'
+import { createArmRequestLimits } from './call/request-limits.ts'
 import type { ArmContext } from './context.ts'
-import { ArmError, armErrors, usualArmCode } from './errors.ts'
-import { answerMetadata } from './metadata-endpoints.ts'
-import { type ArmTarget, parseArmPath, parseArmScope, type ResourceType } from './path.ts'
-import { createArmRequestLimits } from './request-limits.ts'
+import { answerContainer } from './resources/containers.ts'
+import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from './resources/namespaces.ts'
+import { answerProvider, answerProviders } from './resources/provider.ts'
+import type { AnswerResource } from './resources/resources.ts'
+import { answerSystemTopics } from './resources/system-topics.ts'
+import { answerEventTypes, answerTopicTypes } from './resources/topic-types.ts'
+import { answerDomains, answerDomainTopics, answerTopics } from './resources/topics-and-domains.ts'
+import { answerEventSubscription } from './subscriptions/event-subscriptions.ts'
+import { listEventSubscriptions } from './subscriptions/lists.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
@@ -81,13 +82,13 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   })
 
   // Clients read it before they sign in.
-  app.get('/metadata/endpoints', async ({ host, query }) => answerMetadata(host, query))
+  app.get('/metadata/endpoints', async (request) => answerMetadata(request.host, queryOf(request)))
 
   app.all('/*', async (request: FastifyRequest, reply: FastifyReply) => {
-    const [sent = '', search = ''] = request.url.split(/\?(.*)/s)
+    const [sent = ''] = request.url.split('?')
     // Azure takes them for one (recorded, PowerShell 2024); SDKs send two for a scope that begins with a slash.
     const path = sent.replace(/^\/+/, '/')
-    const query = new URLSearchParams(search)
+    const query = queryOf(request)
     const apiVersion = query.get('api-version')
     if (apiVersion === null || apiVersion === '') throw armErrors.missingApiVersion()
     const caller = await authenticate(options, request)
@@ -178,12 +179,11 @@ async function authenticate(
   { tokens, baseUrl }: Pick<ArmRouteOptions, 'tokens' | 'baseUrl'>,
   request: FastifyRequest,
 ): Promise<VerifiedToken> {
-  const { authorization } = request.headers
-  if (!authorization) throw armErrors.missingToken()
-  const bearer = bearerToken(authorization)
-  if (!bearer) throw armErrors.wrongScheme()
+  const given = readAuthorization(request.headers)
+  if (!given) throw armErrors.missingToken()
+  if (given.scheme !== 'bearer' || given.credential === '') throw armErrors.wrongScheme()
   const audience = [baseUrl(), `https://${request.host}`, ...knownResources.filter((one) => one.includes('management'))]
-  const verdict = await tokens.verifyToken(bearer, { audience })
+  const verdict = await tokens.verifyToken(given.credential, { audience })
   if ('token' in verdict) return verdict.token
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))

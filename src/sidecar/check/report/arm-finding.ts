@@ -8,8 +8,8 @@ import {
   type Verdict,
 } from '../../../azure/resource-manager-refusal.ts'
 import { BindingError } from '../../../core/errors.ts'
-import type { CheckId } from '../report/check-ids.ts'
-import { type Finding, failed, failedBy, warning } from '../report/finding.ts'
+import type { CheckId } from './check-ids.ts'
+import { type Finding, failed, failedBy, warning } from './finding.ts'
 
 /** The check that reports each kind of failure. */
 const about: Readonly<Partial<Record<Verdict, CheckId>>> = {

@@ -6,9 +6,9 @@ import { dotNetTime } from '../../model/events/event-grid-time.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { WorkCounter } from '../../model/time/work-counter.ts'
 import { refusals } from '../../server/unreadable-request.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from '../call/call.ts'
-import { ArmError, type ArmErrorDetail, armErrors } from '../call/errors.ts'
-import type { TargetOf } from '../call/path.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
+import { ArmError, type ArmErrorDetail, armErrors } from './errors.ts'
+import type { TargetOf } from './path.ts'
 
 export type OperationResult =
   | { readonly status: 'Succeeded' }

@@ -6,10 +6,10 @@ import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent } from '../pending-event.ts'
-import type { DeliveryAttempt } from '../queue/attempt-results.ts'
-import { deadLetterDestinationOf } from '../queue/dead-letter.ts'
-import type { Channels, PreparedRequest, WebhookResult } from './channel.ts'
-import { shownAnswer, shownHeaders, shownUrl } from './delivery-request.ts'
+import type { Channels, PreparedRequest, WebhookResult } from '../send/channel.ts'
+import { shownAnswer, shownHeaders, shownUrl } from '../send/delivery-request.ts'
+import type { DeliveryAttempt } from './attempt-results.ts'
+import { deadLetterDestinationOf } from './dead-letter.ts'
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */
 export type Deliver = (

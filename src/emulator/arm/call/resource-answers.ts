@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type AccessKeys, randomKey } from '../../model/resources/access-keys.ts'
 import { regionName } from '../../model/resources/resource-ids.ts'
-import { requireEventGridVersion } from '../call/api-versions.ts'
+import { requireEventGridVersion } from './api-versions.ts'
 import {
   type ArmAnswer,
   type ArmCall,
@@ -13,10 +13,10 @@ import {
   requireExistence,
   requireRegistration,
   resolveScope,
-} from '../call/call.ts'
-import { type ArmError, armErrors } from '../call/errors.ts'
-import { type WrittenType, writeStatus } from '../call/write-statuses.ts'
-import type { Operation } from '../subscriptions/operations.ts'
+} from './call.ts'
+import { type ArmError, armErrors } from './errors.ts'
+import type { Operation } from './operations.ts'
+import { type WrittenType, writeStatus } from './write-statuses.ts'
 
 /** What a call of Event Grid does, and where. */
 export interface ResourceAccess {

@@ -1,14 +1,14 @@
 // The components that `--components` and `--secrets` name, read for `check`, `provision` and `replay`; the ones asked for.
 import { stat } from 'node:fs/promises'
-import { type FolderTexts, readFolder } from '../../../metadata/folder/component-folder.ts'
+import { type FolderTexts, readFolder } from '../../../metadata/component/component-folder.ts'
 import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
 import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { type CheckedComponent, type LoadCheckedOptions, loadChecked } from '../../check/load-checked.ts'
-import { text, texts } from '../options/parse-options.ts'
+import { textOrError } from '../files/read-text.ts'
+import { unreadableComponents } from '../files/unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
-import { textOrError } from './read-text.ts'
-import { unreadableComponents } from './unreadable-components.ts'
+import { text, texts } from './parse-options.ts'
 
 const defaultComponents = './components'
 

@@ -1,8 +1,8 @@
 // Options shared by input and output side: endpoints, host credential, logger, clock.
 
-import type { CredentialOptions } from '../../azure/credential.ts'
-import type { Logger } from '../../core/logger.ts'
-import type { SteadyClock } from '../../support/time/clock.ts'
+import type { CredentialOptions } from '../azure/credential.ts'
+import type { Logger } from '../core/logger.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
 
 export interface SideOptions extends Pick<CredentialOptions, 'endpoints' | 'hostCredential'> {
   readonly logger: Logger
