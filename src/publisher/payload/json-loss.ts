@@ -109,8 +109,8 @@ function namedBeside(value: object, name: string | undefined): Loss | undefined 
 
 /**
  * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields or
- * getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is written by them, whatever it
- * calls itself.
+ * getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is written by them,
+ * whatever it calls itself.
  */
 function hiddenContent(value: object): Loss | undefined {
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
