@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import { PassThrough, Readable, Stream, Writable } from 'node:stream'
+import { EventEmitter, once } from 'node:events'
+import { Duplex, PassThrough, Readable, Stream, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
@@ -37,6 +37,13 @@ it('shows 120 characters of the id of an event that failed', async () => {
   expect(line?.fields).toMatchObject({ id: `${'i'.repeat(120)}…` })
 })
 
+/** A stream that was read to its end, and is still written. */
+async function readOfTwoWays(): Promise<Duplex> {
+  const stream = new Duplex({ read: () => void stream.push(null), write: () => {} })
+  await once(stream.resume(), 'end')
+  return stream
+}
+
 const secondCopy = new URL('../../src/core/event.ts', import.meta.url).href
 
 class OwnReject extends RejectEvent {}
@@ -56,6 +63,7 @@ describe('a handler that returns before its work has ended', () => {
     { name: 'a readable stream of Node', result: () => Readable.from([1]), said: 'an async iterable' },
     { name: 'a stream that is piped', result: () => Readable.from(['1']).pipe(new PassThrough()), said: 'an async' },
     { name: 'a writable stream', result: () => new Writable({ write: (_chunk, _, done) => done() }), said: 'a stream' },
+    { name: 'a connection whose writing goes on', result: readOfTwoWays, said: 'an async iterable' },
     { name: 'a web stream', result: () => new ReadableStream(), said: 'an async iterable' },
     { name: 'an observable', result: () => ({ subscribe: () => ({}) }), said: 'an observable' },
     { name: 'an old observable', result: () => ({ '@@observable': () => ({}) }), said: 'an observable' },
