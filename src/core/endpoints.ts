@@ -28,7 +28,7 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
  */
 export function topicUrl(endpoint: string, { topics }: Endpoints): string {
   const url = new URL(endpoint)
-  const name = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)$/.exec(url.hostname)?.[1]
+  const name = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)\.?$/.exec(url.hostname)?.[1]
   if (topics === undefined || name === undefined) return endpoint
   if (url.pathname.startsWith('/topics/')) return new URL(`/namespaces/${name}${url.pathname}`, topics).href
   return new URL(`/topics/${name}${url.pathname === '/' ? '/api/events' : url.pathname}`, topics).href

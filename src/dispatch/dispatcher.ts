@@ -17,6 +17,8 @@ export interface DispatcherOptions extends DeliverySource, HandlerReports {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly clock: Pick<Clock, 'setTimer'>
+  /** Outcomes that are remembered for events that may come again. @default that of createKnownOutcomes */
+  readonly maxKnownOutcomes?: number | undefined
   /** Called when a handler has ended, however late: its call is free. */
   readonly onCallEnd?: (() => void) | undefined
 }
@@ -77,7 +79,7 @@ export function createDispatcher(options: DispatcherOptions) {
     onFree: (work) => inContext(work, () => proceed(leaveQueue(work), 'with a free call')),
   })
   const running: Call[] = []
-  const known = createKnownOutcomes()
+  const known = createKnownOutcomes(options.maxKnownOutcomes)
   let unsettled = 0
   let stopped = false
   let idle: PromiseWithResolvers<void> | undefined

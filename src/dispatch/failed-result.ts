@@ -27,6 +27,8 @@ export function failedResult(result: unknown): string | undefined {
     try {
       const found = failedPart(part)
       if (found !== undefined) failure ??= part.place === 'whole' ? found : `a value that holds ${found}`
+      // Of a large object even its names take time.
+      if (looked >= maxMembers) continue
       for (const member of membersOf(part.value)) {
         if (++looked > maxMembers) break
         if (!isObject(member) || seen.has(member)) continue
@@ -49,7 +51,8 @@ function failedPart({ value, place }: Part): string | undefined {
     return `a promise that is not awaited; ${whenDone}`
   }
   if (isError(value)) return `an Error (${readThrown(value).reason}); ${mustThrow}`
-  if (isFailedResponse(value)) return `a Response with the status ${Reflect.get(value, 'status')}; ${mustThrow}`
+  const response = responseIn(value)
+  if (response) return response.ok ? undefined : `a Response with the status ${response.status}; ${mustThrow}`
   const rejection = rejectionIn(value)
   if (rejection) return `a settled promise that was rejected (${readThrown(rejection.reason).reason}); ${mustThrow}`
   const unfinished = place === 'object' ? undefined : unfinishedItem(value)
@@ -61,13 +64,16 @@ function ignoreRejection(value: object): void {
   if (types.isPromise(value)) Promise.prototype.then.call(value, undefined, () => {})
 }
 
-/** Of `fetch`, of a library like it, or of another realm. */
-function isFailedResponse(value: object): boolean {
-  return (
-    Reflect.get(value, 'ok') === false &&
-    typeof Reflect.get(value, 'status') === 'number' &&
-    isObject(Reflect.get(value, 'headers'))
-  )
+/**
+ * Of `fetch`, of a library like it, or of another realm. With some libraries it is a stream or an emitter too, and says by `ok` how it ended.
+ * Plain data that looks so, that of an event for instance, is none.
+ */
+function responseIn(value: object): { readonly ok: boolean; readonly status: number } | undefined {
+  if (isPlain(value)) return undefined
+  const ok: unknown = Reflect.get(value, 'ok')
+  const status: unknown = Reflect.get(value, 'status') ?? Reflect.get(value, 'statusCode')
+  const isResponse = typeof ok === 'boolean' && typeof status === 'number' && isObject(Reflect.get(value, 'headers'))
+  return isResponse ? { ok, status } : undefined
 }
 
 /** The first rejection in what `Promise.allSettled` gives. A list of orders may have a `status` too, but has more than that. */

@@ -7,6 +7,7 @@ import { EventEmitter } from 'node:events'
  */
 export function unfinishedItem(value: object): string | undefined {
   if (typeof value === 'function') return 'a function that is never called'
+  if (wasReadToItsEnd(value)) return undefined
   if (Symbol.asyncIterator in value) return 'an async iterable that is never read'
   if (has(value, 'next')) return 'an iterator that is never read'
   if (has(value, 'subscribe') || '@@observable' in value || observable in value)
@@ -21,5 +22,9 @@ export function unfinishedItem(value: object): string | undefined {
 
 /** Libraries share it, or use the name `@@observable` where nobody has defined it. */
 const observable: symbol = Reflect.get(Symbol, 'observable') ?? Symbol.for('observable')
+
+/** A stream of Node: the answer of an HTTP request, for instance. */
+const wasReadToItsEnd = (value: object) =>
+  Reflect.get(value, 'readableEnded') === true && Reflect.get(value, 'writableFinished') !== false
 
 const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'

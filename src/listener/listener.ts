@@ -19,7 +19,7 @@ export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
-    Pick<DispatcherOptions, 'secrets'> {
+    Pick<DispatcherOptions, 'secrets' | 'maxKnownOutcomes'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
@@ -57,8 +57,10 @@ export async function createListener(options: ListenerOptions) {
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets } = options
-  const dispatcher = createDispatcher({ ...input, ...source, handler, log: handlerLog, secrets, now: elapsed, clock })
+  const { secrets, maxKnownOutcomes } = options
+  const dispatcher = createDispatcher({
+    ...{ ...input, ...source, handler, log: handlerLog, secrets, maxKnownOutcomes, now: elapsed, clock },
+  })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {

@@ -30,13 +30,13 @@ const publishesOf = (emulator: EventGridEmulator) =>
 
 /** A binding that gets one event by push, or by pull, and publishes to a topic of its own. */
 const ways = {
-  async push(handler: EventHandler) {
+  async push(handler: EventHandler, more: Record<string, string> = {}) {
     const { binding, emulator, init, fields } = await openWorld({
       emulator: { topics: [{ name: 'orders' }, { name: 'answers' }] },
       binding: { onEvent: handler },
     })
     const { endpoint: topicEndpoint, key: accessKey } = emulator.topic('answers')
-    await init({ topicEndpoint, accessKey })
+    await init({ topicEndpoint, accessKey, ...more })
     emulator.raise(fields.scope ?? '', [
       { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: {} },
     ])
@@ -48,13 +48,13 @@ const ways = {
       },
     }
   },
-  async pull(handler: EventHandler) {
+  async pull(handler: EventHandler, more: Record<string, string> = {}) {
     const { binding, emulator, publish, byKey } = await openPull({
       emulator: { topics: [{ name: 'answers' }] },
       binding: { onEvent: handler },
     })
     const { endpoint: topicEndpoint, key: accessKey } = emulator.topic('answers')
-    await binding.init({ ...byKey, topicEndpoint, accessKey })
+    await binding.init({ ...byKey, topicEndpoint, accessKey, ...more })
     await publish(order('one'))
     return {
       binding,
@@ -85,6 +85,16 @@ it.each(['push', 'pull'] as const)(
     await binding.close()
   },
 )
+
+it.each(['push', 'pull'] as const)('by %s, is closed for a handler that outlives handlerTimeout', async (way) => {
+  const held = heldHandler(() => binding.invoke('create', { answer: 1 }))
+  const { binding, emulator } = await ways[way](held.handler, { handlerTimeout: '1s' })
+  await held.received
+  await binding.close()
+  held.release()
+  expect((await refusal(held.done)).code).toBe('CLOSED')
+  expect(publishesOf(emulator)).toEqual([])
+})
 
 it('is closed for calls from elsewhere at once where no handler runs', async () => {
   const { binding, init } = await openWorld()

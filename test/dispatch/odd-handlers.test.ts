@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { EventEmitter } from 'node:events'
-import { PassThrough, Readable, Writable } from 'node:stream'
+import { EventEmitter, once } from 'node:events'
+import { Duplex, PassThrough, Readable, Stream, Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -36,6 +37,13 @@ it('shows 120 characters of the id of an event that failed', async () => {
   expect(line?.fields).toMatchObject({ id: `${'i'.repeat(120)}…` })
 })
 
+/** A stream that was read to its end, and is still written. */
+async function readOfTwoWays(): Promise<Duplex> {
+  const stream = new Duplex({ read: () => void stream.push(null), write: () => {} })
+  await once(stream.resume(), 'end')
+  return stream
+}
+
 const secondCopy = new URL('../../src/core/event.ts', import.meta.url).href
 
 class OwnReject extends RejectEvent {}
@@ -55,6 +63,7 @@ describe('a handler that returns before its work has ended', () => {
     { name: 'a readable stream of Node', result: () => Readable.from([1]), said: 'an async iterable' },
     { name: 'a stream that is piped', result: () => Readable.from(['1']).pipe(new PassThrough()), said: 'an async' },
     { name: 'a writable stream', result: () => new Writable({ write: (_chunk, _, done) => done() }), said: 'a stream' },
+    { name: 'a connection whose writing goes on', result: readOfTwoWays, said: 'an async iterable' },
     { name: 'a web stream', result: () => new ReadableStream(), said: 'an async iterable' },
     { name: 'an observable', result: () => ({ subscribe: () => ({}) }), said: 'an observable' },
     { name: 'an old observable', result: () => ({ '@@observable': () => ({}) }), said: 'an observable' },
@@ -107,6 +116,11 @@ describe('a handler whose result tells of a failure', () => {
           headers = new Map()
         })(),
       said: 'a Response with the status 500',
+    },
+    {
+      name: 'the response of a library that has it as a stream',
+      result: () => Object.assign(Readable.from([]), { ok: false, statusCode: 502, headers: {} }),
+      said: 'a Response with the status 502',
     },
     { name: 'a list of responses', result: () => [new Response(), refused()], said: 'a value that holds a Response' },
     { name: 'an object with a Response', result: () => ({ saved: { by: refused() } }), said: 'holds a Response' },
@@ -217,6 +231,11 @@ describe('a handler whose result tells of a failure', () => {
   })
 })
 
+async function readToItsEnd<Stream extends Readable>(stream: Stream): Promise<Stream> {
+  await text(stream)
+  return stream
+}
+
 class Row {
   readonly saved = Promise.resolve()
 }
@@ -230,6 +249,13 @@ const axiosResponse = {
 it.each<{ name: string; result: () => unknown }>([
   { name: 'a Response that is fine', result: () => new Response('fine') },
   { name: 'a response of axios, whatever its status', result: () => axiosResponse },
+  { name: 'data like a Response, as an event may hold', result: () => ({ ok: false, status: 503, headers: {} }) },
+  { name: 'the answer of a request, read to its end', result: () => readToItsEnd(Readable.from(['{}'])) },
+  { name: 'a stream written and read to its end', result: () => readToItsEnd(new PassThrough().end('{}')) },
+  {
+    name: 'a fine response of a library that has it as a stream',
+    result: () => Object.assign(new Stream(), { ok: true, status: 201, headers: {} }),
+  },
   { name: "a result of one's own", result: () => ({ ok: false, status: 'rejected', reason: 'no stock' }) },
   { name: 'rows that were rejected', result: () => [{ id: 1, status: 'rejected', reason: 'no stock' }, { id: 2 }] },
   { name: 'rows of which some look settled', result: () => [{ status: 'rejected', reason: 'no stock' }, { id: 2 }] },
@@ -261,6 +287,23 @@ it.each<{ name: string; result: () => unknown }>([
   const { deliver, log } = await openListener({ handler: () => result() })
   expect((await deliver(cloudEventText('1'))).status).toBe(200)
   expect(log.text()).not.toContain('the handler')
+})
+
+it('does not look at the names of members behind the first ten thousand', async () => {
+  let looks = 0
+  const large = () =>
+    new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          looks++
+          return []
+        },
+      },
+    )
+  const { deliver } = await openListener({ handler: () => [1, large(), Array(9_999).fill(1), large(), large()] })
+  expect((await deliver(cloudEventText('1'))).status).toBe(200)
+  expect(looks).toBe(1)
 })
 
 describe('what a handler throws', () => {

@@ -1,4 +1,5 @@
 /** What a host does to the reply of a delivery must neither end its event nor keep a free call. */
+import type { FastifyReply } from 'fastify'
 import { expect, it } from 'vitest'
 import { cloudEventText, openListener } from './open-listener.ts'
 
@@ -49,6 +50,35 @@ it.each([
   // A redelivery of the event whose answer was lost is acknowledged, and not handled again.
   expect((await deliver(cloudEventText(ids[0] ?? ''), { 'aeg-delivery-count': '1' })).status).toBe(200)
   expect(events).toHaveLength(ids.length)
+})
+
+it.each<{ name: string; break: (reply: FastifyReply) => void }>([
+  {
+    name: 'whose code is broken',
+    break(reply) {
+      reply.code = () => expect.fail('broken by the host')
+    },
+  },
+  {
+    name: 'that cannot be sent at all',
+    break(reply) {
+      reply.send = () => expect.fail('broken by the host')
+    },
+  },
+])('remembers a bounded number of events with an answer $name', async ({ break: breakReply }) => {
+  const { deliver, events } = await openListener({
+    maxKnownOutcomes: 2,
+    fastify: (server) =>
+      server.addHook('preHandler', async ({ headers }, reply) => {
+        if (headers['x-broken'] !== undefined) breakReply(reply)
+      }),
+    handler: () => {},
+  })
+  for (const id of ['one', 'two', 'three']) {
+    await deliver(cloudEventText(id), { 'x-broken': 'yes' }).catch(() => {})
+  }
+  for (const id of ['three', 'one']) await deliver(cloudEventText(id), { 'aeg-delivery-count': '1' })
+  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one', 'two', 'three', 'one'])
 })
 
 it('counts the answer of a hook that answers in place of the listener', async () => {

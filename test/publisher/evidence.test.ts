@@ -51,6 +51,10 @@ const strangers: readonly { readonly name: string; readonly answer: Answer }[] =
     name: `${status} to a login page`,
     answer: { foreign: status, headers: { location: '/login?code=SECRETQUERY' } },
   })),
+  {
+    name: '400 with a page and an id',
+    answer: { foreign: 400, headers: { ...html, ...ofAzure }, body: '<h1>Bad Request</h1>' },
+  },
   { name: '400 with a page', answer: { foreign: 400, headers: html, body: '<h1>Bad Request</h1>' } },
 ]
 

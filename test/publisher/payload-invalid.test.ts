@@ -47,6 +47,13 @@ class Account {
   }
 }
 
+/** As some generators of code make them. */
+class Named extends Order {
+  get [Symbol.toStringTag]() {
+    return 'Named'
+  }
+}
+
 const without = (event: object, name: string) =>
   Object.fromEntries(Object.entries(event).filter(([key]) => key !== name))
 
@@ -171,6 +178,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
         })(),
       says: 'of a class',
     },
+    { name: 'a class with a name of its own and no fields', make: () => Object.create(Named.prototype), says: 'Named' },
     { name: 'an object with inherited values only', make: () => Object.create({ a: 1 }), says: 'of a class' },
     {
       name: 'a class whose field is hidden',
@@ -239,6 +247,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       data: { id: 1 },
     },
     { name: 'a class with a getter, which is left out', payload: { a: new Totalled() }, data: { a: { id: 1 } } },
+    { name: 'a class with a name of its own', payload: { a: new Named() }, data: { a: { id: 1 } } },
     { name: 'a class below it', payload: new (class extends Totalled {})(), data: { id: 1 } },
     { name: 'a class with a private field too', payload: new Account(), data: { owner: 'me' } },
     { name: 'an inherited value', payload: Object.assign(Object.create({ a: 1 }), { b: 2 }), data: { b: 2 } },

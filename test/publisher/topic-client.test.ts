@@ -13,13 +13,16 @@ import { accessKey, openPublisher } from './open-publisher.ts'
 import { event, startTopic } from './scripted-topic.ts'
 
 /** A topic over TLS with a certificate nobody knows. It answers as `answer` says and keeps the headers it got. */
-async function startSecureTopic({ status = 200, host = '127.0.0.1' } = {}) {
+async function startSecureTopic({ status = 200, host = '127.0.0.1', breaksOff = false } = {}) {
   const authority = createCertificateAuthority()
   const { certificate: cert, key } = authority.issue([host])
   const seen: (string | undefined)[] = []
   const server = createServer({ cert, key }, (request, response) => {
     seen.push(request.headers.authorization ?? request.headers['aeg-sas-key']?.toString())
-    request.resume().on('end', () => response.writeHead(status).end())
+    request.resume().on('end', () => {
+      if (breaksOff) response.writeHead(status, { 'content-length': 1_000 }).write('{', () => response.destroy())
+      else response.writeHead(status).end()
+    })
   })
   return { endpoint: `https://127.0.0.1:${await listen(server)}/api/events`, ca: authority.certificate, seen }
 }
@@ -108,6 +111,29 @@ describe('with topicAuthentication entra', () => {
     const error = await failed
     expect(error.code).toBe('PUBLISH_UNAVAILABLE')
     expect(error.message).not.toContain('began to answer')
+  })
+
+  it('an answer that broke off says nothing about the next call, whose token does not come', async () => {
+    const topic = await startSecureTopic({ breaksOff: true })
+    const asked = Promise.withResolvers<void>()
+    const tokens = [{ token: 'token-1', expiresOnTimestamp: Date.now() }]
+    const credential = {
+      async getToken() {
+        const token = tokens.pop()
+        if (token) return token
+        asked.resolve()
+        return new Promise<never>(() => {})
+      },
+    }
+    const time = createManualClock()
+    const limits = { attemptTimeoutMs: 1_000, retryBaseMs: 200_000, retryCapMs: 200_000 }
+    const options = { ca: topic.ca, output: entra, credential, clock: time.clock, limits }
+    const { publisher } = openPublisher(topic.endpoint, options)
+    expect((await refusal(publisher.publish(event('1')))).message).toContain('began to answer')
+    const failed = refusal(publisher.publish(event('2')))
+    await asked.promise
+    time.advance(1_000)
+    expect((await failed).message).toMatch(/can't be reached/)
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {

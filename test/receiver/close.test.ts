@@ -4,16 +4,17 @@ import { brings, openSide, scriptNamespace } from './scripted-namespace.ts'
 
 type Script = Parameters<typeof scriptNamespace>[0]
 
-/** A side with one event under way, whose handler has a second, closed while the handler runs. */
-async function closeWhileHandling(settle: Script) {
+/** A side with these events under way, whose handler has a second, closed while the handler runs. */
+async function closeWhileHandling(settle: Script, ids: readonly string[] = ['one']) {
   const [handled, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const world = await scriptNamespace((request) => {
     if (request.operation !== 'receive') return settle(request)
-    return request.index === 0 ? brings('one') : undefined
+    return request.index === 0 ? brings(...ids) : undefined
   })
-  const onEvent: EventHandler = () => {
+  const onEvent: EventHandler = async ({ cloudEvent }) => {
     handled.resolve()
-    return ended.promise
+    await ended.promise
+    if (cloudEvent.id === 'bad') throw new RejectEvent('never')
   }
   const opened = await openSide({ ...world.properties, handlerTimeout: '1s' }, world.endpoints, onEvent)
   await handled.promise
@@ -57,6 +58,19 @@ it.each([
     expect(side.pending()).toBe(0)
   },
 )
+
+it('waits for the last of several settlements', async () => {
+  const answer = Promise.withResolvers<null>()
+  const settle: Script = ({ operation }) => (operation === 'acknowledge' ? answer.promise : null)
+  const side = await closeWhileHandling(settle, ['one', 'bad'])
+  side.ended.resolve()
+  await expect.poll(() => side.side.health().pull).toMatchObject({ settled: { reject: 1 } })
+  await side.turns()
+  expect(side.isClosed()).toBe(false)
+  answer.resolve(null)
+  await side.closed
+  expect(side.side.health().pull).toMatchObject({ settled: { acknowledge: 1, reject: 1 }, failedSettlements: 0 })
+})
 
 it('waits for a settlement without an answer for five seconds, and says what became of it', async () => {
   const side = await closeWhileHandling(() => undefined)

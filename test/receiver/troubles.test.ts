@@ -99,6 +99,20 @@ it('asks again about a lock token that an answer does not name, and believes not
   expect(world.of('acknowledge').map(({ lockTokens }) => lockTokens)).toEqual([['one', 'two'], ['two']])
 })
 
+it.each(['{}', '{"status":"ok"}', '{"succeededLockTokens":["another"],"failedLockTokens":[]}'])(
+  'says at once that an answer settles nothing where it names no lock token of the request: %s',
+  async (body) => {
+    const world = await scriptNamespace(({ operation, index }) => {
+      if (operation === 'receive') return index === 0 ? brings('one') : undefined
+      return index === 0 ? { body } : null
+    })
+    const { advance, waits, log } = await open(world)
+    advance(await waits((ms) => ms < 400))
+    await expect.poll(() => world.of('acknowledge')).toHaveLength(2)
+    expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
+  },
+)
+
 it('follows no redirect, which would carry the key elsewhere', async () => {
   const world = await scriptNamespace(({ operation }) =>
     operation === 'receive' ? { status: 307, headers: { location: '/topics/orders:elsewhere?again=1' } } : undefined,

@@ -109,11 +109,13 @@ function namedBeside(value: object, name: string | undefined): Loss | undefined 
 
 /**
  * An object that keeps what it holds where JSON does not look: a Blob, a Response, a Map, an iterator, a class with private fields or
- * getters alone. One of a kind of its own does so whatever fields it was given beside. A class with fields is written by them.
+ * getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is written by them,
+ * whatever it calls itself.
  */
 function hiddenContent(value: object): Loss | undefined {
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
-  if (kind === 'Object' && (Object.keys(value).length > 0 || isEmpty(value))) return undefined
+  const isOfClass = kind === 'Object' || !(kind in globalThis)
+  if (isOfClass && (Object.keys(value).length > 0 || isEmpty(value))) return undefined
   const what = kind === 'Object' ? 'an object of a class, without fields of its own' : `an object of the kind ${kind}`
   const hasBytes = 'arrayBuffer' in value && typeof value.arrayBuffer === 'function'
   return { what, fix: hasBytes ? 'give its bytes: new Uint8Array(await it.arrayBuffer())' : plainData }

@@ -277,7 +277,6 @@ function headPolicy(wire: Wire): PipelinePolicy {
   return {
     name: 'eventgridBindingHeadPolicy',
     async sendRequest(request, next) {
-      wire.status = undefined
       const response = await next(request)
       wire.status = response.status
       if (response.status === 200) wire.onBegun?.()

@@ -101,3 +101,17 @@ it('ends at more events than it can keep in mind, and has published the others',
     openLedger([dead], { target: 'https://topic.example.com/api/events', readOnly: true, maxEvents: 1 }),
   ).rejects.toThrow('more than 1 events')
 })
+
+it('counts what was tried without knowing what became of it apart from what was not tried', async () => {
+  const { write, dead } = await openReplay()
+  const path = write('1.json', [letter('1'), letter('2'), letter('3')])
+  const ledger = await openLedger([dead], { target: 'https://topic.example.com/api/events', readOnly: false })
+  const { counts, ended } = await replay({
+    ...{ files: [{ path, folder: dead }], ledger, signal: new AbortController().signal },
+    output: { publish: () => Promise.reject(new Error('no answer')) },
+    ...{ topicSchema: 'auto', defaultSource: '/s', isWanted: () => true, onProgress: () => {} },
+  })
+  ledger.close()
+  expect(ended).toMatchObject({ message: 'no answer' })
+  expect(counts).toMatchObject({ published: 0, failed: 1, notTried: 2 })
+})

@@ -40,6 +40,11 @@ it.each(Object.entries(forms))('knows when one of a namespace topic died: %s', a
   expect((await replay(dead, '--dry-run', '--since', '2026-01-05T10:07:13Z')).text).toContain('0 events would be')
 })
 
+it('takes an event that has another one in a member for the outer one', () => {
+  const dead = readDeadLetter({ ...event('outer'), event: event('inner'), deadletterProperties: properties })
+  expect(dead).toMatchObject({ id: 'outer', event: { ...event('outer'), event: event('inner') } })
+})
+
 const numbers = '{"total":1.0,"number":12345678901234567,"e":1E400,"small":-0,"zeros":[1.50,2e0],"plain":7}'
 
 it.each([
