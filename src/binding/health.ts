@@ -58,7 +58,9 @@ export interface Health {
 
 export interface InputFacts {
   readonly closed: boolean
-  /** What is judged of the listener's status; absent before the listener is up. Not the listener's own type: users' compilers read these. */
+  /**
+   * What is judged of the listener's status; absent before the listener is up. Not the listener's own type: users' compilers read these.
+   */
   readonly listener:
     | {
         readonly draining: boolean

@@ -44,10 +44,10 @@ export interface ReceivedEvent<Data = unknown> {
 
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered.
- * The result is looked at, and the event redelivered, where it tells of a failure: a `Response` whose `ok` is false, an `Error`, a settled list
- * (`Promise.allSettled`) with a rejected promise; or of work that nobody waits for: a promise; all of these also within arrays, Maps, Sets and
- * plain objects (the first 10,000 members). So it is for a function, generator, stream, observable, event emitter, subscription, timer, process
- * or thread, or a list of these. Any other result is fine.
+ * The result is looked at, and the event redelivered, where it tells of a failure: a `Response` whose `ok` is false, an `Error`, a settled
+ * list (`Promise.allSettled`) with a rejected promise; or of work that nobody waits for: a promise; all of these also within arrays, Maps,
+ * Sets and plain objects (the first 10,000 members). So it is for a function, generator, stream, observable, event emitter, subscription,
+ * timer, process or thread, or a list of these. Any other result is fine.
  */
 export type EventHandler<Data = unknown> = {
   // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.

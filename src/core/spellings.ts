@@ -204,7 +204,8 @@ const hexadecimal = /[\dA-Fa-f]{2}(?:[ :-]?[\dA-Fa-f]{2}){3,}/g
 const apart = '\uffff'
 
 /**
- * What looks like base64 or hexadecimal, read as UTF-8 and as UTF-16. Where a value begins within such a run is not known, so each place of a group is tried.
+ * What looks like base64 or hexadecimal, read as UTF-8 and as UTF-16. Where a value begins within such a run is not known, so each place of
+ * a group is tried.
  */
 function decodeBytes(layer: Layer): Layer | undefined {
   const into = createDecoded(layer, true)

@@ -13,8 +13,8 @@ interface Part {
 }
 
 /**
- * Why a result is no success, as a clause; `undefined` where it may be one. Looks into arrays, Maps, Sets and plain objects at any depth, the
- * outer ones first. No promise within ends the process when it rejects later.
+ * Why a result is no success, as a clause; `undefined` where it may be one. Looks into arrays, Maps, Sets and plain objects at any depth,
+ * the outer ones first. No promise within ends the process when it rejects later.
  */
 export function failedResult(result: unknown): string | undefined {
   if (!isObject(result)) return undefined
@@ -65,8 +65,8 @@ function ignoreRejection(value: object): void {
 }
 
 /**
- * Of `fetch`, of a library like it, or of another realm. With some libraries it is a stream or an emitter too, and says by `ok` how it ended.
- * Plain data that looks so, that of an event for instance, is none.
+ * Of `fetch`, of a library like it, or of another realm. With some libraries it is a stream or an emitter too, and says by `ok` how it
+ * ended. Plain data that looks so, that of an event for instance, is none.
  */
 function responseIn(value: object): { readonly ok: boolean; readonly status: number } | undefined {
   if (isPlain(value)) return undefined

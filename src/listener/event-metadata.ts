@@ -156,9 +156,9 @@ function mayBeAttribute(name: string, value: string): boolean {
 }
 
 /**
- * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes, never a credential.
- * Where the declared attributes are known, they are all that is added. Where they are not, it is whatever belongs neither to transport and
- * proxies nor may be a credential.
+ * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes, never a
+ * credential. Where the declared attributes are known, they are all that is added. Where they are not, it is whatever belongs neither to
+ * transport and proxies nor may be a credential.
  *
  * @param declared lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known
  */

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../support/text/nearest-name.ts'
 import { deleteNamespace, deleteNamespaceTopic, deleteQueueSubscription } from '../arm/resources/namespace-contents.ts'
-import type { Retries } from '../arm/subscriptions/provisioning.ts'
+import type { HandshakeRetries } from '../arm/subscriptions/provisioning.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
 import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource-ids.ts'
@@ -41,7 +41,7 @@ export function createDeclarations(targets: DeclarationTargets) {
     return { scope, id: eventSubscriptionId(scope, options.name) }
   }
 
-  function putEventSubscription(options: EventSubscriptionOptions, retries: Retries): string {
+  function putEventSubscription(options: EventSubscriptionOptions, retries: HandshakeRetries): string {
     const { id, scope } = idOf(options)
     const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
     const existing = store.subscriptions.get(id)

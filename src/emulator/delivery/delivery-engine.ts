@@ -35,7 +35,10 @@ export function createDeliveryEngine(options: DeliveryOptions) {
   })
 
   return {
-    /** Runs the handshake of the subscription's schema, again while it waits if it is asked to. Never rejects. Fails early when the signal aborts. */
+    /**
+     * Runs the handshake of the subscription's schema, again while it waits if it is asked to. Never rejects. Fails early when the signal
+     * aborts.
+     */
     validate: validator.validate,
     /** Why the events of a subscription are not delivered; undefined where they are. */
     undelivered,

@@ -16,7 +16,7 @@ const reasonTexts: Readonly<Record<DeadLetterReason, string>> = {
  * An event that was published in structured mode has the properties as members; one of binary mode stands under `event` (Event Grid:
  * dead-letter-event-subscriptions-namespace-topics, 2023).
  */
-export function deadLetteredForm(queued: QueuedEvent, reason: DeadLetterReason, now: number): EventText {
+export function namespaceDeadLetter(queued: QueuedEvent, reason: DeadLetterReason, now: number): EventText {
   const { event, deliveryCount, acceptedAt, receivedAt = now } = queued
   const added = {
     customDeliveryProperties: {},

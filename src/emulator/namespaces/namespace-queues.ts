@@ -16,7 +16,7 @@ import type { PendingBound } from '../model/time/pending-bound.ts'
 import { createSettledWaiters } from '../model/time/settled-waiters.ts'
 import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { deadLetteredForm, deadLetterFolder } from './dead-lettered-event.ts'
+import { deadLetterFolder, namespaceDeadLetter } from './dead-lettered-event.ts'
 import {
   createPullQueue,
   type PullQueue,
@@ -88,7 +88,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         const { queue: settings } = current.properties.deliveryConfiguration
         const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
         const folder = deadLetterFolder(current, store)
-        const form = deadLetteredForm(event, reason, clock.now())
+        const form = namespaceDeadLetter(event, reason, clock.now())
         deadLetters.add({ subscription: current, folder, destination, event: form, done }, clock.now())
         deadLetters.pump()
       },

@@ -36,8 +36,8 @@ export interface EventWatcher {
   /** Events of a source (its resource id) were accepted: before they are queued for webhooks, and after for receivers. */
   accepted(sourceId: string, events: readonly AcceptedEvent[]): void
   /**
-   * What became of an event for a subscription. First it is queued, forwarded or unserved; for an event that no filter matches this is never called. It is
-   * given up before `tried` if an attempt is the cause. The scope of a Queue event subscription is the namespace topic.
+   * What became of an event for a subscription. First it is queued, forwarded or unserved; for an event that no filter matches this is
+   * never called. It is given up before `tried` if an attempt is the cause. The scope of a Queue event subscription is the namespace topic.
    */
   changed(
     subscription: Pick<EventSubscription, 'id' | 'name' | 'scope'>,

@@ -71,8 +71,8 @@ function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<System
 }
 
 /**
- * Whether a source is one of its topic type: `Microsoft.Storage.StorageAccounts` is of the provider Microsoft.Storage, and its resource type
- * is storageAccounts.
+ * Whether a source is one of its topic type: `Microsoft.Storage.StorageAccounts` is of the provider Microsoft.Storage, and its resource
+ * type is storageAccounts.
  */
 function fits(source: string, topicType: string): boolean {
   const scope = parseArmScope(asResourceId(source))

@@ -18,7 +18,7 @@ import { destinationNotFound, type KnownResources, missingDestination } from './
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
 
 /** Whether the emulator asks an endpoint again, which Event Grid does not do. */
-export interface Retries {
+export interface HandshakeRetries {
   /** After a failed handshake. */
   readonly failed: boolean
   /** While the endpoint waits for a manual validation. */
@@ -47,7 +47,7 @@ export interface SubscriptionDelivery {
 
 export interface ProvisioningOptions extends KnownResources {
   /** What holds for event subscriptions that are written without retries of their own. @default none */
-  readonly retries?: Retries
+  readonly retries?: HandshakeRetries
   readonly clock: Clock
   readonly store: Store
   readonly faults: Faults
@@ -65,7 +65,7 @@ export function createProvisioning(options: ProvisioningOptions) {
   const expiries = new Map<string, CancelTimer>()
   /** What may still ask an endpoint, by the id of the event subscription. */
   const asking = new Map<string, AbortController>()
-  const noRetries: Retries = { failed: false, waiting: false }
+  const noRetries: HandshakeRetries = { failed: false, waiting: false }
 
   const put = (wanted: EventSubscription): EventSubscription => {
     const subscription = withInForce(wanted, store.subscriptions.get(wanted.id))
@@ -171,7 +171,7 @@ export function createProvisioning(options: ProvisioningOptions) {
   }
 
   /** Another handshake of an event subscription that failed, unless it was changed or deleted meanwhile. */
-  const retryFailed = (written: EventSubscription, over: AbortSignal, retries: Retries): void => {
+  const retryFailed = (written: EventSubscription, over: AbortSignal, retries: HandshakeRetries): void => {
     const failed = store.subscriptions.get(written.id)
     if (over.aborted || failed?.provisioningState !== 'Failed') return
     const cancel = clock.setTimer(handshakeAgainMs, () => {
@@ -186,7 +186,7 @@ export function createProvisioning(options: ProvisioningOptions) {
      * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
      * missing that the service must not create.
      */
-    write(subscription: EventSubscription, retries?: Retries): Operation {
+    write(subscription: EventSubscription, retries?: HandshakeRetries): Operation {
       createDomainTopic(store, subscription.scope)
       try {
         put(subscription)

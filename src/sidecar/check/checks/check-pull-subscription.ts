@@ -10,7 +10,7 @@ import {
   differing,
   mend,
   missing,
-  withoutDeadLetter,
+  warnOfNoDeadLetter,
   withStaying,
 } from './azure/check-subscription.ts'
 
@@ -36,7 +36,7 @@ function judgeExisting(name: string, existing: SubscriptionProperties, place: Pu
   if (decision.action !== 'keep') return differing(name, decision.because, place)
   const finding = hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
-    : withoutDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
+    : warnOfNoDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
   return withStaying(finding, existing, place.wanted)
 }
 

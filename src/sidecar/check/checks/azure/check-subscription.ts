@@ -54,7 +54,7 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
   const finding = joined([
     ok(`${name} is as the metadata wants it`),
     ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, world)] : []),
-    ...(hasDeadLetter ? [] : [withoutDeadLetter(name, "an event that can't be delivered is lost")]),
+    ...(hasDeadLetter ? [] : [warnOfNoDeadLetter(name, "an event that can't be delivered is lost")]),
   ])
   return withStaying(finding, existing, wanted())
 }
@@ -126,7 +126,7 @@ export function differing(name: string, because: string, place: Writer): Finding
   return warning(`${name} differs from the metadata: ${because}`, { remedy: mend(place) })
 }
 
-export function withoutDeadLetter(name: string, loss: string): Finding {
+export function warnOfNoDeadLetter(name: string, loss: string): Finding {
   const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
   return warning(`${name} has no dead-letter destination: ${loss}`, { remedy })
 }
