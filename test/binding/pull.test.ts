@@ -301,7 +301,7 @@ it.each([
   [{ namespaceKey: 'a2V5' }, 'tenantId', 'is required with deliveryMode pull and no namespaceEndpoint'],
   [{ namespaceTopic: customTopic }, 'namespaceTopic', 'must be the resource id of a namespace topic'],
   [{ labels: 'a' }, 'labels', 'is not a setting of pull delivery'],
-  [{ lockDuration: '1h' }, 'lockDuration', 'must be a duration of 60s to 300s'],
+  [{ lockDuration: '1h' }, 'lockDuration', 'must be a duration of whole seconds, 60s to 300s'],
 ])('refuses the metadata %j of pull', async (fields, field, rule) => {
   const error = await refusal(new Binding().init({ deliveryMode: 'pull', ...fields }))
   expect(error.code).toBe('METADATA_INVALID')

@@ -74,6 +74,9 @@ async function takeFolderLock({ folder, onWait, lockTimeoutMs = 10_000, ...optio
   return lock
 }
 
+/** Sockets that this process has bound. */
+let bound = 0
+
 async function claim(paths: readonly string[], lock: SharedLock, { mode, bind }: SocketOptions) {
   const claimed = new Map<string, number>()
   const remove = () => {
@@ -83,9 +86,9 @@ async function claim(paths: readonly string[], lock: SharedLock, { mode, bind }:
     for (const path of paths) await refuseLive(path)
     /** A killed process had left sockets of these names. */
     const replaced = paths.some((path) => inodeOf(path) !== undefined)
-    for (const [index, path] of paths.entries()) {
-      // At its end a server removes the path that it was bound to. No other process has ever used this one.
-      const fresh = join(lock.room, String(index))
+    for (const path of paths) {
+      // At its end a server removes the path that it was bound to. Nobody has ever used this one, not in this process either.
+      const fresh = join(lock.room, String(bound++))
       await bind(fresh)
       chmodSync(fresh, mode)
       renameSync(fresh, path)
