@@ -198,7 +198,10 @@ function problemOf(subscription: SubscriptionState): string | undefined {
     case 'pending':
       return 'the event subscription is not provisioned yet'
     case 'failed':
-      return `${subscription.delivers === false ? 'no event comes: ' : ''}the event subscription could not be provisioned: ${subscription.why}`
+      return (
+        (subscription.delivers === false ? 'no event comes: ' : '') +
+        `the event subscription could not be provisioned: ${subscription.why}`
+      )
     case 'provisioned':
       return subscription.problem
     case 'missing':

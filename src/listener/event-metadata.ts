@@ -52,11 +52,11 @@ const credentialPrefixes = [
   'x-pomerium-',
 ]
 
-/** Parts of a name that say that its value may be a credential; an `author` is none. */
+/** Parts of a name that say that its value may be a credential; `author` does not count. */
 const credentialParts =
   /token|secret|cookie|session|jwt|jws|jwk|credential|passw|passphrase|signature|assertion|bearer|csrf|xsrf|saml|oidc|hmac|principal|userinfo|auth(?!or(?!i[sz]))/
 
-/** The same, where it is a word of its own or the end of a longer one: a `monkey` is none. */
+/** The same, where it is a word of its own or the end of a longer one; `monkey` does not count. */
 const credentialWords =
   /(?:^|[-_.])(?:(?:api|access|app|auth|account|client|function|host|licen[cs]e|master|private|shared|subscription|user)?keys?|certs?|certificate|claims|creds?|login|nonce|otp|pass|pat|pin|psk|pwd|sas|sid|sig|sso|ticket|(?:client|peer|tls)cert)(?:$|[-_.\d])/
 
