@@ -46,10 +46,20 @@ const quick = {
 
 const notTests = [...Object.values(suites).flat(), ...ofPosix]
 
-/** What no Node of a user changes: pages, quotations, the page in a browser. */
+/**
+ * What a user's Node hardly changes: what the project says of itself, decisions about metadata and facts of Azure, random models. The
+ * rest has what Node is: HTTP, TLS, streams, files, SQLite, processes, timers.
+ */
 const ofOneNode = [
   ...['test/documents/**', 'test/specification/**', 'test/imports.test.ts', 'test/release-notes.test.ts'],
-  'test/emulator/page/browser.test.ts',
+  ...[
+    'test/metadata/**',
+    'test/provision/**',
+    'test/sidecar/check/**',
+    'test/sidecar/provision/**',
+    'test/**/*-model.test.ts',
+  ],
+  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page'].map((room) => `test/emulator/${room}/**`),
 ]
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
