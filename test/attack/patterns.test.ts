@@ -67,6 +67,21 @@ function attacks(pattern: RegExp): readonly string[] {
 const sandbox = createContext({ pattern: /x/, text: '' })
 const search = new Script('text.search(pattern)')
 
+/** Whether a search takes over half a second of the processor: the clock alone would blame a pattern for a busy machine. */
+function isSlow(pattern: RegExp, text: string): boolean {
+  Object.assign(sandbox, { pattern, text })
+  const before = process.cpuUsage()
+  while (process.cpuUsage(before).user < 500_000) {
+    try {
+      search.runInContext(sandbox, { timeout: 1_000 })
+      return false
+    } catch {
+      // On a busy machine a second passes without much of the processor: once more.
+    }
+  }
+  return true
+}
+
 describe('no text makes a pattern of ours slow:', () => {
   it('the patterns are found', () => {
     expect(patterns.length).toBeGreaterThan(50)
@@ -74,15 +89,10 @@ describe('no text makes a pattern of ours slow:', () => {
   })
 
   it.each(patterns)('$file $pattern', ({ pattern }) => {
-    for (const text of attacks(pattern)) {
-      Object.assign(sandbox, { pattern, text })
-      expect(() => search.runInContext(sandbox, { timeout: 1_000 })).not.toThrow()
-    }
+    expect(attacks(pattern).filter((text) => isSlow(pattern, text))).toEqual([])
   })
 
   it('a slow pattern is found', () => {
-    const [text] = attacks(/0+$/).filter((attack) => attack.startsWith('00'))
-    Object.assign(sandbox, { pattern: /0+$/, text })
-    expect(() => search.runInContext(sandbox, { timeout: 500 })).toThrow('timed out')
+    expect(attacks(/0+$/).some((attack) => isSlow(/0+$/, attack))).toBe(true)
   })
 })
