@@ -26,6 +26,8 @@ export interface ListenerOptions
   readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
+  /** Awaited when all is ready but the port, which another listener may still have. */
+  readonly beforeListening?: (() => Promise<void>) | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
@@ -143,11 +145,12 @@ function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
 /** Loads the plugins and listens; closes the server if that fails, because the host's plugins may hold resources. */
 async function openServer(
   { app, createBindable, close }: ReturnType<typeof createServer>,
-  { input, fastify }: ListenerOptions,
+  { input, fastify, beforeListening }: ListenerOptions,
   plugins: readonly FastifyPluginAsync[],
 ) {
   try {
     await loadPlugins(app, fastify, plugins)
+    await beforeListening?.()
     return await listen({ create: createBindable, host: input.listenAddress, port: input.handshakePort })
   } catch (error) {
     await close()

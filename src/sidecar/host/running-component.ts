@@ -1,11 +1,7 @@
 // One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type ComponentSides,
-  createComponentSides,
-  type InvokeAnswer,
-  type InvokeOptions,
-} from '../../binding/sides/component-sides.ts'
+import type { InvokeAnswer, InvokeOptions } from '../../binding/binding-component.ts'
+import { createDoorSides, type DoorSides } from '../../binding/sides/door-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
@@ -50,7 +46,7 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
 export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { channel, logger, metrics, endpoints, publishAnswer } = options
   const { name } = first.component
-  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
+  const sides = createDoorSides({ logger: withTrace(logger), endpoints })
   const counters = metrics.component(name)
   let loaded = first
   let isInputOpen = false
@@ -129,7 +125,7 @@ interface Reports {
   readonly counters: ComponentCounters
 }
 
-function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
+function countedInvoke(sides: DoorSides, { logger, counters }: Reports) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
   return async (operation: string, data: unknown, call: InvokeOptions): Promise<InvokeAnswer> => {
     const since = performance.now()
@@ -151,7 +147,7 @@ function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
 /** Hands the component's events to the application once it asks for them. */
 function attach(
   loaded: LoadedComponent,
-  sides: ComponentSides,
+  sides: DoorSides,
   channel: AppChannel,
   { logger, counters, publishAnswer }: Reports & Pick<OpenOptions, 'publishAnswer'>,
 ) {

@@ -1,5 +1,6 @@
 // One component of daprd; warnings when daprd does not read or did not initialise.
-import { createComponentSides, type InvokeAnswer } from '../../binding/sides/component-sides.ts'
+import type { InvokeAnswer } from '../../binding/binding-component.ts'
+import { createDoorSides } from '../../binding/sides/door-sides.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
@@ -30,7 +31,7 @@ export type Instance = ReturnType<typeof createInstance>
 export function createInstance(options: InstanceOptions) {
   const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
   const counters = metrics.component(name)
-  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
+  const sides = createDoorSides({ logger: withTrace(logger), endpoints })
   const read = createInitReader({ name, logger })
   let readWarning: NodeJS.Timeout | undefined
 

@@ -1,5 +1,7 @@
 // Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
-import { type InvokeAnswer, operations } from '../../../binding/sides/component-sides.ts'
+import type { InvokeAnswer } from '../../../binding/binding-component.ts'
+import { operations } from '../../../binding/sides/component-sides.ts'
+
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { createQuietLog } from '../../../core/quiet-log.ts'
