@@ -33,6 +33,7 @@ import {
 import {
   type ComponentSides,
   checkOperation,
+  closedError,
   createComponentSides,
   operations,
   type ParsedComponent,
@@ -140,6 +141,7 @@ export class Binding implements BindingComponent {
     if (this.#isClosed()) throw closedError()
     const component = this.#parse(metadata)
     await this.#initializing?.catch(() => {})
+    if (this.#isClosed()) throw closedError()
     if (this.#state === 'new') throw notInitialized()
     await this.#change('update', () => component, options)
   }
@@ -147,8 +149,6 @@ export class Binding implements BindingComponent {
   async #change(what: 'init' | 'update', parse: () => ParsedComponent, options: InitOptions): Promise<void> {
     try {
       await this.#sides.change(parse(), options)
-      // By a close() between the end of opening and here.
-      if (this.#isClosed()) throw closedError()
     } catch (error) {
       if (this.#isClosed()) throw closedError()
       if (!options.signal?.aborted) throw error
@@ -232,9 +232,9 @@ export class Binding implements BindingComponent {
   /**
    * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`),
    * queued events are published. The event subscription stays, so Event Grid keeps events for the next start. May be
-   * called again, and during `init` and `update`, which then reject with CLOSED.
+   * called again. An `init` or `update` under way rejects with CLOSED.
    *
-   * With `sides` it closes these alone, after an `init` or `update` under way; `update` can open them again. A host of several components
+   * With `sides` it closes these alone, and `update` can open them again. A host of several components
    * closes the input sides of all first, as a handler may publish through another component.
    *
    * @throws a TypeError for an invalid option
@@ -243,7 +243,7 @@ export class Binding implements BindingComponent {
     checkCloseOptions(options)
     if (options.sides && !this.#isClosed()) return this.#sides.close(options.sides)
     this.#state = 'closed'
-    this.#closed ??= this.#sides.end()
+    this.#closed ??= this.#sides.close()
     return this.#closed
   }
 
@@ -255,6 +255,3 @@ export class Binding implements BindingComponent {
 
 const notInitialized = () =>
   new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
-
-const closedError = () =>
-  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })

@@ -7,11 +7,11 @@ import { oneLine } from '../support/text/text.ts'
 /** Longest list of names, in characters. */
 const maxNamed = 300
 
-/** `its type or version` where no field differs. */
+/** `nothing` where no field differs. */
 export function changedFields(before: MetadataProperties, after: MetadataProperties): string {
   const [old, current] = [textsOf(before), textsOf(after)]
   const names = [...new Set([...old.keys(), ...current.keys()])].filter((name) => old.get(name) !== current.get(name))
-  return names.length > 0 ? oneLine(names.sort().join(', '), maxNamed) : 'its type or version'
+  return names.length > 0 ? oneLine(names.sort().join(', '), maxNamed) : 'nothing'
 }
 
 function textsOf(properties: MetadataProperties): ReadonlyMap<string, string> {

@@ -11,6 +11,7 @@ import { type AnswerFigures, type AnswersOptions, createAnswers } from './answer
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
 import { listen, refuseWithoutCodeGeneration } from './http/listen.ts'
+import { listenOnceLeft } from './http/port-handover.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -151,7 +152,8 @@ async function openServer(
   try {
     await loadPlugins(app, fastify, plugins)
     await beforeListening?.()
-    return await listen({ create: createBindable, host: input.listenAddress, port: input.handshakePort })
+    const { listenAddress: host, handshakePort: port } = input
+    return await listenOnceLeft(() => listen({ create: createBindable, host, port }))
   } catch (error) {
     await close()
     throw error

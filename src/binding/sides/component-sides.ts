@@ -5,6 +5,7 @@ import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { type Logger, unfailing } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
+import { leavePort } from '../../listener/http/port-handover.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
@@ -13,13 +14,12 @@ import { secretsOf } from '../../metadata/typed/secrets-of.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
-import type { InvokeAnswer, InvokeOptions, SidesOption } from '../binding-component.ts'
+import type { InitOptions, InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import { changedFields } from '../changed-fields.ts'
 import { type Health, judgeHealth } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
-import { leavePort, openOnceLeft } from './port-handover.ts'
 
 export interface ComponentSidesOptions {
   readonly logger: Logger
@@ -48,16 +48,13 @@ interface Open<S extends InputSide | OutputSide> {
   hasEnded?: boolean
 }
 
-/** How the event subscription is brought up. */
-interface InputStart {
-  /** @default 'background' */
-  readonly subscription?: 'wait' | 'background'
-  /** Ends the start. */
-  readonly signal?: AbortSignal
+/** A change of sides that is under way. */
+interface Change extends InitOptions {
+  /** The caller's signal, or `closed`. */
+  readonly signal: AbortSignal
+  /** Aborts when a side is closed. */
+  readonly closed: AbortSignal
 }
-
-/** Which sides are changed, and how the input side starts. */
-interface SidesStart extends InputStart, SidesOption {}
 
 export type ComponentSides = ReturnType<typeof createComponentSides>
 
@@ -69,7 +66,8 @@ const bothSides: readonly Side[] = ['input', 'output']
 export function createComponentSides(options: ComponentSidesOptions) {
   const { credential: hostCredential, fastify } = options
   const logger = unfailing(options.logger)
-  const closing = new AbortController()
+  /** Aborts the changes under way; each `close` does. */
+  let closing = new AbortController()
   const inTurn = createTurns()
   let handler: EventHandler | undefined
   let input: Open<InputSide> | undefined
@@ -115,7 +113,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       if (push) {
         const { createInputSide } = await import('./input-side.ts')
         const at = { ...push, handshakePort: push.handshakePort || (instead ?? 0) }
-        const side = await openOnceLeft(() => createInputSide(at, { ...common, fastify, beforeListening: release }))
+        const side = await createInputSide(at, { ...common, fastify, beforeListening: release })
         opened = { side, component }
       } else if (pull) {
         const { createPullSide } = await import('./pull-side.ts')
@@ -152,7 +150,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
    * Opens an input side in the place of the one there is. What can fail without the port is done before that one stops. Where the new one
    * can't be opened, the former one is opened again.
    */
-  async function replaceInput(component: ParsedComponent, { subscription = 'background', signal }: InputStart) {
+  async function replaceInput(component: ParsedComponent, { subscription = 'background', signal, closed }: Change) {
     const former = input
     const port = former?.side.address()?.port
     const wanted = component.metadata.input?.handshakePort
@@ -161,21 +159,21 @@ export function createComponentSides(options: ComponentSidesOptions) {
     let isReleased = false
     async function release(): Promise<void> {
       if (!former || isReleased) return
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
       isReleased = true
       const ended = retire(former).finally(hasLeft)
       if (!isSamePort) return inBackground(ended, () => logger.error('the former input side could not be closed'))
       await ended
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
     }
     try {
       input = await createInput(component, isSamePort ? port : undefined, release)
       await input?.side.start(subscription, signal)
-      signal?.throwIfAborted()
+      signal.throwIfAborted()
     } catch (error) {
       if (input && input !== former) await retire(input)
       input = former
-      if (former && isReleased && !closing.signal.aborted) await reopen(former, port)
+      if (former && isReleased && !closed.aborted) await reopen(former, port, closed)
       throw locateError(error, placesOf(component.source, 'input'))
     } finally {
       if (!isReleased) hasLeft()
@@ -183,11 +181,11 @@ export function createComponentSides(options: ComponentSidesOptions) {
   }
 
   /** Until it is open, or another update is, health says that there is no listener. */
-  async function reopen(former: Open<InputSide>, port: number | undefined): Promise<void> {
+  async function reopen(former: Open<InputSide>, port: number | undefined, closed: AbortSignal): Promise<void> {
     try {
       if (port !== undefined) await former.ending
       input = await createInput(former.component, port, async () => {})
-      await input?.side.start('background', closing.signal)
+      await input?.side.start('background', closed)
       logger.warn('the former input side runs again')
     } catch (error) {
       if (input && input !== former) await retire(input)
@@ -218,22 +216,25 @@ export function createComponentSides(options: ComponentSidesOptions) {
     leaving.delete(before)
   }
 
-  async function change(component: ParsedComponent, { sides = bothSides, signal, ...how }: SidesStart): Promise<void> {
-    const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-    either.throwIfAborted()
-    const isNew = { input: !keepsInput(component), output: !keepsOutput(component) }
-    const starting = sides.filter((side) => isNew[side])
-    const before = (input ?? output)?.component
-    if (before && starting.length > 0) {
-      const which = starting.length > 1 ? 'both sides start' : `the ${starting[0]} side starts`
-      logger.info(`${changedFields(before.properties, component.properties)} changed: ${which} anew`)
-    }
+  function logChange(side: Side, { metadata, properties }: ParsedComponent): void {
+    const before = (side === 'input' ? input : output)?.component
+    if (!before) return
+    const goesOn = side === 'input' ? (metadata.input ?? metadata.pull) : metadata.output
+    const what = goesOn ? 'starts anew' : 'ends'
+    logger.info(`${changedFields(before.properties, properties)} changed: the ${side} side ${what}`)
+  }
+
+  async function change(component: ParsedComponent, { sides = bothSides, ...how }: Change): Promise<void> {
+    how.signal.throwIfAborted()
+    const keeps = { input: keepsInput(component), output: keepsOutput(component) }
+    const starting = sides.filter((side) => !keeps[side])
+    for (const side of starting) logChange(side, component)
     const former = output
     const next = starting.includes('output') ? await createOutput(component) : former
     // Before there is a listener: a handler may publish.
     output ??= next
     try {
-      if (starting.includes('input')) await replaceInput(component, { ...how, signal: either })
+      if (starting.includes('input')) await replaceInput(component, how)
     } catch (error) {
       output = former
       if (next !== former) await next?.side.close()
@@ -259,8 +260,10 @@ export function createComponentSides(options: ComponentSidesOptions) {
     await Promise.all(all.map((one) => one?.side.close()))
   }
 
-  /** Takes no new event, waits for the handlers under way, and only then ends the output side. */
+  /** Ends the changes under way, takes no new event, waits for the handlers under way, and only then ends the output side. */
   function close(sides: readonly Side[] = bothSides): Promise<void> {
+    closing.abort()
+    closing = new AbortController()
     const hasLeft = leavePort(sides.includes('input') ? input?.side.address()?.port : undefined)
     return inTurn(async () => {
       if (sides.includes('input')) await closeInput().finally(hasLeft)
@@ -273,9 +276,19 @@ export function createComponentSides(options: ComponentSidesOptions) {
      * Opens sides by the metadata; replaces those that are open, and closes those that are configured no more. A side with the same
      * metadata goes on. One change at a time.
      *
-     * @throws BindingError of a side's start, or the reason of `signal`; then the sides are as before
+     * @throws BindingError of a side's start, CLOSED by a `close` meanwhile, or the reason of `signal`; then the sides are as before
      */
-    change: (component: ParsedComponent, start: SidesStart = {}) => inTurn(() => change(component, start)),
+    async change(component: ParsedComponent, { signal: given, ...how }: InitOptions): Promise<void> {
+      const closed = closing.signal
+      const signal = given ? AbortSignal.any([given, closed]) : closed
+      try {
+        await inTurn(() => change(component, { ...how, signal, closed }))
+        // By a close between the end of opening and here.
+        closed.throwIfAborted()
+      } catch (error) {
+        throw closed.aborted ? closedError() : error
+      }
+    },
     read(next: EventHandler | undefined): void {
       handler = next
       input?.side.handlerChanged()
@@ -307,15 +320,12 @@ export function createComponentSides(options: ComponentSidesOptions) {
     health: (): Health => judgeHealth({ input: input?.side.health(), output: output?.side.health() }),
     /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
     isHandling: () => [input, ...draining].some((one) => one?.side.isHandling()),
-    /** Closes sides, which a change can open again. */
     close,
-    /** Closes both sides for good, and ends a change under way. */
-    end(): Promise<void> {
-      closing.abort()
-      return close()
-    },
   }
 }
+
+export const closedError = () =>
+  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })
 
 /** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
 export function checkOperation(operation: unknown): asserts operation is string {

@@ -14,11 +14,11 @@ export function leavePort(port: number | undefined): () => void {
   }
 }
 
-/** Opens what listens on a port; again once its port is left, where another component is about to do so. */
-export async function openOnceLeft<T>(open: () => Promise<T>): Promise<T> {
+/** Listens on a port; once more when it is left, where another component is about to do so. */
+export async function listenOnceLeft<T>(listen: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      return await open()
+      return await listen()
     } catch (error) {
       const left = leavingOf(error)
       if (!left) throw error
