@@ -140,9 +140,9 @@ export class Binding implements BindingComponent {
     checkUpdateOptions(options)
     if (this.#isClosed()) throw closedError()
     const component = this.#parse(metadata)
-    await this.#initializing?.catch(() => {})
+    if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
     if (this.#isClosed()) throw closedError()
-    if (this.#state === 'new') throw notInitialized()
+    if (this.#state !== 'ready') throw notInitialized()
     await this.#change('update', () => component, options)
   }
 
