@@ -71,6 +71,16 @@ spec:
   expect(posts.map(({ path }) => path)).toEqual(['/shop', '/shop'])
   expect(posts.map(({ body }) => JSON.parse(body).data)).toEqual(Array(2).fill({ type: 'order.placed', order: 'one' }))
 
+  const metrics = await host.metrics()
+  for (const line of [
+    'deliveries_total{component="shop",status="500"} 1',
+    'deliveries_total{component="shop",status="200"} 1',
+    'seconds_count{component="shop",what="event",result="failed"} 1',
+    'seconds_count{component="shop",what="create",result="ok"} 1',
+    'healthy{component="shop"} 1',
+  ])
+    expect(metrics).toContain(line)
+
   const { id } = await host.invoke('clock', 'create', 'now')
   expect(JSON.parse(posts.at(-1)?.body ?? '')).toMatchObject({ id, data: 'now' })
   expect([...host.bindings].map(([name, binding]) => [name, binding.health().status])).toEqual([

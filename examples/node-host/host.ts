@@ -1,4 +1,5 @@
 import { type BindingComponent, type ComponentDescriptor, parseComponents } from 'eventgrid-binding'
+import { createMetrics } from './metrics.ts'
 
 /** What the host is started with. */
 export interface HostOptions {
@@ -17,6 +18,8 @@ export interface HostOptions {
 export interface Host {
   /** The loaded bindings by component name. */
   readonly bindings: ReadonlyMap<string, BindingComponent>
+  /** Prometheus metrics as text. */
+  metrics(): Promise<string>
   invoke(name: string, operation: string, data: unknown): Promise<Readonly<Record<string, string>>>
   close(): Promise<void>
 }
@@ -26,6 +29,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const { app, plugins, env = process.env, secrets = {} } = options
   const byType = new Map(plugins.flatMap((plugin) => plugin.types.map((type) => [type.toLowerCase(), plugin] as const)))
   const bindings = new Map<string, BindingComponent>()
+  const metrics = createMetrics(bindings)
   const all = <T>(run: (binding: BindingComponent) => Promise<T>) => Promise.all([...bindings.values()].map(run))
   async function close(): Promise<void> {
     // A handler of one component may publish through another.
@@ -39,11 +43,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
       const binding = plugin.create({
         logger: console,
         // The application's answer decides: 2xx acknowledges, anything else has the event redelivered.
-        async onEvent({ data, contentType, signal }) {
-          const headers = { 'content-type': contentType }
-          const answer = await fetch(`${app}/${definition.name}`, { method: 'POST', headers, body: data, signal })
-          if (!answer.ok) throw new Error(`the application answered ${answer.status}`)
-        },
+        onEvent: ({ data, contentType, signal }) =>
+          metrics.time(definition.name, 'event', async () => {
+            const headers = { 'content-type': contentType }
+            const answer = await fetch(`${app}/${definition.name}`, { method: 'POST', headers, body: data, signal })
+            if (!answer.ok) throw new Error(`the application answered ${answer.status}`)
+          }),
       })
       bindings.set(definition.name, binding)
       await binding.init(definition, { subscription: 'background' })
@@ -57,8 +62,10 @@ export async function startHost(options: HostOptions): Promise<Host> {
     async invoke(name, operation, data) {
       const binding = bindings.get(name)
       if (!binding) throw new Error(`there is no component ${name}`)
-      return { ...(await binding.invoke(operation, data)).metadata }
+      const { metadata } = await metrics.time(name, operation, () => binding.invoke(operation, data))
+      return { ...metadata }
     },
+    metrics: metrics.text,
     close,
   }
 }

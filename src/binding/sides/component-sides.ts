@@ -324,7 +324,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
   }
 }
 
-export const closedError = () =>
+export const closedError = (): BindingError =>
   new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })
 
 /** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
