@@ -1,13 +1,19 @@
 import './support/process/require-node.ts'
 
-export {
-  Binding,
-  type BindingOptions,
-  type GivenOperation,
-  type InitOptions,
-  type ListenAddress,
-} from './binding/binding.ts'
-export { type ComponentDescriptor, component } from './binding/component.ts'
+export { Binding, type BindingOptions, type GivenOperation } from './binding/binding.ts'
+export type {
+  BindingComponent,
+  BindingComponentOptions,
+  ComponentAnswer,
+  GivenComponent,
+  InitOptions,
+  InvokeAnswer,
+  InvokeOptions,
+  ListenAddress,
+  SidesOption,
+  UpdateOptions,
+} from './binding/binding-component.ts'
+export { type ComponentDescriptor, component, type EventGridDescriptor } from './binding/component.ts'
 export type {
   ComponentDocument,
   GivenMetadata,
@@ -15,7 +21,7 @@ export type {
   MetadataFields,
   NamedMetadata,
 } from './binding/given-metadata.ts'
-export type { Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
+export type { ComponentHealth, Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
 export {
   type EventRouter,
   type Fallback,
@@ -26,7 +32,6 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { InvokeAnswer, InvokeOptions } from './binding/sides/component-sides.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,

@@ -1,9 +1,11 @@
 import { createServer } from 'node:http'
+import { component } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Host, startHost } from './host.ts'
+import { timer } from './timer.ts'
 
-it('forwards what create published to the application, and again where that failed', async () => {
+it('forwards events of two vendors to the application, and again where that failed', async () => {
   const emulator = await EventGridEmulator.start({ retrySchedule: [5] })
   onTestFinished(() => emulator.close())
 
@@ -36,15 +38,28 @@ spec:
     - { name: scope, value: "${topic.id}" }
     - { name: topicEndpoint, envRef: TOPIC_ENDPOINT }
     - { name: accessKey, secretKeyRef: { name: accessKey } }
+---
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: clock }
+spec:
+  type: bindings.example.timer
+  version: v1
+  metadata:
+    - { name: everyMs, value: "3600000" }
 `
   let host: Host | undefined
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}${pathname}`)
   host = await startHost({
     components,
+    // What only one of them takes is set where it is registered.
+    plugins: [
+      timer,
+      { ...component, create: (options) => component.create({ ...options, endpoints: emulator.endpoints }) },
+    ],
     app: `http://127.0.0.1:${address.port}`,
     env: { TOPIC_ENDPOINT: topic.endpoint },
     secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
-    binding: { endpoints: emulator.endpoints },
   })
   onTestFinished(() => host?.close())
 
@@ -55,4 +70,21 @@ spec:
   expect(count).toBe('1')
   expect(posts.map(({ path }) => path)).toEqual(['/shop', '/shop'])
   expect(posts.map(({ body }) => JSON.parse(body).data)).toEqual(Array(2).fill({ type: 'order.placed', order: 'one' }))
+
+  const metrics = await host.metrics()
+  for (const line of [
+    'deliveries_total{component="shop",status="500"} 1',
+    'deliveries_total{component="shop",status="200"} 1',
+    'seconds_count{component="shop",what="event",result="failed"} 1',
+    'seconds_count{component="shop",what="create",result="ok"} 1',
+    'healthy{component="shop"} 1',
+  ])
+    expect(metrics).toContain(line)
+
+  const { id } = await host.invoke('clock', 'create', 'now')
+  expect(JSON.parse(posts.at(-1)?.body ?? '')).toMatchObject({ id, data: 'now' })
+  expect([...host.bindings].map(([name, binding]) => [name, binding.health().status])).toEqual([
+    ['shop', 'healthy'],
+    ['clock', 'healthy'],
+  ])
 })

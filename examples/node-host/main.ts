@@ -4,7 +4,10 @@
  * With a running emulator in place of Azure, the address of its page comes last: `http://127.0.0.1:4431`
  */
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { component } from 'eventgrid-binding'
 import { startHost } from './host.ts'
+import { timer } from './timer.ts'
 
 const [componentsFile, secretsFile, app, emulator] = process.argv.slice(2)
 if (!componentsFile || !secretsFile || !app) {
@@ -19,7 +22,17 @@ const host = await startHost({
   components: readFileSync(componentsFile, 'utf8'),
   secrets: JSON.parse(readFileSync(secretsFile, 'utf8')),
   app,
-  binding: endpoints ? { logger: console, endpoints } : { logger: console },
+  plugins: [
+    timer,
+    { ...component, create: (options) => component.create({ ...options, ...(endpoints ? { endpoints } : {}) }) },
+  ],
 })
 for (const [name, binding] of host.bindings) console.log(`${name} listens on port ${binding.address()?.port ?? 'none'}`)
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => host.close())
+// For Prometheus.
+const server = createServer(async (_request, response) => response.end(await host.metrics()))
+server.listen(9464, '127.0.0.1')
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    server.close()
+    return host.close()
+  })

@@ -8,24 +8,41 @@ import type { FastifyHook } from '../listener/http/host-plugins.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
 import { describeIssue } from '../metadata/typed/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
+import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
+import { isSameMetadata } from '../metadata/typed/same-metadata.ts'
+import type {
+  BindingComponent,
+  BindingComponentOptions,
+  InitOptions,
+  InvokeAnswer,
+  InvokeOptions,
+  ListenAddress,
+  SidesOption,
+  UpdateOptions,
+} from './binding-component.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import type { Health } from './health.ts'
-import { checkHandler, checkInitOptions, checkInvokeOptions, checkOptions } from './refuse-wrong-options.ts'
+import {
+  checkCloseOptions,
+  checkHandler,
+  checkInitOptions,
+  checkInvokeOptions,
+  checkOptions,
+  checkUpdateOptions,
+} from './refuse-wrong-options.ts'
 import {
   type ComponentSides,
   checkOperation,
+  closedError,
   createComponentSides,
-  type InvokeAnswer,
-  type InvokeOptions,
   operations,
+  type ParsedComponent,
 } from './sides/component-sides.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
-export interface BindingOptions {
+export interface BindingOptions extends BindingComponentOptions {
   /** Takes each event. Without one, deliveries are answered 503, and pull delivery receives nothing, until {@link Binding.read} sets it. */
   readonly onEvent?: EventHandler
-  /** Where log lines go. @default nowhere */
-  readonly logger?: Logger
   /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
   readonly credential?: TokenCredential
   /**
@@ -34,29 +51,10 @@ export interface BindingOptions {
    */
   readonly endpoints?: Endpoints
   /**
-   * Called with the Fastify server of the listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
+   * Called with the Fastify server of each listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
    * deliveries too, but the host's parsers and error handler do not. A hook that refuses requests without a login also refuses Event Grid.
    */
   readonly fastify?: FastifyHook
-}
-
-/** Options of {@link Binding.init}. */
-export interface InitOptions {
-  /** Gives up, frees the port and rejects with ABORTED. */
-  readonly signal?: AbortSignal
-  /**
-   * `wait` resolves when the event subscription is provisioned, or rejects after `subscriptionTimeout`.
-   * `background` resolves once the listener listens, and tries until `close`. @default 'wait'
-   */
-  readonly subscription?: 'wait' | 'background'
-}
-
-/** Where a binding listens. */
-export interface ListenAddress {
-  /** The IP address that was bound: `::` for all. */
-  readonly address: string
-  /** The port that was bound, where `handshakePort` is 0 too. */
-  readonly port: number
 }
 
 /** The operation, `create`. A misspelt literal does not compile; a string that is known at run time does. */
@@ -67,16 +65,17 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
 /**
  * The Event Grid binding of one component: deliveries in, `create` out.
  *
- * The life of one: `init`, any number of deliveries and `invoke`s, `close`. A failed `init` may be tried again.
+ * The life of one: `init`, any number of deliveries, `invoke`s and `update`s, `close`. A failed `init` may be tried again.
  */
-export class Binding {
+export class Binding implements BindingComponent {
   readonly #credentialGiven: boolean
   readonly #logger: Logger
   readonly #sides: ComponentSides
   #state: State = 'new'
-  #closing = new AbortController()
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
+  /** The warnings of these were logged. */
+  #warned: MetadataProperties = {}
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
@@ -105,44 +104,77 @@ export class Binding {
     if (this.#state !== 'new') {
       throw new BindingError('ALREADY_INITIALIZED', {
         what: this.#state === 'ready' ? 'this binding is initialised' : 'init is under way',
-        fix: 'make another Binding: each has one component, and a closed one stays closed',
+        fix: 'call update for other metadata, or make another Binding: each has one component, and a closed one stays closed',
       })
     }
     this.#state = 'initializing'
-    this.#initializing = this.#open(metadata, options)
+    this.#initializing = this.#initialize(metadata, options)
+    return this.#initializing
+  }
+
+  async #initialize(metadata: unknown, options: InitOptions): Promise<void> {
     try {
-      await this.#initializing
-      // By a close() between the end of opening and here.
-      this.#closing.signal.throwIfAborted()
+      await this.#change('init', () => this.#parse(metadata), { subscription: 'wait', ...options })
       this.#state = 'ready'
     } catch (error) {
-      if (this.#closing.signal.aborted) throw closedError()
-      this.#state = 'new'
-      if (options.signal?.aborted) {
-        throw new BindingError('ABORTED', { what: 'init was aborted by its signal', fix: 'call init again when ready' })
-      }
+      if (!this.#isClosed()) this.#state = 'new'
       throw error
     }
   }
 
-  async #open(source: unknown, { signal, subscription = 'wait' }: InitOptions): Promise<void> {
-    const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal
+  /**
+   * Takes other metadata for the same component, as a host does when its YAML or a secret has changed. Everything is validated first. A
+   * side whose fields are the same goes on. The other output side takes the next calls, and those under way end on the former one. The
+   * other input side opens when the handlers under way have ended, on the same port or another one; deliveries in between are answered 503,
+   * and Event Grid sends them again. It resolves when the sides are open. The event subscription follows in the background:
+   * {@link Binding.health} tells of it.
+   *
+   * Calls are done one after the other, and after an `init` under way. Where one rejects, everything goes on as before: an input side that
+   * had to be closed is opened again.
+   *
+   * @param metadata as for `init`
+   * @throws BindingError METADATA_INVALID; NOT_INITIALIZED before `init` has succeeded; CLOSED; ABORTED by `signal`; PORT_UNAVAILABLE;
+   *   PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; a TypeError for an invalid option
+   */
+  async update<const Given>(metadata: GivenMetadata<Given>, options: UpdateOptions = {}): Promise<void> {
+    checkUpdateOptions(options)
+    if (this.#isClosed()) throw closedError()
+    const component = this.#parse(metadata)
+    if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
+    if (this.#isClosed()) throw closedError()
+    if (this.#state !== 'ready') throw notInitialized()
+    await this.#change('update', () => component, options)
+  }
+
+  async #change(what: 'init' | 'update', parse: () => ParsedComponent, options: InitOptions): Promise<void> {
+    try {
+      await this.#sides.change(parse(), options)
+    } catch (error) {
+      if (this.#isClosed()) throw closedError()
+      if (!options.signal?.aborted) throw error
+      throw new BindingError('ABORTED', {
+        what: `${what} was aborted by its signal`,
+        fix: `call ${what} again when ready`,
+      })
+    }
+  }
+
+  #parse(source: unknown): ParsedComponent {
     const { name, properties } = readDefinition(source)
     const metadata = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    for (const warning of metadata.warnings) this.#logger.warn(describeIssue(warning))
-    const component = { name, metadata, source }
-    try {
-      either.throwIfAborted()
-      await this.#sides.openOutput(component)
-      await this.#sides.openInput(component, { subscription, signal: either })
-    } catch (error) {
-      await this.#sides.close()
-      throw error
-    }
+    if (!isSameMetadata(properties, this.#warned))
+      for (const warning of metadata.warnings) this.#logger.warn(describeIssue(warning))
+    this.#warned = properties
+    return { name, metadata, properties, source }
+  }
+
+  /** A `close` may come while something else is awaited. */
+  #isClosed(): boolean {
+    return this.#state === 'closed'
   }
 
   /**
@@ -183,9 +215,7 @@ export class Binding {
     const isOpen = this.#state === 'ready' || this.#sides.isHandling()
     if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
-    if (!isOpen) {
-      throw new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
-    }
+    if (!isOpen) throw notInitialized()
     return this.#sides.invoke(operation, payload, options)
   }
 
@@ -202,19 +232,19 @@ export class Binding {
   /**
    * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`),
    * queued events are published. The event subscription stays, so Event Grid keeps events for the next start. May be
-   * called again, and during `init`, which then rejects with CLOSED.
+   * called again. An `init` or `update` under way rejects with CLOSED.
+   *
+   * With `sides` it closes these alone, and `update` can open them again. A host of several components
+   * closes the input sides of all first, as a handler may publish through another component.
+   *
+   * @throws a TypeError for an invalid option
    */
-  close(): Promise<void> {
-    this.#closed ??= this.#close()
-    return this.#closed
-  }
-
-  async #close(): Promise<void> {
-    const initializing = this.#state === 'initializing' ? this.#initializing : undefined
+  async close(options: SidesOption = {}): Promise<void> {
+    checkCloseOptions(options)
+    if (options.sides && !this.#isClosed()) return this.#sides.close(options.sides)
     this.#state = 'closed'
-    this.#closing.abort()
-    await initializing?.catch(() => {})
-    await this.#sides.close()
+    this.#closed ??= this.#sides.close()
+    return this.#closed
   }
 
   /** {@link Binding.close}, for `await using`. */
@@ -223,5 +253,5 @@ export class Binding {
   }
 }
 
-const closedError = () =>
-  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })
+const notInitialized = () =>
+  new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })

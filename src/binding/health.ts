@@ -56,6 +56,14 @@ export interface Health {
   readonly output?: SideHealth
 }
 
+/** The health of any vendor's component: what only this binding counts may be absent. {@link Health} is one. */
+export interface ComponentHealth {
+  /** The worse of the two sides. */
+  readonly status: HealthStatus
+  readonly input?: SideHealth & Partial<InputHealth>
+  readonly output?: SideHealth
+}
+
 export interface InputFacts {
   readonly closed: boolean
   /**
@@ -107,7 +115,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const { answered = {}, strangers = {}, unaccepted = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
-  if (draining) reasons.push('the binding is closing')
+  if (draining) reasons.push('the listener is closing')
   const down = reasons.length > 0
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
@@ -169,7 +177,7 @@ interface PullFacts {
 export function judgePull(facts: PullFacts): InputHealth {
   const { closed, handlerAttached, subscription, timesDeleted, receiver, whyNotStarted } = facts
   const reasons: string[] = []
-  if (closed || receiver?.draining) reasons.push('the binding is closing')
+  if (closed || receiver?.draining) reasons.push('the receiver is closing')
   const failure = receiver?.failure?.reason ?? whyNotStarted
   if (failure) reasons.push(`events cannot be received: ${failure}`)
   // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.

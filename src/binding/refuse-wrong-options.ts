@@ -18,8 +18,13 @@ const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   fastify: mustBe('a function', (value) => typeof value === 'function'),
 }
 const checkSignal = mustBe('an AbortSignal', (value) => value instanceof AbortSignal)
+const sides = mustBe(
+  `a list of 'input' and 'output'`,
+  (value) => Array.isArray(value) && value.every((side) => side === 'input' || side === 'output'),
+)
+const updateOptions: Readonly<Record<string, OptionCheck>> = { signal: checkSignal, sides }
 const initOptions: Readonly<Record<string, OptionCheck>> = {
-  signal: checkSignal,
+  ...updateOptions,
   subscription: mustBe(`'wait' or 'background'`, (value) => value === 'wait' || value === 'background'),
 }
 const invokeOptions: Readonly<Record<string, OptionCheck>> = {
@@ -30,6 +35,8 @@ const invokeOptions: Readonly<Record<string, OptionCheck>> = {
 // For callers without TypeScript: each throws a TypeError for an unknown option or an invalid value.
 export const checkOptions = (options: unknown) => checkValues('the options of Binding', options, bindingOptions)
 export const checkInitOptions = (options: unknown) => checkValues('the options of init', options, initOptions)
+export const checkUpdateOptions = (options: unknown) => checkValues('the options of update', options, updateOptions)
+export const checkCloseOptions = (options: unknown) => checkValues('the options of close', options, { sides })
 export const checkInvokeOptions = (options: unknown) => checkValues('the options of invoke', options, invokeOptions)
 
 /** @throws TypeError for a handler that is not a function, or is a generator function; `undefined` is fine */

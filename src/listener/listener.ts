@@ -11,6 +11,7 @@ import { type AnswerFigures, type AnswersOptions, createAnswers } from './answer
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
 import { listen, refuseWithoutCodeGeneration } from './http/listen.ts'
+import { listenOnceLeft } from './http/port-handover.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -26,6 +27,8 @@ export interface ListenerOptions
   readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
+  /** Awaited when all is ready but the port, which another listener may still have. */
+  readonly beforeListening?: (() => Promise<void>) | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
@@ -143,12 +146,14 @@ function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
 /** Loads the plugins and listens; closes the server if that fails, because the host's plugins may hold resources. */
 async function openServer(
   { app, createBindable, close }: ReturnType<typeof createServer>,
-  { input, fastify }: ListenerOptions,
+  { input, fastify, beforeListening }: ListenerOptions,
   plugins: readonly FastifyPluginAsync[],
 ) {
   try {
     await loadPlugins(app, fastify, plugins)
-    return await listen({ create: createBindable, host: input.listenAddress, port: input.handshakePort })
+    await beforeListening?.()
+    const { listenAddress: host, handshakePort: port } = input
+    return await listenOnceLeft(() => listen({ create: createBindable, host, port }))
   } catch (error) {
     await close()
     throw error

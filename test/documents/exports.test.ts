@@ -16,7 +16,7 @@ it.each([
 
 const sources = new Project()
 const binding = sources.addSourceFileAtPath(`${root}/src/binding/binding.ts`)
-const sides = sources.addSourceFileAtPath(`${root}/src/binding/sides/component-sides.ts`)
+const component = sources.addSourceFileAtPath(`${root}/src/binding/binding-component.ts`)
 const page = readPage('docs/library.md')
 const [options, methods, initOptions, invokeOptions] = tables(section(page, 'Binding')).map((table) =>
   rowsOf(page, table),
@@ -28,8 +28,8 @@ it.each([
   { name: 'InitOptions', rows: initOptions },
   { name: 'InvokeOptions', rows: invokeOptions },
 ])('docs/library.md lists the members of $name', ({ name, rows }) => {
-  const file = [binding, sides].find((one) => one.getInterface(name))
-  const members = file?.getInterfaceOrThrow(name).getProperties() ?? []
+  const file = [binding, component].find((one) => one.getInterface(name))
+  const members = file?.getInterfaceOrThrow(name).getType().getProperties() ?? []
   expect(firstWords(rows).toSorted()).toEqual(members.map((member) => member.getName()).toSorted())
 })
 

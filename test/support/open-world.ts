@@ -1,7 +1,14 @@
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
-import { Binding, type BindingOptions, type InitOptions, type ReceivedEvent } from '../../src/index.ts'
+import {
+  Binding,
+  type BindingOptions,
+  type InitOptions,
+  type ReceivedEvent,
+  type UpdateOptions,
+} from '../../src/index.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
+import { eventually } from './eventually.ts'
 
 /** What a flat record of metadata fields may be in a test: `undefined` leaves the field out. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -17,6 +24,10 @@ export interface World {
   readonly handled: readonly ReceivedEvent[]
   /** Initialises the binding with `fields`, those given here over them. */
   init(fields?: Fields, options?: InitOptions): Promise<void>
+  /** Updates the binding to `fields`, those given here over them. */
+  update(fields?: Fields, options?: UpdateOptions): Promise<void>
+  /** Publishes an event by `create`, and resolves when the handler has handled it: both sides work. */
+  roundTrip(): Promise<void>
   /** The event subscription as ARM holds it. */
   subscription(): ReturnType<EventGridEmulator['eventSubscription']>
 }
@@ -82,15 +93,20 @@ export async function openWorld(
   const topic = emulator.topic('orders')
   emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${binding.address()?.port ?? 1}${pathname}${search}`)
   const fields = fieldsFor(emulator)
+  const merged = (changes: Fields) =>
+    Object.fromEntries(Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined))
   return {
     emulator,
     binding,
     log,
     fields,
     handled,
-    init: (changes = {}, initOptions) => {
-      const merged = Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined)
-      return binding.init(Object.fromEntries(merged), initOptions)
+    init: (changes = {}, initOptions) => binding.init(merged(changes), initOptions),
+    update: (changes = {}, updateOptions) => binding.update(merged(changes), updateOptions),
+    async roundTrip() {
+      await eventually(() => expect(binding.health().status).toBe('healthy'))
+      const { ids } = await binding.invoke('create', {})
+      await eventually(() => expect(handled.map(({ cloudEvent }) => cloudEvent.id)).toContain(ids[0]))
     },
     subscription: () => emulator.eventSubscription(topic.id, 'orders'),
   }

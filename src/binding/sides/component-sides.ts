@@ -5,8 +5,17 @@ import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { type Logger, unfailing } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
+import { leavePort } from '../../listener/http/port-handover.ts'
+import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
+import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'
+import { messageOf } from '../../support/process/error-code.ts'
+import { inBackground } from '../../support/work/in-background.ts'
+import { createTurns } from '../../support/work/in-turn.ts'
+import type { InitOptions, InvokeAnswer, InvokeOptions } from '../binding-component.ts'
+import { changedFields } from '../changed-fields.ts'
 import { type Health, judgeHealth } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
@@ -24,46 +33,27 @@ export interface ComponentSidesOptions {
 export interface ParsedComponent {
   readonly name: string | undefined
   readonly metadata: ParsedMetadata
+  /** What the metadata were parsed from. */
+  readonly properties: MetadataProperties
   /** What the metadata came from: a component of `parseComponents` tells the places of its values. */
   readonly source?: unknown
 }
 
-/** How the event subscription is brought up. */
-export interface InputStart {
-  /** @default 'background' */
-  readonly subscription?: 'wait' | 'background'
-  /** Ends the start. */
-  readonly signal?: AbortSignal
+/** A side that is open. Its component is replaced by one with the same metadata, as the places of these may have moved. */
+interface Open<S extends InputSide | OutputSide> {
+  readonly side: S
+  component: ParsedComponent
+  /** It closes, or has closed. */
+  ending?: Promise<void>
+  hasEnded?: boolean
 }
 
-/** Options of {@link Binding.invoke}. */
-export interface InvokeOptions {
-  /** With plain data: `type`, `source`, `subject`, `id`, `time` and `dataschema` of the event it becomes. */
-  readonly metadata?: Readonly<Record<string, string>>
-  /** Cancels a call that waits. Once its request is sent, it only ends the wait. Rejects with ABORTED. */
-  readonly signal?: AbortSignal
-}
-
-/** The result of {@link Binding.invoke}. */
-export interface InvokeAnswer {
-  /** Ids of the published events, in the order given. */
-  readonly ids: readonly string[]
-  /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
-  readonly requestId?: string
-  /** The same as strings, as Dapr's API has them. */
-  readonly metadata: {
-    /** Ids of the published events: a JSON array of strings, in the order given. */
-    readonly ids: string
-    /** Number of the published events. */
-    readonly count: string
-    /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
-    readonly requestId?: string
-  }
-}
-
-interface OpenOutput {
-  readonly side: OutputSide
-  readonly placeOf: PlaceOf
+/** A change of sides that is under way. */
+interface Change extends InitOptions {
+  /** The caller's signal, or `closed`. */
+  readonly signal: AbortSignal
+  /** Aborts when a side is closed. */
+  readonly closed: AbortSignal
 }
 
 export type ComponentSides = ReturnType<typeof createComponentSides>
@@ -71,22 +61,27 @@ export type ComponentSides = ReturnType<typeof createComponentSides>
 /** The output operations. */
 export const operations: readonly string[] = ['create']
 
+const bothSides: readonly Side[] = ['input', 'output']
+
 export function createComponentSides(options: ComponentSidesOptions) {
   const { credential: hostCredential, fastify } = options
   const logger = unfailing(options.logger)
-  let given = options.endpoints
+  /** Aborts the changes under way; each `close` does. */
+  let closing = new AbortController()
+  const inTurn = createTurns()
   let handler: EventHandler | undefined
-  let input: InputSide | undefined
-  let output: OpenOutput | undefined
-  /** Input sides that close, while their handlers go on. */
-  const draining = new Map<InputSide, Promise<void>>()
+  let input: Open<InputSide> | undefined
+  let output: Open<OutputSide> | undefined
+  /** Replaced input sides whose handlers go on. */
+  const draining = new Set<Open<InputSide>>()
   /** Replaced output sides whose calls are not settled. */
-  const leaving = new Set<OpenOutput>()
+  const leaving = new Set<Open<OutputSide>>()
 
-  const endpoints = () => given ?? endpointsFromEnvironment(process.env)
+  const endpoints = () => options.endpoints ?? endpointsFromEnvironment(process.env)
 
-  function sideOptions(metadata: ParsedMetadata, placeOf: PlaceOf) {
-    const secrets = () => secretsOf(metadata)
+  function sideOptions(component: ParsedComponent, placeOf: PlaceOf) {
+    const secrets = () =>
+      [component, input?.component, output?.component].flatMap((one) => (one ? secretsOf(one.metadata) : []))
     return { endpoints: endpoints(), hostCredential, logger: locatingLogger(logger, placeOf), secrets }
   }
 
@@ -97,34 +92,166 @@ export function createComponentSides(options: ComponentSidesOptions) {
     logger.warn(`${component} has the ${id} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
   }
 
+  /**
+   * Opens an input side that is not started yet; `undefined` where the metadata configure none.
+   *
+   * @param instead takes the place of a `handshakePort` of 0
+   * @param release is called once nothing but the port is missing
+   */
   // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
-  async function createInput({ metadata }: ParsedComponent, placeOf: PlaceOf): Promise<InputSide | undefined> {
-    const common = { ...sideOptions(metadata, placeOf), handler: () => handler }
-    if (metadata.input) {
-      const { createInputSide } = await import('./input-side.ts')
-      return createInputSide(metadata.input, { ...common, fastify })
+  async function createInput(
+    component: ParsedComponent,
+    instead: number | undefined,
+    release: () => Promise<void>,
+  ): Promise<Open<InputSide> | undefined> {
+    const { input: push, pull } = component.metadata
+    warnOfStrayId(component)
+    const placeOf: PlaceOf = (code) => placesOf((opened?.component ?? component).source, 'input')(code)
+    const common = { ...sideOptions(component, placeOf), handler: () => handler }
+    let opened: Open<InputSide> | undefined
+    try {
+      if (push) {
+        const { createInputSide } = await import('./input-side.ts')
+        const at = { ...push, handshakePort: push.handshakePort || (instead ?? 0) }
+        const side = await createInputSide(at, { ...common, fastify, beforeListening: release })
+        opened = { side, component }
+      } else if (pull) {
+        const { createPullSide } = await import('./pull-side.ts')
+        opened = { side: await createPullSide(pull, common), component }
+      }
+      await release()
+      return opened
+    } catch (error) {
+      await opened?.side.close()
+      throw locateError(error, placeOf)
     }
-    if (!metadata.pull) return undefined
-    const { createPullSide } = await import('./pull-side.ts')
-    return createPullSide(metadata.pull, common)
+  }
+
+  /** Accepts no more events. Resolves when the handlers under way have ended. */
+  function retire(one: Open<InputSide>): Promise<void> {
+    if (one.ending) return one.ending
+    draining.add(one)
+    one.ending = one.side.close().finally(() => {
+      one.hasEnded = true
+      draining.delete(one)
+    })
+    return one.ending
+  }
+
+  function keepsInput({ metadata: { input: push, pull } }: ParsedComponent): boolean {
+    const before = input?.component.metadata
+    return !input?.ending && isSameMetadata([before?.input, before?.pull], [push, pull])
+  }
+
+  const keepsOutput = ({ metadata }: ParsedComponent) =>
+    isSameMetadata(output?.component.metadata.output, metadata.output)
+
+  /**
+   * Opens an input side in the place of the one there is. What can fail without the port is done before that one stops. Where the new one
+   * can't be opened, the former one is opened again.
+   */
+  async function replaceInput(component: ParsedComponent, { subscription = 'background', signal, closed }: Change) {
+    const former = input
+    const port = former?.side.address()?.port
+    const wanted = component.metadata.input?.handshakePort
+    const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
+    const hasLeft = leavePort(port)
+    let isReleased = false
+    async function release(): Promise<void> {
+      if (!former || isReleased) return
+      signal.throwIfAborted()
+      isReleased = true
+      const ended = retire(former).finally(hasLeft)
+      if (!isSamePort) return inBackground(ended, () => logger.error('the former input side could not be closed'))
+      await ended
+      signal.throwIfAborted()
+    }
+    try {
+      input = await createInput(component, isSamePort ? port : undefined, release)
+      await input?.side.start(subscription, signal)
+      signal.throwIfAborted()
+    } catch (error) {
+      if (input && input !== former) await retire(input)
+      input = former
+      if (former && isReleased && !closed.aborted) await reopen(former, port, closed)
+      throw locateError(error, placesOf(component.source, 'input'))
+    } finally {
+      if (!isReleased) hasLeft()
+    }
+  }
+
+  /** Until it is open, or another update is, health says that there is no listener. */
+  async function reopen(former: Open<InputSide>, port: number | undefined, closed: AbortSignal): Promise<void> {
+    try {
+      if (port !== undefined) await former.ending
+      input = await createInput(former.component, port, async () => {})
+      await input?.side.start('background', closed)
+      logger.warn('the former input side runs again')
+    } catch (error) {
+      if (input && input !== former) await retire(input)
+      input = former
+      logger.error(`the former input side could not be opened again: ${messageOf(error)}`)
+    }
+  }
+
+  async function createOutput(component: ParsedComponent): Promise<Open<OutputSide> | undefined> {
+    const { metadata } = component
+    if (!metadata.output) return undefined
+    const placeOf: PlaceOf = (code) => placesOf((opened?.component ?? component).source, 'output')(code)
+    let opened: Open<OutputSide> | undefined
+    try {
+      const { createOutputSide } = await import('./output-side.ts')
+      opened = { side: createOutputSide(metadata.output, sideOptions(component, placeOf)), component }
+      return opened
+    } catch (error) {
+      throw locateError(error, placeOf)
+    }
+  }
+
+  /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
+  async function leave(before: Open<OutputSide>): Promise<void> {
+    leaving.add(before)
+    await before.side.settled()
+    await before.side.close()
+    leaving.delete(before)
+  }
+
+  function logChange(side: Side, { metadata, properties }: ParsedComponent): void {
+    const before = (side === 'input' ? input : output)?.component
+    if (!before) return
+    const goesOn = side === 'input' ? (metadata.input ?? metadata.pull) : metadata.output
+    const what = goesOn ? 'starts anew' : 'ends'
+    logger.info(`${changedFields(before.properties, properties)} changed: the ${side} side ${what}`)
+  }
+
+  async function change(component: ParsedComponent, { sides = bothSides, ...how }: Change): Promise<void> {
+    how.signal.throwIfAborted()
+    const keeps = { input: keepsInput(component), output: keepsOutput(component) }
+    const starting = sides.filter((side) => !keeps[side])
+    for (const side of starting) logChange(side, component)
+    const former = output
+    const next = starting.includes('output') ? await createOutput(component) : former
+    // Before there is a listener: a handler may publish.
+    output ??= next
+    try {
+      if (starting.includes('input')) await replaceInput(component, how)
+    } catch (error) {
+      output = former
+      if (next !== former) await next?.side.close()
+      throw error
+    }
+    output = next
+    if (former && former !== next)
+      inBackground(leave(former), () => logger.error('the former output side could not be closed'))
+    if (input && sides.includes('input')) input.component = component
+    if (output && sides.includes('output')) output.component = component
   }
 
   async function closeInput(): Promise<void> {
     const before = input
     input = undefined
-    if (before) {
-      const closed = before.close().finally(() => draining.delete(before))
-      draining.set(before, closed)
-    }
-    await Promise.all(draining.values())
-  }
-
-  /** Closes a replaced output side once its calls are settled: each has a time limit of its own. */
-  async function leave(before: OpenOutput): Promise<void> {
-    leaving.add(before)
-    await before.side.settled()
-    await before.side.close()
-    leaving.delete(before)
+    if (before) retire(before).catch(() => {})
+    await Promise.all([...draining, before].map((one) => one?.ending))
   }
 
   async function closeOutput(): Promise<void> {
@@ -133,58 +260,41 @@ export function createComponentSides(options: ComponentSidesOptions) {
     await Promise.all(all.map((one) => one?.side.close()))
   }
 
+  /** Ends the changes under way, takes no new event, waits for the handlers under way, and only then ends the output side. */
+  function close(sides: readonly Side[] = bothSides): Promise<void> {
+    closing.abort()
+    closing = new AbortController()
+    const hasLeft = leavePort(sides.includes('input') ? input?.side.address()?.port : undefined)
+    return inTurn(async () => {
+      if (sides.includes('input')) await closeInput().finally(hasLeft)
+      if (sides.includes('output')) await closeOutput()
+    })
+  }
+
   return {
     /**
-     * Opens the input side, where the metadata configure one. The former one is closed first, because it has the port.
+     * Opens sides by the metadata; replaces those that are open, and closes those that are configured no more. A side with the same
+     * metadata goes on. One change at a time.
      *
-     * @throws BindingError of the side's start; then there is no input side
+     * @throws BindingError of a side's start, CLOSED by a `close` meanwhile, or the reason of `signal`; then the sides are as before
      */
-    async openInput(
-      component: ParsedComponent,
-      { subscription = 'background', signal }: InputStart = {},
-    ): Promise<void> {
-      await closeInput()
-      const placeOf = placesOf(component.source, 'input')
-      warnOfStrayId(component)
+    async change(component: ParsedComponent, { signal: given, ...how }: InitOptions): Promise<void> {
+      const closed = closing.signal
+      const signal = given ? AbortSignal.any([given, closed]) : closed
       try {
-        signal?.throwIfAborted()
-        input = await createInput(component, placeOf)
-        signal?.throwIfAborted()
-        await input?.start(subscription, signal)
-        signal?.throwIfAborted()
+        await inTurn(() => change(component, { ...how, signal, closed }))
+        // By a close between the end of opening and here.
+        closed.throwIfAborted()
       } catch (error) {
-        await closeInput()
-        throw locateError(error, placeOf)
+        throw closed.aborted ? closedError() : error
       }
-    },
-    /**
-     * Opens the output side, where the metadata configure one. Calls go to the former one until the new one is ready, and those that it
-     * has are settled before it is closed.
-     *
-     * @throws BindingError where credential or proxy can't be used; then the former side goes on
-     */
-    async openOutput({ metadata, source }: ParsedComponent): Promise<void> {
-      const placeOf = placesOf(source, 'output')
-      const before = output
-      try {
-        const { createOutputSide } = metadata.output ? await import('./output-side.ts') : {}
-        const side = metadata.output && createOutputSide?.(metadata.output, sideOptions(metadata, placeOf))
-        output = side && { side, placeOf }
-      } catch (error) {
-        throw locateError(error, placeOf)
-      }
-      if (before) leave(before).catch(() => logger.error('the output side that was replaced could not be closed'))
-    },
-    /** Later opened sides find Azure here. */
-    moveTo(next: Endpoints): void {
-      given = next
     },
     read(next: EventHandler | undefined): void {
       handler = next
-      input?.handlerChanged()
+      input?.side.handlerChanged()
     },
     endpoints,
-    address: () => input?.address(),
+    address: () => (input?.hasEnded ? undefined : input?.side.address()),
     /**
      * Runs an output operation.
      *
@@ -198,27 +308,24 @@ export function createComponentSides(options: ComponentSidesOptions) {
           fix: 'set accessKey and topicEndpoint in its metadata',
         })
       }
-      const { side, placeOf } = output
+      const { side, component } = output
       try {
         const { ids, count, requestId } = await side.publish(payload, call)
         const known = requestId === undefined ? {} : { requestId }
         return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
       } catch (error) {
-        throw locateError(error, placeOf)
+        throw locateError(error, placesOf(component.source, 'output'))
       }
     },
-    health: (): Health => judgeHealth({ input: input?.health(), output: output?.side.health() }),
+    health: (): Health => judgeHealth({ input: input?.side.health(), output: output?.side.health() }),
     /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
-    isHandling: () => [input, ...draining.keys()].some((side) => side?.isHandling()),
-    closeInput,
-    closeOutput,
-    /** Takes no new event, waits for the handlers under way, and only then ends the output side. */
-    async close(): Promise<void> {
-      await closeInput()
-      await closeOutput()
-    },
+    isHandling: () => [input, ...draining].some((one) => one?.side.isHandling()),
+    close,
   }
 }
+
+export const closedError = (): BindingError =>
+  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })
 
 /** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
 export function checkOperation(operation: unknown): asserts operation is string {

@@ -1,7 +1,5 @@
 // Push input put together: listener, delivery credentials and watch over the event subscription.
-import type { EventHandler } from '../../core/event.ts'
-import type { FastifyHook } from '../../listener/http/host-plugins.ts'
-import { createListener, type ListenerStatus } from '../../listener/listener.ts'
+import { createListener, type ListenerOptions, type ListenerStatus } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { type InputFacts, type InputHealth, judgeInput, summarise } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
@@ -25,9 +23,9 @@ export interface InputSide {
 /** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
 export async function createInputSide(
   input: InputMetadata,
-  options: SideOptions & { handler: () => EventHandler | undefined; fastify: FastifyHook | undefined },
+  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening'>,
 ): Promise<InputSide> {
-  const { endpoints, logger, secrets, handler, fastify } = options
+  const { endpoints, logger, secrets, handler, fastify, beforeListening } = options
 
   let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
@@ -64,7 +62,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, secrets, handler, fastify },
+    ...{ input, endpoints, logger, secrets, handler, fastify, beforeListening },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     mayBeRouted: () => keeper?.isReady() ?? true,

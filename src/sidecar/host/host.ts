@@ -1,10 +1,8 @@
-// Components of `run` opened, replaced and closed on change; fallback to the previous version.
+// Components of `run` started, changed and closed as their files change.
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import { Secret } from '../../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/folder/load-components.ts'
-import { oneLine } from '../../support/text/text.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
@@ -22,7 +20,7 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
   let closing = false
   const inTurn = createTurns()
 
-  /** Opens a component that does not run, or anew one that does. */
+  /** Starts a component, or changes one that runs. */
   async function open(loaded: LoadedComponent): Promise<void> {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
@@ -37,9 +35,11 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
   }
 
   /** Names the component that already listens on the port, whatever the order of the files. */
-  function neighbour({ metadata: { input } }: LoadedComponent, error: unknown): string {
+  function neighbour({ component: { name }, metadata: { input } }: LoadedComponent, error: unknown): string {
     if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
-    const other = [...running.values()].find((component) => component.port() === input?.handshakePort)
+    const other = [...running.values()].find(
+      (one) => one.loaded.component.name !== name && one.port() === input?.handshakePort,
+    )
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
@@ -53,60 +53,41 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
     await component.close()
   }
 
-  async function openOrGoBack(loaded: LoadedComponent): Promise<void> {
-    const { name } = loaded.component
-    const logger = loggerOf(name)
-    const logFailure = (one: LoadedComponent, error: unknown) =>
-      logger.error(`${messageOf(error)}${neighbour(one, error)}`)
-    const before = running.get(name)
+  async function openOrTell(loaded: LoadedComponent, otherwise: string): Promise<void> {
+    const logger = loggerOf(loaded.component.name)
     try {
-      return await open(loaded)
+      await open(loaded)
     } catch (error) {
-      logFailure(loaded, error)
+      if (closing) return
+      logger.error(`${messageOf(error)}${neighbour(loaded, error)}`)
+      logger.warn(`${otherwise} until its file changes`)
     }
-    if (before) {
-      try {
-        logger.warn('the previous version runs again, until its file changes')
-        return await open(before.loaded)
-      } catch (error) {
-        logFailure(before.loaded, error)
-      }
-      await close(before)
-    }
-    logger.warn('it is left out until its file changes')
   }
 
   async function changeTo(components: Loaded['components']): Promise<void> {
     const stale = [...running.values()].filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
-    const ending: RunningComponent[] = []
-    for (const component of stale) {
-      const { loaded } = component
-      const after = components.get(loaded.component.name)
-      const goesOn = after !== undefined && component.keepsInput(after)
-      if (!goesOn) ending.push(component)
-      const what = goesOn ? 'its output side' : 'it'
-      if (after) loggerOf(loaded.component.name).info(`${whatChanged(loaded, after)} changed: ${what} starts anew`)
-    }
-    await drain(ending)
-    await replace(stale, components)
-  }
-
-  /** All inputs that change are closed before, so that one can take over the port of another. */
-  async function replace(stale: readonly RunningComponent[], components: Loaded['components']): Promise<void> {
-    if (closing) return
-    for (const component of stale) {
+    const removed = stale.filter(({ loaded }) => !components.has(loaded.component.name))
+    const changed = stale.flatMap(({ loaded }) => components.get(loaded.component.name) ?? [])
+    // All at once, as one may take over the port of another.
+    const updates = changed.map((loaded) => openOrTell(loaded, 'its previous version goes on'))
+    const [failed] = (await Promise.allSettled([drain(removed), ...updates])).filter(isRejected)
+    if (failed) throw failed.reason
+    for (const component of removed) {
+      if (closing) return
       const { name } = component.loaded.component
-      if (components.has(name)) continue
       await close(component)
       loggerOf(name).info('removed')
       metrics.forget(name)
     }
-    for (const [name, loaded] of components) {
+    await startMissing(components.values())
+  }
+
+  async function startMissing(components: Iterable<LoadedComponent>): Promise<void> {
+    for (const loaded of components) {
       if (closing) return
-      const component = running.get(name)
-      if (!component || stale.includes(component)) await openOrGoBack(loaded)
+      if (!running.has(loaded.component.name)) await openOrTell(loaded, 'it is left out')
     }
   }
 
@@ -125,8 +106,8 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
       }
     },
     /**
-     * Opens, closes and replaces components until the loaded ones run. Where one can't be opened, that is logged and its
-     * previous version is opened again. One change at a time.
+     * Starts, changes and closes components until the loaded ones run. Where one can't be opened, that is logged, and its previous version
+     * goes on. One change at a time.
      */
     change: ({ components }: Loaded) => inTurn(() => changeTo(components)),
     /** Starts all components anew, at other endpoints. */
@@ -134,9 +115,9 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
       inTurn(async () => {
         endpoints = next
         const all = [...running.values()]
-        for (const component of all) component.moveTo(next)
         await drain(all)
-        await replace(all, new Map(all.map(({ loaded }) => [loaded.component.name, loaded])))
+        await Promise.all(all.map(close))
+        await startMissing(all.map(({ loaded }) => loaded))
       }),
     appIsUp(up: boolean) {
       appUp = up
@@ -155,17 +136,6 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
   }
 }
 
-/** Names the fields whose values differ. Their values may be secrets, and stay unsaid. */
-function whatChanged({ component: before }: LoadedComponent, { component: after }: LoadedComponent): string {
-  const names = new Set([...Object.keys(before.properties), ...Object.keys(after.properties)])
-  const fields = [...names].filter((name) => plain(before.properties[name]) !== plain(after.properties[name])).sort()
-  return fields.length > 0 ? oneLine(fields.join(', '), maxNamed) : 'its type or version'
-}
-
-const plain = (value: unknown) => JSON.stringify(value instanceof Secret ? value.reveal() : value)
-
-/** Longest list of changed fields in the log, in characters. */
-const maxNamed = 300
-
+const isRejected = (result: PromiseSettledResult<void>) => result.status === 'rejected'
 const compare = (a: string, b: string) => (a < b ? -1 : 1)
 const messageOf = (error: unknown) => (error instanceof BindingError ? error.message : 'an unexpected error')

@@ -1,20 +1,15 @@
 // One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type ComponentSides,
-  createComponentSides,
-  type InvokeAnswer,
-  type InvokeOptions,
-} from '../../binding/sides/component-sides.ts'
+import type { BindingComponent, ComponentAnswer, InvokeOptions } from '../../binding/binding-component.ts'
+import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import { type Logger, withTrace } from '../../core/logger.ts'
+import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { LoadedComponent } from '../../metadata/folder/load-components.ts'
-import { describeIssue } from '../../metadata/typed/metadata-invalid.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
@@ -46,79 +41,76 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
     : 'deliveries get 503, and Event Grid sends them again'
 }
 
-/** Makes a component without a side: `open` opens them. */
+/** Makes a component that does not run yet: `open` starts it. */
 export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { channel, logger, metrics, endpoints, publishAnswer } = options
   const { name } = first.component
-  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
+  const binding = component.create({ logger, ...(endpoints && { endpoints }) })
   const counters = metrics.component(name)
   let loaded = first
-  let isInputOpen = false
-  let attachment: ReturnType<typeof attach> | undefined
+  let isRunning = false
+  let inFlight = 0
+  let attachment: { readonly to: string; readonly attached: ReturnType<typeof attach> } | undefined
+
+  async function deliver(address: string, event: PostedEvent): Promise<void> {
+    const since = performance.now()
+    inFlight++
+    let result: EventResult = 'failed'
+    try {
+      const answer = await channel?.deliver(address, event)
+      if (answer) await publishAnswer(answer, event.signal)
+      result = 'acknowledged'
+    } finally {
+      inFlight--
+      counters.event(event.signal.aborted ? 'abandoned' : result, performance.now() - since)
+    }
+  }
+
+  /** Asks the application anew only where what it is asked has changed. */
+  function attachTo(next: LoadedComponent): void {
+    const target = channel && targetOf(next, channel)
+    const to = JSON.stringify(target)
+    if (attachment?.to === to) return
+    attachment?.attached.end()
+    binding.read(undefined)
+    attachment = channel && target && { to, attached: attach(target, binding, channel, { logger, deliver }) }
+  }
 
   async function drain(): Promise<void> {
-    isInputOpen = false
-    attachment?.end()
-    await sides.closeInput()
-  }
-
-  /** Whether the input side goes on as it is: it is open, and its metadata are the same. */
-  function keepsInput({ metadata, inputFingerprint }: LoadedComponent): boolean {
-    const { input, pull } = loaded.metadata
-    // The fields of the output side can decide whether there is an input side.
-    const isSameKind = !metadata.input === !input && !metadata.pull === !pull
-    return isInputOpen && isSameKind && inputFingerprint === loaded.inputFingerprint
-  }
-
-  async function openInput(next: LoadedComponent): Promise<void> {
-    await drain()
-    sides.read(undefined)
-    const { component, metadata } = next
-    await sides.openInput({ name, metadata, source: component })
-    isInputOpen = true
-    const isInput = metadata.input || metadata.pull
-    attachment = channel && isInput ? attach(next, sides, channel, { logger, counters, publishAnswer }) : undefined
+    attachment?.attached.end()
+    await binding.close({ sides: ['input'] })
   }
 
   return {
     get loaded() {
       return loaded
     },
-    keepsInput,
     /** The port of its listener; `undefined` without one. */
-    port: () => sides.address()?.port,
+    port: () => binding.address()?.port,
+    operations: () => binding.operations(),
     /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(sides, { logger, counters }),
-    health: sides.health,
-    figures: () => figuresOf(name, sides.health(), { inFlight: attachment?.inFlight() ?? 0 }),
+    invoke: countedInvoke(binding, { logger, counters }),
+    health: () => binding.health(),
+    figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
-    appIsUp: (up: boolean) => attachment?.appIsUp(up),
-    /** Sides that are opened later find Azure here. */
-    moveTo: sides.moveTo,
+    appIsUp: (up: boolean) => attachment?.attached.appIsUp(up),
     /**
-     * Opens the sides that the metadata configure; the event subscription is brought up in the background. The former input side is
-     * closed before, unless it goes on; the former output side is closed when the new one is ready.
+     * Starts it, or changes it to other metadata; the event subscription is brought up in the background.
      *
-     * @throws BindingError of the sides; then an input side that was opened is closed, and the output side is the former one
+     * @throws BindingError of `Binding.init` and `update`; a component that runs goes on as before
      */
     async open(next: LoadedComponent): Promise<void> {
-      const { component, metadata } = next
-      for (const warning of metadata.warnings) logger.warn(describeIssue(warning))
-      const keeps = keepsInput(next)
-      if (!keeps) await openInput(next)
-      try {
-        await sides.openOutput({ name, metadata, source: component })
-      } catch (error) {
-        if (!keeps) await drain()
-        throw error
-      }
+      if (isRunning) await binding.update(next.component)
+      else await binding.init(next.component, { subscription: 'background' })
+      isRunning = true
       loaded = next
+      attachTo(next)
     },
     /** Accepts no more events, and waits for those that the application handles. `create` still works. */
     drain,
     async close(): Promise<void> {
-      await drain()
-      await sides.closeOutput()
+      attachment?.attached.end()
+      await binding.close()
     },
   }
 }
@@ -129,13 +121,13 @@ interface Reports {
   readonly counters: ComponentCounters
 }
 
-function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
+function countedInvoke(binding: BindingComponent, { logger, counters }: Reports) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
-  return async (operation: string, data: unknown, call: InvokeOptions): Promise<InvokeAnswer> => {
+  return async (operation: string, data: unknown, call: InvokeOptions): Promise<ComponentAnswer> => {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)
     try {
-      const answer = await sides.invoke(operation, data, call)
+      const answer = await binding.invoke(operation, data, call)
       count('OK')
       return answer
     } catch (error) {
@@ -148,46 +140,40 @@ function countedInvoke(sides: ComponentSides, { logger, counters }: Reports) {
   }
 }
 
+interface Target {
+  readonly address: string
+  /** Dapr asks the application only where the component does not have this. */
+  readonly isInput: boolean
+  /** What happens to events while no application takes them. */
+  readonly untaken: string
+}
+
+/** Where a component's events go; `undefined` where it has no input side. */
+function targetOf({ component, metadata }: LoadedComponent, channel: AppChannel): Target | undefined {
+  if (!metadata.input && !metadata.pull) return undefined
+  const { name, properties } = component
+  const [, route] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === 'route') ?? []
+  const address = channel.addressOf({ name, route: route instanceof Secret ? route.reveal() : route?.toString() })
+  return { address, isInput: metadata.direction?.has('input') ?? false, untaken: untakenEvents({ metadata }) }
+}
+
 /** Hands the component's events to the application once it asks for them. */
 function attach(
-  loaded: LoadedComponent,
-  sides: ComponentSides,
+  { address, isInput, untaken }: Target,
+  binding: BindingComponent,
   channel: AppChannel,
-  { logger, counters, publishAnswer }: Reports & Pick<OpenOptions, 'publishAnswer'>,
+  { logger, deliver }: { logger: Logger; deliver: (address: string, event: PostedEvent) => Promise<void> },
 ) {
-  const { name, properties } = loaded.component
-  function textOf(field: string): string | undefined {
-    const [, value] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === field) ?? []
-    return value instanceof Secret ? value.reveal() : value?.toString()
-  }
-  const address = channel.addressOf({ name, route: textOf('route') })
-  // Dapr asks the application only where the component does not have this.
-  const isInput = loaded.metadata.direction?.has('input') ?? false
   let current: AbortController | undefined
   let isEnded = false
   let isUp = false
-  let inFlight = 0
-
-  async function deliver(event: PostedEvent): Promise<void> {
-    const since = performance.now()
-    inFlight++
-    let result: EventResult = 'failed'
-    try {
-      const answer = await channel.deliver(address, event)
-      if (answer) await publishAnswer(answer, event.signal)
-      result = 'acknowledged'
-    } finally {
-      inFlight--
-      counters.event(event.signal.aborted ? 'abandoned' : result, performance.now() - since)
-    }
-  }
 
   /**
    * An async function would keep the whole event until the application has answered; its parsed form may be thirty
    * times as large as its bytes.
    */
   const handle = ({ data, signal, ...event }: ReceivedEvent) =>
-    deliver({ data, metadata: forwardedMetadata(event), signal })
+    deliver(address, { data, metadata: forwardedMetadata(event), signal })
 
   function whyNot(probed: Exclude<Probed, { kind: 'subscribed' }>): string {
     switch (probed.kind) {
@@ -206,12 +192,12 @@ function attach(
       const probed: Probed = isInput ? { kind: 'subscribed' } : await channel.probe(address)
       if (signal.aborted) return
       if (probed.kind === 'subscribed') break
-      if (!isDeepStrictEqual(probed, logged)) logger.warn(`${whyNot(probed)}. Until then ${untakenEvents(loaded)}`)
+      if (!isDeepStrictEqual(probed, logged)) logger.warn(`${whyNot(probed)}. Until then ${untaken}`)
       logged = probed
       await pause(systemClock, waitMs, signal)
       if (signal.aborted) return
     }
-    sides.read(handle)
+    binding.read(handle)
     logger.info(`events go to the application at ${address}`)
   }
 
@@ -221,12 +207,11 @@ function attach(
   }
 
   return {
-    inFlight: () => inFlight,
     appIsUp(up: boolean): void {
       if (up === isUp) return
       isUp = up
       stop()
-      sides.read(undefined)
+      binding.read(undefined)
       if (!up || isEnded) return
       current = new AbortController()
       const failed = (error: unknown) =>

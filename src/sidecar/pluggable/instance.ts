@@ -1,17 +1,20 @@
 // One component of daprd; warnings when daprd does not read or did not initialise.
-import { createComponentSides, type InvokeAnswer } from '../../binding/sides/component-sides.ts'
+import type { InvokeAnswer } from '../../binding/binding-component.ts'
+import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import { type Logger, withTrace } from '../../core/logger.ts'
+import type { Logger } from '../../core/logger.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
+import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
+import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
+import { createTurns } from '../../support/work/in-turn.ts'
 import { invokePayload } from '../shared/invoke-payload.ts'
 import type { Metrics } from '../shared/metrics.ts'
-import type { InvokeRequest } from './grpc/contract.ts'
-import { createInitReader, type InitMetadata } from './init-metadata.ts'
+import type { InvokeRequest, Texts } from './grpc/contract.ts'
 import { createReaders, type ReadStream, type StreamReader } from './readers.ts'
-import { createSide } from './side.ts'
 
 export interface InstanceOptions {
   readonly name: string
@@ -30,15 +33,17 @@ export type Instance = ReturnType<typeof createInstance>
 export function createInstance(options: InstanceOptions) {
   const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
   const counters = metrics.component(name)
-  const sides = createComponentSides({ logger: withTrace(logger), endpoints })
-  const read = createInitReader({ name, logger })
+  const binding = component.create({ logger, ...(endpoints && { endpoints }) })
+  const inTurn = createTurns()
+  /** What each side was last initialised with, if only to find that it is not configured. */
+  const current: { input?: ParsedMetadata | undefined; output?: ParsedMetadata } = {}
+  let isRunning = false
+  let isClosed = false
+  let runningInits = 0
   let readWarning: NodeJS.Timeout | undefined
 
   const readers = createReaders({
-    handlerTimeoutMs() {
-      const { input: push, pull } = input.current?.metadata ?? {}
-      return (push ?? pull)?.handlerTimeoutMs ?? 25_000
-    },
+    handlerTimeoutMs: () => (current.input?.input ?? current.input?.pull)?.handlerTimeoutMs ?? 25_000,
     onResult: counters.event,
   })
 
@@ -47,40 +52,35 @@ export function createInstance(options: InstanceOptions) {
     return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
   }
 
-  async function openInput({ metadata }: InitMetadata): Promise<void> {
-    const component = { name: name || undefined, metadata }
+  async function init(side: Side, properties: Texts): Promise<void> {
+    // In the words of a sidecar, and without a free port: who routes to it could not know which.
+    const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
+    const { input: push, pull } = metadata
+    const before = current[side]
+    const given = { ...(name && { name }), properties }
+    const open = () =>
+      isRunning
+        ? binding.update(given, { sides: [side] })
+        : binding.init(given, { sides: [side], subscription: 'background' })
+    // daprd has ended the stream that they were sent by, and waits for this call.
+    if (side === 'input' && before && !isSameMetadata([before.input, before.pull], [push, pull]))
+      readers.abandon('the component restarts')
     try {
-      await sides.openInput(component)
+      await open()
     } catch (error) {
       const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
-      if (!isBusy || !metadata.input || !(await freePort(metadata.input.handshakePort, name))) throw error
-      await sides.openInput(component)
+      if (!isBusy || !push || !(await freePort(push.handshakePort, name))) throw error
+      await open()
     }
-    if (readers.count === 0 && (metadata.input || metadata.pull)) warnWithoutRead()
+    isRunning = true
+    current[side] = metadata
+    if (side === 'input' && readers.count === 0 && (push || pull)) warnWithoutRead()
   }
-
-  const onRestart = (side: Side) => () => logger.info(`the metadata of the ${side} side changed: it restarts`)
-  const input = createSide({
-    read,
-    open: openInput,
-    close: sides.closeInput,
-    onRestart: onRestart('input'),
-    async release() {
-      readers.abandon('the component restarts')
-      await sides.closeInput()
-    },
-  })
-  const output = createSide({
-    read,
-    open: ({ metadata }) => sides.openOutput({ name: name || undefined, metadata }),
-    close: sides.closeOutput,
-    onRestart: onRestart('output'),
-  })
 
   function warnWithoutRead(): void {
     clearTimeout(readWarning)
     readWarning = setTimeout(() => {
-      if (readers.count > 0 || !input.current) return
+      if (readers.count > 0 || !current.input) return
       logger.warn(
         'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
@@ -92,23 +92,50 @@ export function createInstance(options: InstanceOptions) {
   return {
     name,
     logger,
-    input,
-    output,
     readers,
     counters,
-    health: sides.health,
+    health: () => binding.health(),
+    /**
+     * Initialises a side; restarts it when its metadata have changed. Does nothing for a side that the metadata do not configure.
+     *
+     * @throws BindingError of `Binding.init` and `update`, and then a running side goes on; CLOSED after `close`
+     */
+    async init(side: Side, properties: Texts): Promise<void> {
+      if (isClosed)
+        throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
+      runningInits++
+      try {
+        await inTurn(() => init(side, properties))
+      } finally {
+        runningInits--
+      }
+    },
+    /** The metadata that each side was initialised with. */
+    current,
     get initialized() {
-      return input.current !== undefined || output.current !== undefined
+      return current.input !== undefined || current.output !== undefined
     },
     get inUse() {
-      return input.inUse || output.inUse
+      return current.input !== undefined || current.output !== undefined || runningInits > 0
+    },
+    /** Closes the input side; `init` can open it again. */
+    releaseInput: () =>
+      inTurn(async () => {
+        readers.abandon('its port is released')
+        await binding.close({ sides: ['input'] })
+        current.input = undefined
+      }),
+    /** Drains a side and closes it for good. */
+    close(side: Side): Promise<void> {
+      isClosed = true
+      return binding.close({ sides: [side] })
     },
     /** Attaches a reader to the input side, present or future. */
     read(stream: ReadStream): StreamReader {
       clearTimeout(readWarning)
       logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
       const reader = readers.open(stream)
-      sides.read(deliver)
+      binding.read(deliver)
       let ended = false
       return {
         ...reader,
@@ -117,7 +144,7 @@ export function createInstance(options: InstanceOptions) {
           ended = true
           reader.end()
           if (readers.count > 0) return
-          sides.read(undefined)
+          binding.read(undefined)
           logger.info('the host stopped reading events: deliveries are answered 503, and Event Grid redelivers them')
         },
       }
@@ -128,7 +155,7 @@ export function createInstance(options: InstanceOptions) {
      * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
      */
     async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
-      if (!output.current) {
+      if (!current.output) {
         const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
         options.onUninitialized(fix)
         throw new BindingError('NOT_INITIALIZED', {
@@ -136,7 +163,7 @@ export function createInstance(options: InstanceOptions) {
           fix,
         })
       }
-      return sides.invoke(operation, invokePayload(data), { metadata, signal })
+      return binding.invoke(operation, invokePayload(data), { metadata, signal })
     },
     /** Stops its timers and ends its streams. */
     stop() {

@@ -37,19 +37,19 @@ export function createInstances(options: InstancesOptions) {
 
   /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
-    for (const [name, { input, readers, logger }] of instances) {
-      if (name === asking || readers.count > 0 || input.current?.metadata.input?.handshakePort !== port) continue
+    for (const [name, { current, readers, logger, releaseInput }] of instances) {
+      if (name === asking || readers.count > 0 || current.input?.input?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,
       })
-      await input.release()
+      await releaseInput()
       return true
     }
     return false
   }
 
-  const closeAll = (side: SideName) => Promise.all([...instances.values()].map((instance) => instance[side].close()))
+  const closeAll = (side: SideName) => Promise.all([...instances.values()].map((instance) => instance.close(side)))
 
   function obtain(name: string): Instance {
     const found = instances.get(name)
@@ -95,7 +95,7 @@ export function createInstances(options: InstancesOptions) {
         const what = `${maxInitialized} components are initialised`
         throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
       }
-      await instance[side].init(properties)
+      await instance.init(side, properties)
       wasInitialized = true
     },
     /** The runtime has initialised a side of a component, if only one that its metadata leave out. */

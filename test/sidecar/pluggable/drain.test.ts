@@ -54,14 +54,14 @@ it('refuses Init and Invoke once it is over with a side', async () => {
 it('is over only when a replaced output side has published what it had', async () => {
   const { topic, open } = await startHeldTopic()
   const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
-  const { output, invoke } = instances.obtain('orders')
+  const { init, invoke } = instances.obtain('orders')
   const fields = { topicEndpoint: topic.endpoint, accessKey: 'a2V5' }
-  await output.init(fields)
+  await init('output', fields)
   const order: string[] = []
   const request = { operation: 'create', data: Buffer.from('{}'), metadata: {} }
   const published = invoke(request, new AbortController().signal).then(() => order.push('published'))
   await topic.arrived(1)
-  await output.init({ ...fields, direction: 'output' })
+  await init('output', { ...fields, publishTimeout: '59s' })
   const closed = instances.close().then(() => order.push('closed'))
   // A close that does not wait is over before this is.
   await fetch(topic.origin, { method: 'POST', body: '[]' })

@@ -127,7 +127,7 @@ it('starts the side anew on the same port at an Init with other metadata, with w
   const reading = await host.read('orders')
   await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
   expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
-  expect(log.text()).toContain('the metadata of the input side changed: it restarts')
+  expect(log.text()).toContain('maxConcurrency, subjectBeginsWith changed: the input side starts anew')
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()
   await publish('1')
@@ -140,9 +140,9 @@ it('takes Inits that come at once one after the other', async () => {
   const { endpoints } = emulator
   const instances = createInstances({ loggerOf: () => log, metrics: createMetrics(), endpoints })
   onTestFinished(() => instances.close())
-  const { input } = instances.obtain('orders')
-  await Promise.all(['7', '8', '9'].map((maxConcurrency) => input.init({ ...fields, maxConcurrency })))
-  expect(input.current?.metadata.input?.maxConcurrency).toBe(9)
+  const orders = instances.obtain('orders')
+  await Promise.all(['7', '8', '9'].map((maxConcurrency) => orders.init('input', { ...fields, maxConcurrency })))
+  expect(orders.current.input?.input?.maxConcurrency).toBe(9)
   expect(await listens(port)).toBe(true)
 })
 

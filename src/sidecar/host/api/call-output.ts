@@ -1,5 +1,5 @@
 // Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
-import { type InvokeAnswer, operations } from '../../../binding/sides/component-sides.ts'
+import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { createQuietLog } from '../../../core/quiet-log.ts'
@@ -25,7 +25,7 @@ export class OutputCallError extends Error {
  *
  * @throws OutputCallError for every failure
  */
-export type CallOutput = (call: OutputCall) => Promise<InvokeAnswer>
+export type CallOutput = (call: OutputCall) => Promise<ComponentAnswer>
 
 const maxName = 120
 const maxNames = 2_000
@@ -49,6 +49,7 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
       logUnknown(name)
       throw refusal(`couldn't find output binding ${name}`)
     }
+    const operations = component.operations()
     if (!operations.includes(operation)) {
       const supported = `supported operations:${operations.join(' ')}`
       throw refusal(`binding ${name} does not support operation ${operation}. ${supported}`)

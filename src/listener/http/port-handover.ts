@@ -1,0 +1,33 @@
+// Ports that pass from one component of the process to another: who wants one waits until it is left, whatever the order of the calls.
+import { BindingError } from '../../core/errors.ts'
+
+const leaving = new Map<number, Promise<void>>()
+
+/** Tells that a port is about to be left. The function that it returns tells that it was, or that it is not left after all. */
+export function leavePort(port: number | undefined): () => void {
+  if (port === undefined) return () => {}
+  const { promise, resolve } = Promise.withResolvers<void>()
+  leaving.set(port, promise)
+  return () => {
+    if (leaving.get(port) === promise) leaving.delete(port)
+    resolve()
+  }
+}
+
+/** Listens on a port; once more when it is left, where another component is about to do so. */
+export async function listenOnceLeft<T>(listen: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await listen()
+    } catch (error) {
+      const left = leavingOf(error)
+      if (!left) throw error
+      await left
+    }
+  }
+}
+
+function leavingOf(error: unknown): Promise<void> | undefined {
+  const isPort = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
+  return isPort && error.details.reason === 'EADDRINUSE' ? leaving.get(error.details.port ?? 0) : undefined
+}

@@ -1,0 +1,278 @@
+import { createServer } from 'node:net'
+import { expect, it } from 'vitest'
+import { startHeldTopic } from '../publisher/scripted-topic.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { listen } from '../support/listen.ts'
+import { openPull, order } from '../support/open-pull.ts'
+import {
+  type Fields,
+  inputFields,
+  openWorld,
+  outputFields,
+  outputOnly,
+  type World,
+  without,
+} from '../support/open-world.ts'
+import { refusal } from '../support/refusal.ts'
+
+/** What the log says of the sides that an update changes. */
+const changesOf = ({ log }: Pick<World, 'log'>) =>
+  log.lines.flatMap(({ message }) => (/ changed: the \w+ side /.test(message) ? [message] : []))
+
+const listenings = ({ log }: World) => log.lines.filter(({ message }) => message.startsWith('listening')).length
+
+it.each<{ what: string; changes: Fields; told: readonly string[] }>([
+  { what: 'the same metadata', changes: {}, told: [] },
+  {
+    what: 'the same values in other words',
+    changes: { handlerTimeout: '25000ms', deliveryMode: 'PUSH', topicSchema: 'auto', labels: '' },
+    told: [],
+  },
+  { what: 'a field that nobody knows', changes: { route: '/elsewhere' }, told: [] },
+  {
+    what: 'a secret of the output side',
+    changes: { accessKey: 'b3RoZXI=' },
+    told: ['accessKey changed: the output side starts anew'],
+  },
+  {
+    what: 'a secret of the input side',
+    changes: { deliveryToken: 'a-token-that-is-long-enough' },
+    told: ['deliveryToken changed: the input side starts anew'],
+  },
+  {
+    what: 'fields of both sides',
+    changes: { publishTimeout: '9s', maxConcurrency: '7' },
+    told: ['input', 'output'].map((side) => `maxConcurrency, publishTimeout changed: the ${side} side starts anew`),
+  },
+])('starts the sides anew whose metadata differ, and no other: $what', async ({ changes, told }) => {
+  const world = await openWorld()
+  await world.init()
+  const before = world.binding.address()
+  await world.update(changes)
+  expect(changesOf(world)).toEqual(told)
+  expect(world.binding.address()).toEqual(before)
+  expect(listenings(world)).toBe(told.join().includes('input') ? 2 : 1)
+  expect(world.log.text()).not.toMatch(/a-token|b3RoZXI/)
+  if (!('accessKey' in changes)) await world.roundTrip()
+})
+
+it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fastify?: boolean }>([
+  {
+    what: 'metadata that are not valid',
+    code: 'METADATA_INVALID',
+    changes: () => ({ scope: 'nowhere', accessKey: 'b' }),
+  },
+  { what: 'a port that somebody has', code: 'PORT_UNAVAILABLE', changes: (handshakePort) => ({ handshakePort }) },
+  { what: 'a plugin that fails', code: 'PLUGIN_FAILED', fastify: true },
+  {
+    what: 'a credential that the process does not have',
+    code: 'CREDENTIALS_REJECTED',
+    changes: () => ({ azureCredential: 'workloadIdentity', deliveryToken: 'a-token-that-is-long-enough' }),
+  },
+])('goes on as before where the new metadata do not do: $what', async ({ code, changes = () => ({}), fastify }) => {
+  let servers = 0
+  const world = await openWorld({
+    binding: {
+      fastify() {
+        servers += 1
+        if (fastify && servers === 2) throw new Error('no')
+      },
+    },
+  })
+  await world.init()
+  const before = world.binding.address()
+  const taken = String(await listen(createServer(), '::'))
+  const update = world.update({ maxConcurrency: '7', publishTimeout: '9s', ...changes(taken) })
+  expect(await refusal(update)).toMatchObject({ code })
+  expect(world.binding.address()).toEqual(before)
+  await world.roundTrip()
+  // What failed is tried anew.
+  await world.update({ maxConcurrency: '8' })
+  await world.roundTrip()
+})
+
+it('ends calls under way on the former output side, and takes new ones on the other', async () => {
+  const { topic, open } = await startHeldTopic()
+  const world = await openWorld()
+  await world.init({ topicEndpoint: topic.endpoint })
+  const first = world.binding.invoke('create', {})
+  await topic.arrived(1)
+  await world.update()
+  await world.roundTrip()
+  open()
+  expect((await first).ids).toHaveLength(1)
+  expect(topic.requests).toHaveLength(1)
+})
+
+it('waits for the handler of an event, which may publish, and answers other deliveries 503 meanwhile', async () => {
+  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const world = await openWorld({
+    binding: {
+      async onEvent({ cloudEvent }) {
+        if (cloudEvent.id !== 'held') return
+        received.resolve()
+        await released.promise
+        await world.binding.invoke('create', {}, { metadata: { id: 'from the handler' } })
+      },
+    },
+  })
+  await world.init()
+  await world.binding.invoke('create', {}, { metadata: { id: 'held' } })
+  await received.promise
+  const updated = world.update({ maxConcurrency: '7', publishTimeout: '9s' })
+  const { deliveries } = world.emulator.records
+  await eventually(() => expect(world.binding.health().input).toMatchObject({ status: 'unhealthy', ready: false }))
+  await world.binding.invoke('create', {}, { metadata: { id: 'meanwhile' } })
+  await deliveries.waitFor(({ status }) => status === 503)
+  expect(world.handled).toEqual([])
+  released.resolve()
+  await updated
+  await world.emulator.settled()
+  const handled = new Set(world.handled.map(({ cloudEvent }) => cloudEvent.id))
+  expect(handled).toEqual(new Set(['held', 'from the handler', 'meanwhile']))
+  expect(deliveries.filter(({ status }) => ![200, 503, undefined].includes(status))).toEqual([])
+})
+
+it('opens and closes sides, push and pull', async () => {
+  const world = await openWorld({
+    emulator: { namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }] },
+  })
+  const { binding, emulator, handled } = world
+  const sides = () => {
+    const { input, output } = binding.health()
+    return [input && (input.pull ? 'pull' : 'push'), output && 'output']
+  }
+  await world.init(outputOnly)
+  expect(sides()).toEqual([undefined, 'output'])
+  await world.update()
+  await world.roundTrip()
+  expect(sides()).toEqual(['push', 'output'])
+  await world.update(without(...outputFields))
+  expect(sides()).toEqual(['push', undefined])
+  const port = binding.address()?.port
+
+  const { id: namespaceTopic, namespaceEndpoint, key, endpoint: topicEndpoint } = emulator.namespaceTopic('orders')
+  const none = without(...inputFields, 'eventSubscriptionName')
+  const pull = {
+    deliveryMode: 'pull',
+    namespaceTopic,
+    namespaceEndpoint,
+    namespaceKey: key,
+    eventSubscriptionName: 'app',
+  }
+  await world.update({ ...none, ...pull, topicEndpoint, accessKey: key })
+  expect([binding.address(), ...sides()]).toEqual([undefined, 'pull', 'output'])
+  await listen(createServer(), '::')
+    .then(() => fetch(`http://127.0.0.1:${port}`))
+    .then(
+      () => expect.unreachable('the port is free'),
+      () => {},
+    )
+  await world.roundTrip()
+  await world.update()
+  await world.roundTrip()
+  expect(sides()).toEqual(['push', 'output'])
+  expect(handled).toHaveLength(3)
+})
+
+it('opens the new receiver of pull at once: the former one ends when its handlers do', async () => {
+  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const ids: string[] = []
+  const { binding, emulator, publish, byKey } = await openPull({
+    binding: {
+      async onEvent({ cloudEvent: { id } }) {
+        received.resolve()
+        if (id === 'held') await released.promise
+        ids.push(id)
+      },
+    },
+  })
+  await binding.init({ ...byKey, handlerTimeout: '1h' })
+  await publish(order('held'))
+  await received.promise
+  await binding.update({ ...byKey, handlerTimeout: '50m' })
+  await publish(order('next'))
+  await eventually(() => expect(ids).toEqual(['next']))
+  const closed = binding.close()
+  released.resolve()
+  await closed
+  await emulator.settled()
+  expect(ids).toEqual(['next', 'held'])
+})
+
+it.each<{ when: string; code: string; update: (world: World) => Promise<unknown> }>([
+  { when: 'before init', code: 'NOT_INITIALIZED', update: (world) => world.update() },
+  {
+    when: 'during an init that fails',
+    code: 'NOT_INITIALIZED',
+    update: (world) => Promise.all([world.init({ clientSecret: 'wrong' }).catch(() => {}), world.update()]),
+  },
+  {
+    when: 'after close',
+    code: 'CLOSED',
+    update: (world) =>
+      world
+        .init()
+        .then(() => world.binding.close())
+        .then(() => world.update()),
+  },
+  {
+    when: 'with close right after it',
+    code: 'CLOSED',
+    async update(world) {
+      await world.init()
+      const [updated] = await Promise.allSettled([world.update({ maxConcurrency: '7' }), world.binding.close()])
+      if (updated.status === 'rejected') throw updated.reason
+    },
+  },
+  {
+    when: 'with a signal that aborts',
+    code: 'ABORTED',
+    async update(world) {
+      await world.init()
+      const aborting = new AbortController()
+      const update = world.update({ maxConcurrency: '7', publishTimeout: '9s' }, { signal: aborting.signal })
+      aborting.abort()
+      await update.finally(() => world.roundTrip())
+    },
+  },
+])('is refused $when, with $code', async ({ code, update }) => {
+  const world = await openWorld()
+  expect(await refusal(update(world))).toMatchObject({ code })
+})
+
+it('follows an init under way, and other updates in the order of the calls', async () => {
+  const world = await openWorld()
+  const started = world.init()
+  const updates = ['7', 'nothing', '9'].map((maxConcurrency) => world.update({ maxConcurrency }))
+  const outcomes = await Promise.allSettled([started, ...updates])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(listenings(world)).toBe(3)
+  await world.roundTrip()
+})
+
+it('leaves a port to another component whose call comes at the same time, in any order', async () => {
+  const [one, other, third] = [await openWorld(), await openWorld(), await openWorld()]
+  const [a, b] = [String(await freePort()), String(await freePort())]
+  await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
+  await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
+  expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([b, a])
+  await Promise.all([third.init({ handshakePort: b }), one.binding.close()])
+  await Promise.all([third.roundTrip(), other.roundTrip()])
+})
+
+it('closes one side alone, which an update opens again', async () => {
+  const world = await openWorld()
+  await world.init({}, { sides: ['output'] })
+  expect(world.binding.health().input).toBeUndefined()
+  await world.update({}, { sides: ['input'] })
+  await world.roundTrip()
+  await world.binding.close({ sides: ['input'] })
+  expect([world.binding.address(), world.binding.health().input]).toEqual([undefined, undefined])
+  await world.binding.invoke('create', {})
+  await world.update()
+  await world.emulator.settled()
+  await world.roundTrip()
+  expect(world.handled).toHaveLength(3)
+})
