@@ -1,4 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { expect, it, onTestFinished } from 'vitest'
 import { type Host, startHost } from './host.ts'
@@ -19,7 +22,9 @@ it('forwards what create published to the application, and again where that fail
   if (address === null || typeof address === 'string') throw new Error('the application does not listen')
 
   const topic = emulator.topic('orders')
-  const components = `
+  const folder = await mkdtemp(join(tmpdir(), 'node-host-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const yaml = `
 apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata: { name: shop }
@@ -37,13 +42,16 @@ spec:
     - { name: topicEndpoint, envRef: TOPIC_ENDPOINT }
     - { name: accessKey, secretKeyRef: { name: accessKey } }
 `
+  await writeFile(join(folder, 'shop.yaml'), yaml)
   let host: Host | undefined
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}${pathname}`)
   host = await startHost({
-    components,
+    components: folder,
     app: `http://127.0.0.1:${address.port}`,
-    env: { TOPIC_ENDPOINT: topic.endpoint },
-    secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
+    load: {
+      env: { TOPIC_ENDPOINT: topic.endpoint },
+      secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
+    },
     binding: { endpoints: emulator.endpoints },
   })
   onTestFinished(() => host?.close())

@@ -3,18 +3,18 @@ import {
   type BindingOptions,
   type ComponentDescriptor,
   component,
-  parseComponents,
+  type LoadComponentsOptions,
+  loadComponents,
 } from 'eventgrid-binding'
 
 /** What the host is started with. */
 export interface HostOptions {
-  /** Component YAML; several documents may stand in it. */
-  readonly components: string
+  /** Folders and files of component YAML. */
+  readonly components: string | readonly string[]
   /** Where the application listens: an event of component `orders` is posted to `{app}/orders`. */
   readonly app: string
-  /** What `envRef` and `secretKeyRef` of the components refer to. */
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly secrets?: Readonly<Record<string, unknown>>
+  /** What `envRef` and `secretKeyRef` of the components refer to; the id of the application, for `scopes`. */
+  readonly load?: Pick<LoadComponentsOptions, 'env' | 'secrets' | 'appId'>
   /** Handed on to each binding: logger, credential, endpoints. */
   readonly binding?: BindingOptions
 }
@@ -32,11 +32,12 @@ const plugins = new Map<string, ComponentDescriptor>(component.types.map((type) 
 
 /** Loads every component, forwards its events to the application, and offers its operations. */
 export async function startHost(options: HostOptions): Promise<Host> {
-  const { app, env = process.env, secrets = {} } = options
+  const { app, components, load } = options
   const bindings = new Map<string, Binding>()
   const close = async () => void (await Promise.all([...bindings.values()].map((binding) => binding.close())))
   try {
-    for (const definition of parseComponents(options.components, { env, secrets })) {
+    // What no plugin answers to is left out, whatever it refers to.
+    for (const definition of await loadComponents(components, { ...load, types: [...plugins.keys()] })) {
       const plugin = plugins.get(definition.type.toLowerCase())
       if (!plugin) throw new Error(`no plugin is registered for ${definition.type}`)
       const binding = plugin.create({

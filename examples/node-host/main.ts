@@ -16,8 +16,8 @@ if (!componentsFile || !secretsFile || !app) {
 const endpoints = emulator ? await (await fetch(new URL('/page/endpoints', emulator))).json() : undefined
 
 const host = await startHost({
-  components: readFileSync(componentsFile, 'utf8'),
-  secrets: JSON.parse(readFileSync(secretsFile, 'utf8')),
+  components: componentsFile,
+  load: { secrets: JSON.parse(readFileSync(secretsFile, 'utf8')) },
   app,
   binding: endpoints ? { logger: console, endpoints } : { logger: console },
 })
