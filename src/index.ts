@@ -46,7 +46,15 @@ export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } f
 export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
-export type { ComponentProperties, Secrets } from './metadata/component/component-properties.ts'
-export { type Component, type ParseComponentsOptions, parseComponents } from './metadata/component/parse-components.ts'
+export type { Component } from './metadata/component/component.ts'
+export type { ComponentProperties } from './metadata/component/component-properties.ts'
+export type { Secrets } from './metadata/component/secret-reference.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
+export type { SecretReference, SecretsByStore } from './metadata/folder/given-secrets.ts'
+export {
+  type LoadComponentsOptions,
+  loadComponents,
+  type ParseComponentsOptions,
+  parseComponents,
+} from './metadata/folder/parse-components.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'

@@ -1,4 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { component } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
 import { expect, it, onTestFinished } from 'vitest'
@@ -21,7 +24,9 @@ it('forwards events of two vendors to the application, and again where that fail
   if (address === null || typeof address === 'string') throw new Error('the application does not listen')
 
   const topic = emulator.topic('orders')
-  const components = `
+  const folder = await mkdtemp(join(tmpdir(), 'node-host-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const yaml = `
 apiVersion: dapr.io/v1alpha1
 kind: Component
 metadata: { name: shop }
@@ -48,18 +53,21 @@ spec:
   metadata:
     - { name: everyMs, value: "3600000" }
 `
+  await writeFile(join(folder, 'shop.yaml'), yaml)
   let host: Host | undefined
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}${pathname}`)
   host = await startHost({
-    components,
+    components: folder,
     // What only one of them takes is set where it is registered.
     plugins: [
       timer,
       { ...component, create: (options) => component.create({ ...options, endpoints: emulator.endpoints }) },
     ],
     app: `http://127.0.0.1:${address.port}`,
-    env: { TOPIC_ENDPOINT: topic.endpoint },
-    secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
+    load: {
+      env: { TOPIC_ENDPOINT: topic.endpoint },
+      secrets: { clientSecret: emulator.clientSecret, accessKey: topic.key },
+    },
   })
   onTestFinished(() => host?.close())
 

@@ -1,5 +1,5 @@
 /**
- * Runs the host: `node examples/node-host/main.ts components.yaml secrets.json http://127.0.0.1:3000`
+ * Runs the host: `node examples/node-host/main.ts components secrets.json http://127.0.0.1:3000`. SIGHUP has it read the components again.
  *
  * With a running emulator in place of Azure, the address of its page comes last: `http://127.0.0.1:4431`
  */
@@ -9,9 +9,9 @@ import { component } from 'eventgrid-binding'
 import { startHost } from './host.ts'
 import { timer } from './timer.ts'
 
-const [componentsFile, secretsFile, app, emulator] = process.argv.slice(2)
-if (!componentsFile || !secretsFile || !app) {
-  console.error('usage: node examples/node-host/main.ts COMPONENTS.yaml SECRETS.json APP_URL [EMULATOR_PAGE_URL]')
+const [components, secretsFile, app, emulator] = process.argv.slice(2)
+if (!components || !secretsFile || !app) {
+  console.error('usage: node examples/node-host/main.ts COMPONENTS SECRETS.json APP_URL [EMULATOR_PAGE_URL]')
   process.exit(2)
 }
 
@@ -19,8 +19,8 @@ if (!componentsFile || !secretsFile || !app) {
 const endpoints = emulator ? await (await fetch(new URL('/page/endpoints', emulator))).json() : undefined
 
 const host = await startHost({
-  components: readFileSync(componentsFile, 'utf8'),
-  secrets: JSON.parse(readFileSync(secretsFile, 'utf8')),
+  components,
+  load: { secrets: JSON.parse(readFileSync(secretsFile, 'utf8')) },
   app,
   plugins: [
     timer,
@@ -28,6 +28,7 @@ const host = await startHost({
   ],
 })
 for (const [name, binding] of host.bindings) console.log(`${name} listens on port ${binding.address()?.port ?? 'none'}`)
+process.on('SIGHUP', () => host.reload().catch((error) => console.error(error.message)))
 // For Prometheus.
 const server = createServer(async (_request, response) => response.end(await host.metrics()))
 server.listen(9464, '127.0.0.1')

@@ -1,7 +1,7 @@
 // What the binding of any vendor is to its host: an interface, its options and its answers.
 import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Component } from '../metadata/component/parse-components.ts'
+import type { Component } from '../metadata/component/component.ts'
 import type { Side } from '../metadata/fields/field-entry.ts'
 import type { ComponentHealth } from './health.ts'
 

@@ -44,6 +44,12 @@ export interface MetadataIssue {
   readonly fix?: string
   /** Its place in the YAML file. */
   readonly at?: FilePlace
+  /**
+   * `unresolvedReference`: a `secretKeyRef` or `envRef` leads to nothing. `doubledName`: another component has the name.
+   * `secretStore`: a secret store can't be read. `unreadable`: a file or folder can't.
+   * @default 'brokenRule'
+   */
+  readonly kind?: 'brokenRule' | 'unresolvedReference' | 'doubledName' | 'secretStore' | 'unreadable'
 }
 
 /** The facts of an answer of Azure Resource Manager or Entra, and of the handshake that it asked for. */

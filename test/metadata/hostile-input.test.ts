@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { BindingError } from '../../src/core/errors.ts'
 import { isApiVersion, readDefinition } from '../../src/metadata/component/component-definition.ts'
-import { resolveEnvRef, resolveSecretKeyRef } from '../../src/metadata/component/component-properties.ts'
-import { parseComponents } from '../../src/metadata/component/parse-components.ts'
+import { resolveEnvRef } from '../../src/metadata/component/component-properties.ts'
+import { findSecret } from '../../src/metadata/component/secret-reference.ts'
 import { parseAdvancedFilters } from '../../src/metadata/fields/advanced-filters.ts'
 import { parseAzureEnvironment } from '../../src/metadata/fields/azure-environment.ts'
 import { BrokenRule } from '../../src/metadata/fields/broken-rule.ts'
@@ -14,6 +14,7 @@ import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/m
 import { isPrintable, showUrl, showValue } from '../../src/metadata/fields/redact.ts'
 import { parseScope } from '../../src/metadata/fields/scope.ts'
 import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/fields/subscription-name.ts'
+import { parseComponents } from '../../src/metadata/folder/parse-components.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { nearestName } from '../../src/support/text/nearest-name.ts'
 import { quote } from '../../src/support/text/text.ts'
@@ -85,7 +86,7 @@ const parsers: readonly { readonly name: string; readonly parse: (text: string) 
   },
   { name: 'isPrintable', parse: (text) => [isPrintable('topicEndpoint', text), isPrintable(text, text)] },
   { name: 'resolveEnvRef', parse: (text) => resolveEnvRef(text, { a: 'b' }) },
-  { name: 'resolveSecretKeyRef', parse: (text) => resolveSecretKeyRef({ name: text, key: text }, { a: { b: 'c' } }) },
+  { name: 'findSecret', parse: (text) => findSecret({ a: { b: 'c' } }, { name: text, key: text }) },
   { name: 'readDefinition', parse: (text) => readDefinition({ apiVersion: text, kind: text, spec: { type: text } }) },
   {
     // Longer values are refused before they get so far.

@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { type Loaded, loadComponents } from '../../src/metadata/folder/load-components.ts'
-import { createPlaceholders } from '../../src/metadata/folder/placeholders.ts'
+import { sortRecord } from '../../src/metadata/folder/given-secrets.ts'
+import type { Loaded } from '../../src/metadata/folder/load-components.ts'
 import { makeComponentFolder } from '../support/component-folder.ts'
+import { loadTexts } from '../support/load-texts.ts'
 
 const key = 'an-access-key-nobody-may-see'
 
@@ -46,14 +47,7 @@ const load = (
   env = {},
   secrets = {},
   appId = 'shop',
-) =>
-  loadComponents(new Map(Object.entries(files)), {
-    appId,
-    env,
-    fill: createPlaceholders({ appId, env }),
-    secrets: () => secrets,
-    before,
-  })
+) => loadTexts(files, { appId, env, given: sortRecord(secrets), before })
 
 it('fills in what daprd fills in, and says where nothing is known of it', () => {
   const text = component('alpha', {
@@ -195,7 +189,7 @@ it('lets the first of two components of one name count, and says so', () => {
     'b.yml': component('alpha', { type: 'bindings.cloud.eventrouter' }),
   })
   expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-  expect(faults).toEqual(['b.yml: component "alpha" is defined in a.yaml too, which is used'])
+  expect(faults).toEqual(['b.yml:4:19: component "alpha" is defined in a.yaml too, which is used'])
 })
 
 it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of it in %s', (file) => {
@@ -206,7 +200,7 @@ it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of
   const twice = load({ ...copied, 'c.yaml': component('gamma') }, once)
   for (const { faults, components } of [once, twice]) {
     expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-    expect(faults).toEqual([`${file}: component "alpha" is defined in b.yaml too, which is used`])
+    expect(faults).toEqual([`${file}:4:19: component "alpha" is defined in b.yaml too, which is used`])
   }
   expect(load(copy, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
 })
@@ -241,7 +235,9 @@ it('leaves out what is for some applications where it does not know for which on
   const text = component('alpha', { more: 'scopes: [shop]' })
   const { components, notes } = load({ 'a.yaml': text }, undefined, {}, {}, '')
   expect(components.size).toBe(0)
-  expect(notes).toEqual(['a.yaml: component alpha is for shop, and there is no --app-id: left out'])
+  expect(notes).toEqual([
+    'a.yaml: component alpha is for shop, and there is no application id (give --app-id NAME): left out',
+  ])
 })
 
 it('says of a kind and of a type that is nearly right what was probably meant', () => {
@@ -380,7 +376,9 @@ describe('secret stores', () => {
     const texts = { 'a.yaml': `${alpha}---${component('beta')}` }
     const before = load({ ...texts, 'b.yaml': folder.store('one', 'key-1') })
     const after = load({ ...texts, 'b.yaml': folder.store('one', 'key-1', { file: 'gone' }) }, before)
-    expect(after.faults).toEqual([expect.stringMatching(/^secret store one: \S+gone\.json can't be read: ENOENT/)])
+    expect(after.faults).toEqual([
+      expect.stringMatching(/^b\.yaml:4:19: secret store one: \S+gone\.json can't be read: ENOENT/),
+    ])
     expect(keyOf(after)).toBe(withKey('key-1'))
   })
 
@@ -412,7 +410,7 @@ describe('secret stores', () => {
     for (const file of ['b.yaml', 'z.yaml']) {
       const files = { [file]: folder.store('one', 'key-2'), 'm.yaml': folder.store('one', 'key-1') }
       const after = load(Object.fromEntries(Object.entries({ 'a.yaml': alpha, ...files }).sort()), before)
-      expect(after.faults).toEqual([`${file}: secret store "one" is defined in m.yaml too, which is used`])
+      expect(after.faults).toEqual([`${file}:4:19: secret store "one" is defined in m.yaml too, which is used`])
       expect(keyOf(after)).toBe(withKey('key-1'))
     }
   })
@@ -448,9 +446,7 @@ describe('secret stores', () => {
 
 describe('a secret that is missing', () => {
   const accessKey = '{ secretKeyRef: { name: event-grid, key: accessKey } }'
-  const advice =
-    'put { "event-grid": { "accessKey": "…" } } into a JSON file, ' +
-    'and name that by --secrets FILE or in a secretstores.local.file component'
+  const advice = 'put { "event-grid": { "accessKey": "…" } } somewhere'
 
   const store = secretStore(localEnv)
 
@@ -490,7 +486,7 @@ describe('a secret that is missing', () => {
       'z.yaml': secretStore(localFile, { secretsFile: 'gone/secrets.json' }),
     })
     expect(faults).toEqual([
-      expect.stringMatching(/^secret store local: gone\/secrets\.json can't be read: ENOENT/),
+      expect.stringMatching(/^z\.yaml:4:19: secret store local: gone\/secrets\.json can't be read: ENOENT/),
       expect.stringMatching(/^b\.yaml:9:37: topicEndpoint/),
     ])
     expect(faults[0]).toContain(`; a relative path counts from the working folder, ${process.cwd()}`)
@@ -546,12 +542,12 @@ it.each([
   const { path } = makeComponentFolder()
   writeFileSync(`${path}/secrets.json`, text)
   const { faults } = load({ 'z.yaml': secretStore(localFile, { secretsFile: `${path}/secrets.json` }) })
-  expect(faults).toEqual([`secret store local: ${path}/secrets.json must hold a JSON object`])
+  expect(faults).toEqual([`z.yaml:4:19: secret store local: ${path}/secrets.json must hold a JSON object`])
 })
 
 it('says of a local file store without a file what is missing', () => {
   const { faults } = load({ 'z.yaml': secretStore(localFile) })
-  expect(faults).toEqual(['secret store local: secretsFile is missing'])
+  expect(faults).toEqual(['z.yaml:4:19: secret store local: secretsFile is missing'])
 })
 
 it('tells a component whose secret or type has changed from what it was, and shows no secret', () => {

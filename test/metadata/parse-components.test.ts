@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { placeInWords } from '../../src/core/file-place.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { readDefinition } from '../../src/metadata/component/component-definition.ts'
-import { parseComponents } from '../../src/metadata/component/parse-components.ts'
+import { parseComponents } from '../../src/metadata/folder/parse-components.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { place } from '../support/place.ts'
@@ -17,6 +17,7 @@ const parseFixture = (name: string, options = {}) =>
 const faultsOf = (text: string, options = {}) =>
   thrownBy(() => parseComponents(text, { file: 'f.yaml', ...options })).issues
 
+/** A valid component that only publishes, with entries before its own. */
 const component = (...entries: string[]) =>
   [
     'apiVersion: dapr.io/v1alpha1',
@@ -25,8 +26,12 @@ const component = (...entries: string[]) =>
     'spec:',
     '  type: bindings.cloud.eventrouter',
     '  metadata:',
-    ...entries.map((entry) => `  - { ${entry} }`),
+    ...[...entries, ...output].map((entry) => `  - { ${entry} }`),
   ].join('\n')
+const output = [
+  ...['name: direction, value: output', 'name: topicEndpoint, value: "https://orders.example/api/events"'],
+  'name: accessKey, value: MARKED',
+]
 
 const textOf = (value: unknown) => (value instanceof Secret ? value.reveal() : value)
 const firstValue = (entry: string, options = {}) =>
@@ -50,7 +55,7 @@ describe('parseComponents', () => {
 
   it('leaves other keys of Dapr and Kubernetes alone', () => {
     const more = 'metadata: { name: orders, namespace: shop, labels: { a: b }, annotations: {}, uid: x }'
-    const text = component('name: direction, value: output').replace('metadata: { name: orders }', more)
+    const text = component().replace('metadata: { name: orders }', more)
     expect(parseComponents(`${text}\nscopes: [shop]\nauth: { secretStore: vault }\nstatus: {}`)).toHaveLength(1)
   })
 
@@ -71,12 +76,11 @@ describe('parseComponents', () => {
     expect(printed).not.toContain('MARKED')
   })
 
-  it('returns components of every type and leaves out other kinds and empty documents', () => {
-    const found = parseFixture('several-documents').map(({ name, type, version }) => [name, type, version])
-    expect(found).toEqual([
-      ['orders', 'bindings.azure.eventgrid', 'v1'],
-      ['cache', 'state.redis', 'v2'],
-    ])
+  it('leaves out other types, other kinds and empty documents; and takes other types where it is told to', () => {
+    const found = (options = {}) =>
+      parseFixture('several-documents', options).map(({ name, type, version }) => [name, type, version])
+    expect(found()).toEqual([['orders', 'bindings.azure.eventgrid', 'v1']])
+    expect(found({ types: ['State.Redis'] })).toEqual([['cache', 'state.redis', 'v2']])
   })
 
   it('tells the logger of what it leaves out, as a warning where Component was probably meant', () => {
@@ -92,9 +96,8 @@ describe('parseComponents', () => {
   it.each(['shop', '[1]', '{ shop: }'])(
     'refuses scopes: %s, for a component for one application would be one for all',
     (scopes) => {
-      const text = `apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: orders }\nspec: { type: t }\nscopes: ${scopes}`
-      expect(faultsOf(text)).toMatchObject([
-        { at: place('f.yaml:5:9'), field: 'scopes', rule: 'must be a list of application ids' },
+      expect(faultsOf(`${component()}\nscopes: ${scopes}`)).toMatchObject([
+        { at: place('f.yaml:10:9'), field: 'scopes', rule: 'must be a list of application ids' },
       ])
     },
   )
@@ -104,7 +107,7 @@ describe('parseComponents', () => {
     { reference: '{ name: token }', shape: '{ "token": "…" }' },
   ])('says where the secret of $reference goes', ({ reference, shape }) => {
     const [issue] = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`))
-    expect(issue?.fix).toBe(`give parseComponents the option secrets, such as ${shape}; or correct the reference`)
+    expect(issue?.fix).toBe(`give the option secrets, such as ${shape}; or correct the reference`)
   })
 
   it.each([
@@ -114,7 +117,7 @@ describe('parseComponents', () => {
   ])('says what secret $reference probably means', ({ reference, meant }) => {
     const held = { 'event-grid': { clientSecret: 'MARKED' }, token: 'MARKED' }
     const [issue] = faultsOf(component(`name: clientSecret, secretKeyRef: ${reference}`), { secrets: held })
-    expect(issue?.fix).toMatch(`did you mean "${meant}"? If not: give parseComponents the option secrets`)
+    expect(issue?.fix).toMatch(`did you mean "${meant}"? If not: give the option secrets`)
     expect(JSON.stringify(issue)).not.toContain('MARKED')
   })
 
@@ -128,11 +131,11 @@ describe('parseComponents', () => {
 
   it('gives the places of values as data, which a copy keeps', () => {
     const [orders] = parseComponents(component('name: scope, value: 5'), { file: 'f.yaml' })
-    expect(orders?.places).toEqual({
-      ...{ type: place('f.yaml:5:9'), version: place('f.yaml:5:3') },
+    expect(orders?.places).toMatchObject({
+      ...{ name: place('f.yaml:3:19'), type: place('f.yaml:5:9'), version: place('f.yaml:5:3') },
       properties: { scope: place('f.yaml:7:27') },
     })
-    const { properties } = readDefinition(structuredClone({ ...orders }))
+    const { properties } = readDefinition(structuredClone({ ...orders, properties: { scope: '5' } }))
     expect(thrownBy(() => parseMetadata(properties)).issues).toContainEqual(
       expect.objectContaining({ field: 'scope', at: place('f.yaml:7:27') }),
     )
@@ -140,9 +143,8 @@ describe('parseComponents', () => {
 
   it.each(['', '# nothing\n', '---\n'])('finds no component in %j', (text) => expect(parseComponents(text)).toEqual([]))
 
-  it('lets init report a number with the place where it stands', () => {
-    const [orders] = parseFixture('unquoted-port')
-    const { issues } = thrownBy(() => parseMetadata(readDefinition(orders).properties))
+  it('reports a number with the place where it stands', () => {
+    const { issues } = thrownBy(() => parseFixture('unquoted-port'))
     expect(issues.find(({ field }) => field === 'handshakePort')).toEqual({
       field: 'handshakePort',
       value: '9000',
@@ -152,11 +154,13 @@ describe('parseComponents', () => {
     })
   })
 
-  it('lets init report another type and version with the place where they stand', () => {
-    const [orders] = parseFixture('other-type-and-version')
-    expect(thrownBy(() => readDefinition(orders)).issues).toMatchObject([
-      { field: 'type', at: place('other-type-and-version.yaml:6:9'), fix: 'did you mean bindings.azure.eventgrid?' },
-      { field: 'version', at: place('other-type-and-version.yaml:7:12') },
+  it('reports another version with its place, and tells the logger of a misspelt type', () => {
+    const text = component().replace('metadata:\n', 'version: v2\n  metadata:\n')
+    expect(faultsOf(text)).toMatchObject([{ field: 'version', at: place('f.yaml:6:12') }])
+    const log = captureLog()
+    expect(parseFixture('other-type-and-version', { logger: log })).toEqual([])
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'warn other-type-and-version.yaml:6:9: component "orders" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',
     ])
   })
 
@@ -168,6 +172,9 @@ describe('parseComponents', () => {
       ['4:3', 'metadata.name'],
       ['6:12', 'spec.version'],
       ['8:3', undefined],
+      ['9:3', 'subscriptionId'],
+      ['9:3', 'subscriberEndpoint'],
+      ['9:3', 'direction'],
       ['12:13', 'scope'],
       ['14:7', 'spec.metadata[2]'],
       ['16:14', 'accessKey'],
@@ -205,26 +212,34 @@ describe('parseComponents', () => {
     { name: 'no type', text: component().replace('type:', 'sort:'), at: 'f.yaml:5:3', rule: '1 to 256' },
     {
       name: 'metadata that is no list',
-      text: `${component()} { scope: x }`,
+      text: `${component().split('\n').slice(0, 6).join('\n')} { scope: x }`,
       at: 'f.yaml:6:13',
       rule: 'must be a list',
     },
     {
       name: 'a name of two components',
       text: `${component()}\n---\n${component()}`,
-      at: 'f.yaml:10:19',
+      at: 'f.yaml:13:19',
       rule: 'earlier component',
     },
   ])('refuses $name', ({ text, at, rule }) => {
-    const [issue] = faultsOf(text)
+    const issue = faultsOf(text).find((one) => one.rule.includes(rule))
     expect(issue?.rule).toContain(rule)
     expect(issue?.at && placeInWords(issue.at)).toContain(at)
     expect(JSON.stringify(issue)).not.toContain('MARKED')
   })
 
   it.each([
-    { name: 'a slip of a name', options: { filename: 'f.yaml' }, said: 'there are file, env, secrets, logger' },
-    { name: 'a path for secrets', options: { secrets: '/etc/MARKED' }, said: 'secrets must be an object' },
+    {
+      name: 'a slip of a name',
+      options: { filename: 'f.yaml' },
+      said: 'there are file, env, secrets, appId, namespace, types, logger',
+    },
+    {
+      name: 'a path for secrets',
+      options: { secrets: '/etc/MARKED' },
+      said: 'secrets must be an object or a function',
+    },
     { name: 'a logger that is none', options: { logger: {} }, said: 'logger must be an object with a method debug' },
   ])('refuses $name among its options with a TypeError', ({ options, said }) => {
     const parse = () => parseComponents(component(), Object(options))

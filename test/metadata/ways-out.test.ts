@@ -2,22 +2,18 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Binding, parseComponents } from '../../src/index.ts'
-import { refusal } from '../support/refusal.ts'
+import { thrownBy } from '../support/thrown.ts'
 import { faults, without } from './parse.ts'
 import { sampleInput, sampleOutput } from './sample.ts'
 
 const secrets = { 'event-grid': { accessKey: 'a2V5' } }
 
-/** What `init` says to the first component of a text. */
-async function refusalOf(yaml: string) {
-  const [component] = parseComponents(yaml, { secrets, file: 'orders.yaml' })
-  return refusal(new Binding().init(component))
-}
+const refusalOf = (yaml: string) => thrownBy(() => parseComponents(yaml, { secrets, file: 'orders.yaml' }))
 
 describe('a component that only publishes', () => {
   it('with some input fields is refused, with the one line that it lacks', async () => {
     const text = readFileSync(resolve(import.meta.dirname, 'cases/partial-input.yaml'), 'utf8')
-    const { message, issues } = await refusalOf(text)
+    const { message, issues } = refusalOf(text)
     expect(message).toContain('direction: output')
     expect(issues.map(({ field }) => field)).toEqual([
       ...['tenantId', 'subscriptionId', 'clientId', 'clientSecret', 'scope', 'direction'],
@@ -40,9 +36,9 @@ describe('a component that only publishes', () => {
 })
 
 describe('a client id without a secret', () => {
-  it('gets the way out of a managed identity', async () => {
+  it('gets the way out of a managed identity', () => {
     const text = readFileSync(resolve(import.meta.dirname, 'cases/client-id-alone.yaml'), 'utf8')
-    const { issues } = await refusalOf(text)
+    const { issues } = refusalOf(text)
     expect(issues).toMatchObject([
       { field: 'clientSecret', fix: expect.stringMatching(/azureCredential: managedIdentity and a deliveryToken/) },
     ])

@@ -26,6 +26,10 @@ const yaml = (changes: Readonly<Record<string, string>> = {}) => {
     '  metadata:',
     '    - { name: subscriberEndpoint, value: https://orders.example.com }',
     `    - { name: handshakePort, value: ${parts.port} }`,
+    '    - { name: scope, value: /subscriptions/33333333-3333-4333-8333-333333333333 }',
+    ...['tenantId', 'subscriptionId', 'clientId', 'clientSecret'].map(
+      (name) => `    - { name: ${name}, value: 33333333-3333-4333-8333-333333333333 }`,
+    ),
   ].join('\n')
 }
 
@@ -182,13 +186,15 @@ it('answers to the type of the specification and to its real name', () => {
 })
 
 it('refuses a component of another type', async () => {
-  const [parsed] = parseComponents(yaml({ type: 'bindings.cloud.queue' }))
-  expect(named(await refusal(new Binding().init(parsed)))).toEqual(['type'])
+  expect(parseComponents(yaml({ type: 'bindings.cloud.queue' }))).toEqual([])
+  const [parsed] = parseComponents(yaml())
+  expect(named(await refusal(new Binding().init({ ...parsed, type: 'bindings.cloud.queue' })))).toEqual(['type'])
 })
 
 it('refuses a component of another version', async () => {
-  const [parsed] = parseComponents(yaml({ version: 'v2' }))
-  expect(named(await refusal(new Binding().init(parsed)))).toEqual(['version'])
+  expect(() => parseComponents(yaml({ version: 'v2' }))).toThrow(/METADATA_INVALID/)
+  const [parsed] = parseComponents(yaml())
+  expect(named(await refusal(new Binding().init({ ...parsed, version: 'v2' })))).toEqual(['version'])
 })
 
 const scopeForms = [

@@ -1,6 +1,6 @@
 // Component YAML into drafts: entries, `scopes`, `auth.secretStore`, other kinds; 262,144 characters, 1,000 documents.
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, placeInWords } from '../../core/file-place.ts'
+import type { FilePlace } from '../../core/file-place.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
@@ -47,11 +47,12 @@ export function readComponentFile(text: string, file: string) {
   const show = (place: Place): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
-  const leftOut: { text: string; isMistake: boolean }[] = []
+  const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
   const items = documents.flatMap(itemsOf).filter(({ value }) => value !== null && value !== undefined)
   // Who writes a file may be stopped when it is empty: that takes nothing away.
   if (items.length === 0 && !fault) {
-    leftOut.push({ isMistake: true, text: `${file} holds no component: it is empty, or has comments only` })
+    const rule = `${file} holds no component: it is empty, or has comments only`
+    leftOut.push({ isMistake: true, issue: { rule } })
   }
   for (const { value, base, document } of items) {
     const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
@@ -69,7 +70,7 @@ export function readComponentFile(text: string, file: string) {
     drafts,
     /** Faults outside of components; those of a component are in its draft. */
     issues,
-    /** A text for each document of another kind, and for a file without any document; a mistake where a component was probably meant. */
+    /** Each document of another kind, and a file without any document; a mistake where a component was probably meant. */
     leftOut,
     /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
     isBroken: fault !== undefined,
@@ -78,16 +79,14 @@ export function readComponentFile(text: string, file: string) {
   }
 }
 
-export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string): boolean =>
-  scopes.length === 0 || scopes.includes(appId)
+/** Without an application's id every component counts. */
+export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string | undefined): boolean =>
+  appId === undefined || scopes.length === 0 || scopes.includes(appId)
 
 function otherKind(kind: string, at: FilePlace) {
   const meant = nearestName(kind, ['Component']) ?? ['Component', ...listKinds].find((one) => isCutOff(kind, one))
-  const where = placeInWords(at)
-  return {
-    isMistake: meant !== undefined,
-    text: `${where}: kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`,
-  }
+  const rule = `kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`
+  return { isMistake: meant !== undefined, issue: { rule, at } }
 }
 
 /** Is this the beginning of a word: does the file end within it? */
@@ -142,7 +141,7 @@ function readScopes(scopes: unknown, fault: Fault): readonly string[] {
 
 function readSecretStore(auth: unknown, fault: Fault): string | undefined {
   const store = isRecord(auth) ? (auth.secretStore ?? undefined) : undefined
-  if (typeof store === 'string') return store
+  if (typeof store === 'string') return store === '' ? undefined : store
   if (store !== undefined || !(isRecord(auth) || auth === undefined || auth === null))
     fault(['auth'], { rule: 'must name a store as text', fix: 'write auth: { secretStore: my-store }' })
   return undefined

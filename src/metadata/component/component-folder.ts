@@ -1,41 +1,76 @@
-// Which files of a components folder are read: `.yaml`/`.yml`, not hidden, at most 1,000.
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+// Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden, at most 1,000.
+import { readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { readRegularFile } from '../../support/files/regular-file.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 
-/** The YAML files of a folder: their paths, and their texts or why they can't be read. */
+/** YAML files: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
+
+/** A path that leads nowhere, or a folder that can't be read. */
+export interface UnreadablePath {
+  readonly path: string
+  readonly error: unknown
+}
 
 const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
-/**
- * Reads the YAML files of a folder, regular ones only, neither hidden ones nor those of folders in it, sorted by name. A folder with the
- * name of such a file can't be read: Docker makes one where the file to mount is missing. Rejects where the folder itself can't be read.
- */
-export async function readFolder(folder: string): Promise<FolderTexts> {
-  const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
-  if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
+/** Reads files and folders in their order, each file once however often it is named. */
+export async function readPaths(
+  paths: readonly string[],
+): Promise<{ readonly texts: FolderTexts; readonly unreadable: readonly UnreadablePath[] }> {
   const texts = new Map<string, string | Error>()
-  for (const name of names) {
-    const file = join(folder, name)
+  const unreadable: UnreadablePath[] = []
+  const seen = new Set<string>()
+  for (const path of paths) {
     try {
-      texts.set(file, await readRegularFile(file))
+      const isFolder = (await stat(path)).isDirectory()
+      for (const file of isFolder ? await filesOf(path) : [path]) {
+        if (seen.has(resolve(file))) continue
+        seen.add(resolve(file))
+        texts.set(file, await readOne(file))
+      }
     } catch (error) {
-      const isFolder = codeOf(error) === 'EISDIR'
-      if (isFolder) texts.set(file, new Error('it is a folder, not a file', { cause: error }))
-      else texts.set(file, error instanceof Error ? error : new Error(String(error)))
+      unreadable.push({ path, error })
     }
   }
-  return texts
+  return { texts, unreadable }
 }
 
-/** The names of files in a folder that {@link readFolder} does not read, for their names; hidden ones are left out. */
-export async function otherFiles(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true })
+/**
+ * The YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. Among them is a folder with the
+ * name of such a file, which can't be read: Docker makes one where the file to mount is missing.
+ */
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
+  if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
+  return names.map((name) => join(folder, name))
+}
+
+async function readOne(file: string): Promise<string | Error> {
+  try {
+    return await readRegularFile(file)
+  } catch (error) {
+    if (codeOf(error) === 'EISDIR') return new Error('it is a folder, not a file', { cause: error })
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+/** The files in these folders that {@link readPaths} does not read, for their names; hidden ones are left out. */
+export async function otherFiles(paths: readonly string[]): Promise<readonly string[]> {
+  const all = await Promise.all(paths.map(unreadFilesOf))
+  const named = new Set(paths.map((path) => resolve(path)))
+  return all.flat().filter((file) => !named.has(resolve(file)))
+}
+
+async function unreadFilesOf(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  return names.filter((name) => !isHidden(name) && !yamlName.test(name)).sort()
+  return names
+    .filter((name) => !isHidden(name) && !yamlName.test(name))
+    .sort()
+    .map((name) => join(folder, name))
 }
 
 /** Editors keep copies and locks under such names. */

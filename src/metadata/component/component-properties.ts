@@ -1,16 +1,14 @@
-// Values of `spec.metadata`, `secretKeyRef` and `envRef` resolved; which become `Secret`; message for a missing
-// secret.
+// Values of `spec.metadata`, `secretKeyRef` and `envRef` resolved; which become `Secret`.
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
-import { isRecord } from '../../support/text/is-record.ts'
-import { nearestName } from '../../support/text/nearest-name.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
 import { findField } from '../fields/find-field.ts'
 import { isPrintable } from '../fields/redact.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
 import { isOurType } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry } from './component-file.ts'
+import type { SecretKeyRef } from './secret-reference.ts'
 
 type PropertyValue = string | number | boolean | Secret
 
@@ -21,21 +19,18 @@ type PropertyValue = string | number | boolean | Secret
  */
 export type ComponentProperties = Readonly<Record<string, PropertyValue>>
 
-/**
- * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or
- * objects of texts, which a colon in the name or key goes down into (`redis:password`). Takes what
- * `JSON.parse` gives; only texts resolve.
- */
-export type Secrets = Readonly<Record<string, unknown>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ReferenceSources {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** `undefined`: they could not be read, which is reported elsewhere; references to them stay unknown. */
-  readonly secrets: Secrets | undefined
-  /** Says where a missing secret belongs; `shape` is the JSON that holds it. @default the option of parseComponents */
-  readonly advice?: ((shape: string) => string) | undefined
-  /** Fills in placeholders of a text, or throws BrokenRule. @default leaves it unchanged */
-  readonly fill?: ((text: string) => string) | undefined
+  readonly env: Environment
+  /**
+   * The text of a secret; `undefined` where secrets could not be read, which is reported elsewhere.
+   *
+   * @throws BrokenRule where there is no such secret
+   */
+  readonly secret: (reference: SecretKeyRef) => string | undefined
+  /** Fills in placeholders of a text, or throws BrokenRule. */
+  readonly fill: (text: string) => string
 }
 
 /**
@@ -53,8 +48,9 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
       value = resolve(entry, isOurs, sources)
     } catch (error) {
       if (!(error instanceof BrokenRule)) throw error
-      const { rule, fix } = error
-      issues.push({ field: name.slice(0, 256), rule, ...(fix !== undefined && { fix }), at: entry.at })
+      const { rule, fix, kind } = error
+      const field = name.slice(0, 256)
+      issues.push({ field, rule, ...(fix !== undefined && { fix }), ...(kind && { kind }), at: entry.at })
     }
     byName.set(name, { name, value, at: isOurs && !findField(name) ? entry.nameAt : entry.at })
   }
@@ -63,14 +59,15 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
   return { properties: Object.fromEntries(known), entries, issues }
 }
 
-function resolve({ name, source }: ComponentEntry, isOurs: boolean, sources: ReferenceSources) {
-  const { fill = (text) => text, env, secrets, advice } = sources
+function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secret, fill }: ReferenceSources) {
   const printable = (text: string) => (isPrintable(name, text) ? text : new Secret(text))
   switch (source.kind) {
     case 'faulty':
       return new UnknownValue()
-    case 'secretKeyRef':
-      return secrets ? new Secret(fill(resolveSecretKeyRef(source, secrets, advice))) : new UnknownValue()
+    case 'secretKeyRef': {
+      const text = secret(source)
+      return text === undefined ? new UnknownValue() : new Secret(fill(text))
+    }
     case 'envRef':
       return printable(fill(resolveEnvRef(source.variable, env)))
     case 'value': {
@@ -83,58 +80,14 @@ function resolve({ name, source }: ComponentEntry, isOurs: boolean, sources: Ref
   }
 }
 
-const maxNames = 1_000
-
-const adviceToCallers = (shape: string) => `give parseComponents the option secrets, such as ${shape}`
-
-/**
- * The text of `secretKeyRef: { name, key }`. `key` may be left out: it is the name then.
- *
- * @throws BrokenRule where there is no such secret
- */
-export function resolveSecretKeyRef(
-  { name, key = name }: { name: string; key?: string | undefined },
-  secrets: Secrets,
-  advice = adviceToCallers,
-): string {
-  const found = descend(secrets, name)
-  const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
-  if (isText(text)) return text instanceof Secret ? text.reveal() : text
-  const typo = key === name ? nearestIn(secrets, name) : (nearestIn(secrets, name) ?? nearestIn(found, key))
-  const which = key === name ? name : `${name} with key ${key}`
-  const rule = `is a secretKeyRef to ${JSON.stringify(which.slice(0, 200))}, which the secrets do not hold as text`
-  const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
-  const shape = key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
-  const meant = typo === undefined ? '' : `did you mean ${JSON.stringify(typo)}? If not: `
-  throw new BrokenRule(rule, `${meant}${advice(shape)}; or correct the reference`)
-}
-
-/** A name like the one that is missing. Names of secrets are no secrets. */
-function nearestIn(holder: unknown, name: string): string | undefined {
-  return isHolder(holder) && !Object.hasOwn(holder, name)
-    ? nearestName(name, Object.keys(holder).slice(0, maxNames))
-    : undefined
-}
-
 /**
  * The text of `envRef`.
  *
  * @throws BrokenRule where the environment has no such variable
  */
-export function resolveEnvRef(name: string, env: Readonly<Record<string, string | undefined>>): string {
+export function resolveEnvRef(name: string, env: Environment): string {
   const text = Object.hasOwn(env, name) ? env[name] : undefined
   if (text !== undefined) return text
   const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which is not set in the environment`
-  throw new BrokenRule(rule, 'set the variable, or correct the reference')
+  throw new BrokenRule(rule, 'set the variable, or correct the reference', 'unresolvedReference')
 }
-
-const isText = (value: unknown): value is string | Secret => typeof value === 'string' || value instanceof Secret
-
-/** The value under a name, or under the parts of the name between colons. */
-function descend(secrets: unknown, name: string): unknown {
-  const step = (holder: unknown, part: string): unknown =>
-    isHolder(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined
-  return step(secrets, name) ?? name.split(':').reduce(step, secrets)
-}
-
-const isHolder = (value: unknown): value is Secrets => isRecord(value) && !(value instanceof Secret)

@@ -43,6 +43,8 @@ export function parseMetadata(properties: MetadataProperties, options: ParseMeta
 }
 
 interface MetadataReading {
+  /** The sides that are configured, as far as that is known. */
+  readonly sides: ReadonlySet<Side>
   /** Undefined where there are issues, or a value that is not known. */
   readonly metadata?: ParsedMetadata
   /** What {@link parseMetadata} throws; with an `UnknownValue` among the properties, the issues of the others. */
@@ -66,11 +68,12 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const deciding = new Set<FieldName>(['direction', ...ofSides(sides).map(({ name }) => name)])
   const decided = judge(given, deciding)
   const undecided = [...decided.issues, ...bareValues(given, deciding, decided.issues)]
-  if (undecided.length > 0) return { issues: [...sorted(undecided, given), ...unknownNames(given)] }
+  if (undecided.length > 0) return { sides, issues: [...sorted(undecided, given), ...unknownNames(given)] }
   // What follows from a value that is not known is not known either.
   const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
   if (sides.size === 0 && !isUndecided)
     return {
+      sides,
       issues: [
         ...sorted([...unnamed(given), ...neitherSide(given, options.resolvedBy)], given),
         ...unknownNames(given),
@@ -94,8 +97,8 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
   found.push(...bareValues(given, read, found))
-  if (found.length > 0) return { issues: [...sorted(found, given), ...unknownNames(given)] }
-  if (given.isIncomplete) return { issues: [] }
+  if (found.length > 0) return { sides, issues: [...sorted(found, given), ...unknownNames(given)] }
+  if (given.isIncomplete) return { sides, issues: [] }
   const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
   const metadata: ParsedMetadata = {
     input: configured.includes('push') ? inputMetadata(values, sideOptions) : undefined,
@@ -104,7 +107,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
     direction,
     warnings: warnings(given, configured),
   }
-  return { metadata, issues: [] }
+  return { sides, metadata, issues: [] }
 }
 
 /** Has the output side no fault among these? */

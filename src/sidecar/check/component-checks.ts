@@ -97,9 +97,9 @@ function fileChecks({ files }: CheckedComponent): readonly Check[] {
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
   const ids = checkIds.filter(
     (id) =>
-      ((id === 'machine/clock' || id === 'machine/sidecar') && sides.size > 0) ||
-      (sides.has('input') && /^(machine|endpoint|azure)\//.test(id)) ||
-      (sides.has('output') && id.startsWith('topic/')),
+      ((id === 'machine/clock' || id === 'machine/sidecar') && sides.length > 0) ||
+      (sides.includes('input') && /^(machine|endpoint|azure)\//.test(id)) ||
+      (sides.includes('output') && id.startsWith('topic/')),
   )
   return ids.map((id) => ({ id, needs: ['files/yaml', ...valid], run: () => failed('the component is not valid') }))
 }

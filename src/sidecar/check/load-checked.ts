@@ -1,14 +1,9 @@
 // Component files read for `check`: faults split into `files/yaml`, `metadata`, `secrets`, `names`.
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
-import { readComponentFiles } from '../../metadata/component/component-file.ts'
-import type { FolderTexts } from '../../metadata/component/component-folder.ts'
-import type { ResolvedComponent } from '../../metadata/component/parse-components.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
-import { findField } from '../../metadata/fields/find-field.ts'
-import { type JudgedComponent, judgeFile } from '../../metadata/folder/load-components.ts'
-import { createSecretSources, type Diagnostics, type SecretOptions } from '../../metadata/folder/secret-stores.ts'
-import { configuredSides } from '../../metadata/typed/configured-sides.ts'
+import type { JudgedComponent } from '../../metadata/folder/judge-file.ts'
+import type { Loaded } from '../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
@@ -23,7 +18,7 @@ export interface CheckedComponent {
   readonly files: FileFindings
   readonly properties: Readonly<Record<string, unknown>>
   /** The sides that it seems to configure, valid or not. */
-  readonly sides: ReadonlySet<Side>
+  readonly sides: readonly Side[]
   /** Absent if it is not valid or a secret is not known. */
   readonly metadata: ParsedMetadata | undefined
 }
@@ -36,19 +31,9 @@ export interface FileFindings {
   readonly names?: Finding | undefined
 }
 
-export interface LoadCheckedOptions extends Pick<SecretOptions, 'env' | 'fill' | 'secrets'> {
-  readonly excerptWidth: number
-  /** In place of the field of this name. @default the field */
-  readonly provisioning?: 'manage' | undefined
-}
-
-/** Reads components as a host does, and keeps the faults of each apart. Components of other types are left out. */
-export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): readonly CheckedComponent[] {
-  const files = readComponentFiles(texts)
-  const { excerptWidth, provisioning } = options
-  const diagnostics: Diagnostics = { faults: [], notes: [] }
-  const { sourcesOf } = createSecretSources(files, { ...options, appId: '' }, diagnostics)
-  const { faults: storeFaults } = diagnostics
+/** The components as they were loaded, the faults of each apart. @param excerptWidth columns of the line of a fault that is shown */
+export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number): readonly CheckedComponent[] {
+  const storeFaults = storeIssues.map(describeIssue)
   const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? [file] : []))
   let areStoreFaultsTold = false
   const found: CheckedComponent[] = []
@@ -58,21 +43,22 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
       found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
       continue
     }
+    const { taken, issues } = read
     const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, excerptWidth))
-    const { ours, mistakes, issues } = judgeFile(file, read, { sourcesOf, ...(provisioning && { provisioning }) })
-    const yaml = joined([isRead, ...(issues.length > 0 ? [] : mistakes.map((text) => warning(text)))])
+    const mistakes = issues.length > 0 ? [] : read.mistakes.map((issue) => warning(describeIssue(issue)))
+    const yaml = joined([isRead, ...mistakes])
     if (issues.length > 0) found.push(alone(file, faulty(issues)))
-    else if (ours.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
-    for (const one of ours) {
-      const { name, properties } = one.component
+    else if (taken.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
+    for (const one of taken) {
+      const { name, properties, sides } = one.component
       const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { storeFaults, broken })
       areStoreFaultsTold ||= tellsStoreFaults
-      const names = joined([namesFinding(one, earlier), ...sharedSubscriptions(metadata, earlier)])
-      found.push({ name, file, properties, sides: sidesOf(one), metadata, files: { yaml, ...findings, names } })
-      earlier.push({ ...one, file, metadata })
+      const names = joined([namesFinding(name, earlier), ...sharedSubscriptions(metadata, earlier)])
+      found.push({ name, file, properties, sides, metadata, files: { yaml, ...findings, names } })
+      earlier.push({ name, file, metadata })
     }
   }
-  const [firstFile = ''] = texts.keys()
+  const [firstFile = ''] = files.keys()
   if (storeFaults.length > 0 && !areStoreFaultsTold)
     found.push(alone(firstFile, isRead, failed(storeFaults.join('\n'))))
   return found
@@ -81,7 +67,7 @@ export function loadChecked(texts: FolderTexts, options: LoadCheckedOptions): re
 const isRead = ok('the file is read')
 
 const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
-  ...{ name: null, file, properties: {}, sides: new Set<Side>(), metadata: undefined },
+  ...{ name: null, file, properties: {}, sides: [], metadata: undefined },
   files: { yaml, secrets },
 })
 
@@ -97,8 +83,9 @@ function examine(
   faulty: (issues: readonly MetadataIssue[]) => Finding,
   { storeFaults, broken }: ExamineOptions,
 ) {
-  const unresolved = one.issues.filter((issue) => isReference(issue, one))
-  const own = one.issues.filter((issue) => !unresolved.includes(issue) && !isNameTwice(issue, one))
+  const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
+  // A name that is there twice is told by files/names.
+  const own = one.issues.filter(({ kind }) => kind !== 'unresolvedReference' && kind !== 'doubledName')
   const faults = [...own, ...one.faults]
   const metadata = one.loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.
@@ -119,23 +106,6 @@ function examine(
   }
 }
 
-/** The sides that a component seems to configure. */
-const sidesOf = ({ draft }: ResolvedComponent) =>
-  configuredSides(
-    draft.entries.flatMap(({ name }) => findField(name)?.name ?? []),
-    undefined,
-  )
-
-/** Whether an issue is about a `secretKeyRef` or `envRef` that leads to nothing. */
-function isReference({ field }: MetadataIssue, { draft }: ResolvedComponent): boolean {
-  const entry = draft.entries.find(({ name }) => name.slice(0, 256) === field)
-  return entry?.source.kind === 'secretKeyRef' || entry?.source.kind === 'envRef'
-}
-
-/** Reported by files/names instead: components of different applications may share a name. */
-const isNameTwice = (issue: MetadataIssue, { draft }: ResolvedComponent) =>
-  issue.field === 'metadata.name' && !draft.issues.includes(issue)
-
 function validSides(metadata: ParsedMetadata | undefined): string {
   const { input, pull, output } = metadata ?? {}
   const sides = [input && 'input', pull && 'input by pull', output && 'output'].filter((side) => side !== undefined)
@@ -143,19 +113,10 @@ function validSides(metadata: ParsedMetadata | undefined): string {
 }
 
 /** A component that was read before. */
-interface Earlier extends ResolvedComponent {
-  readonly file: string
-  readonly metadata: ParsedMetadata | undefined
-}
+type Earlier = Pick<CheckedComponent, 'file' | 'metadata'> & { readonly name: string }
 
-function namesFinding(
-  { component: { name }, draft: { scopes } }: ResolvedComponent,
-  earlier: readonly Earlier[],
-): Finding {
-  const other = earlier.find(({ component, draft }) => {
-    const isForAll = draft.scopes.length === 0 || scopes.length === 0
-    return component.name === name && (isForAll || draft.scopes.some((scope) => scopes.includes(scope)))
-  })
+function namesFinding(name: string, earlier: readonly Earlier[]): Finding {
+  const other = earlier.find((one) => one.name === name)
   if (!other) return ok(`no other component is called ${quote(name)}`)
   const remedy = 'give this one another metadata.name'
   return failed(`another component in ${other.file} is called ${quote(name)} too, and that one counts`, { remedy })
@@ -166,7 +127,7 @@ function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: read
   const own = subscriptionOf(metadata)
   const other = own && earlier.find((one) => subscriptionOf(one.metadata)?.id === own.id)
   if (!own || !other) return []
-  const what = `component ${quote(other.component.name)} in ${other.file} has the event subscription ${own.shown} too`
+  const what = `component ${quote(other.name)} in ${other.file} has the event subscription ${own.shown} too`
   const field = 'eventSubscriptionName'
   const remedy = `give one of them another ${field}`
   if (subscriptionOf(other.metadata)?.endpoint === own.endpoint)

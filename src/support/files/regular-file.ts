@@ -13,7 +13,7 @@ const chunkBytes = 64 * 1024
 
 /**
  * The text of a regular file of at most 16 MiB. Rejects as Node does for a folder (EISDIR) or where it can't be
- * opened, and with an Error for a pipe, a socket or a device.
+ * opened, and with an Error for a pipe, a socket, a device or bytes of another encoding.
  */
 export async function readRegularFile(file: string): Promise<string> {
   return decode(await readRegularBytes(file, maxTextBytes))
@@ -98,9 +98,13 @@ function collect(maxBytes: number) {
 /** By the byte order mark, which Windows tools write; without one UTF-8. The mark is no part of the text. */
 function decode(bytes: Uint8Array): string {
   const [first, second] = bytes
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
-  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  return new TextDecoder().decode(bytes)
+  const encoding =
+    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8'
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+  } catch {
+    throw new Error('it is neither UTF-8 nor UTF-16 with a byte order mark')
+  }
 }
 
 function check(stats: Stats, maxBytes: number): void {

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import { readFolder } from '../../../src/metadata/component/component-folder.ts'
 import { componentChecks } from '../../../src/sidecar/check/component-checks.ts'
-import { loadChecked } from '../../../src/sidecar/check/load-checked.ts'
 import { checkIds } from '../../../src/sidecar/check/report/check-ids.ts'
 import { runChecks } from '../../../src/sidecar/check/run-checks.ts'
+import { readChecked } from '../../../src/sidecar/cli/options/checked-components.ts'
 import { openCheck, subscribe } from './open-check.ts'
 
 it('fails where the topic takes no event in time, and leaves no promise that rejects unheard', async () => {
@@ -11,8 +10,7 @@ it('fails where the topic takes no event in time, and leaves no promise that rej
   await subscribe(world, {})
   const { emulator, folder } = world
   emulator.failNext({ route: 'topic', status: 503, times: Number.POSITIVE_INFINITY })
-  const texts = await readFolder(folder.path)
-  const [component] = loadChecked(texts, { env: {}, fill: (value) => value, secrets: () => ({}), excerptWidth: 120 })
+  const [component] = (await readChecked({ components: [folder.path], appId: '', secrets: undefined })).all
   if (!component) throw new Error('the folder has no component')
   const { signal } = new AbortController()
   const { checks, close } = componentChecks({

@@ -71,7 +71,7 @@ it.each([
   ['an empty value', ['serve', '--sockets-folder', ''], ' serve', "Option '--sockets-folder' has an empty value"],
   ['a slip of run', ['run', '--componets', 'x'], ' run', `${noOption('--componets')}; did you mean --components?`],
   ['a slip of serve', ['serve', '--loglevel=x'], ' serve', `${noOption('--loglevel')}; did you mean --log-level?`],
-  ['a missing option', ['run'], ' run', '--components is missing: the folder of the component YAML files'],
+  ['a missing option', ['replay'], ' replay', '--component is missing: the component that publishes the events'],
 ])('refuses %s with exit code 2, and says where the help is', async (_name, args, name, complaint) => {
   const command = startCommand(args)
   expect(await command.ended).toBe(2)

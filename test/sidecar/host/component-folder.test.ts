@@ -4,14 +4,16 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { otherFiles, readFolder } from '../../../src/metadata/component/component-folder.ts'
+import { otherFiles, readPaths } from '../../../src/metadata/component/component-folder.ts'
 import { watchState } from '../../../src/support/time/watch-state.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
+
+const textsOf = async (folder: string) => (await readPaths([folder])).texts
 
 it('reads the YAML files of a folder in the order of their names, and nothing else', async () => {
   const folder = makeComponentFolder()
   for (const name of ['b.yml', 'a.yaml', 'notes.txt', 'c.YAML', '.#a.yaml']) folder.write(name, name)
-  const texts = await readFolder(folder.path)
+  const texts = await textsOf(folder.path)
   expect([...texts.values()]).toEqual(['a.yaml', 'b.yml', 'c.YAML'])
 })
 
@@ -21,7 +23,7 @@ it('says why a file cannot be read, and reads the others', async () => {
   folder.write('b.yaml', 'b')
   mkdirSync(join(folder.path, 'c.yaml'))
   mkdirSync(join(folder.path, 'folder'))
-  const texts = await readFolder(folder.path)
+  const texts = await textsOf(folder.path)
   const isFolder = expect.objectContaining({ message: 'it is a folder, not a file' })
   expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b', isFolder])
 })
@@ -30,7 +32,7 @@ it('says of a pipe that it is no file to read, and reads the others', async () =
   const folder = makeComponentFolder()
   execFileSync('mkfifo', [join(folder.path, 'a.yaml')])
   folder.write('b.yaml', 'b')
-  const texts = await readFolder(folder.path)
+  const texts = await textsOf(folder.path)
   const isPipe = expect.objectContaining({ message: 'it is a pipe, a socket or a device, not a regular file' })
   expect([...texts.values()]).toEqual([isPipe, 'b'])
 })
@@ -41,16 +43,17 @@ it('says of a device and of a socket that they are no files to read', async () =
   const socket = createServer().listen(join(folder.path, 'b.yaml'))
   await once(socket, 'listening')
   onTestFinished(() => void socket.close())
-  const texts = await readFolder(folder.path)
+  const texts = await textsOf(folder.path)
   expect([...texts.values()]).toEqual([expect.any(Error), expect.any(Error)])
 })
 
 it('reads a thousand files, and no more', async () => {
   const folder = makeComponentFolder()
   for (let file = 1; file <= 1_000; file++) folder.write(`${file}.yaml`, '')
-  expect((await readFolder(folder.path)).size).toBe(1_000)
+  expect((await textsOf(folder.path)).size).toBe(1_000)
   folder.write('1001.yaml', '')
-  await expect(readFolder(folder.path)).rejects.toThrow('holds over 1000 YAML files')
+  const { unreadable } = await readPaths([folder.path])
+  expect(unreadable).toMatchObject([{ path: folder.path, error: { message: expect.stringMatching(/over 1000/) } }])
 })
 
 /** What `changed` is called with while one state after another is seen. */
@@ -130,5 +133,6 @@ it('names the files that are not read for their names', async () => {
   const folder = makeComponentFolder()
   mkdirSync(join(folder.path, 'a-folder'))
   for (const name of ['ok.yaml.txt', 'ok.yml', 'OK.YAML', '.hidden', 'notes.md']) folder.write(name, '')
-  expect(await otherFiles(folder.path)).toEqual(['notes.md', 'ok.yaml.txt'])
+  const named = join(folder.path, 'ok.yaml.txt')
+  expect(await otherFiles([folder.path, named, 'gone'])).toEqual([join(folder.path, 'notes.md')])
 })

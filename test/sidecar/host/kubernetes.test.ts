@@ -161,10 +161,13 @@ describe('the component', () => {
 
   it('is for the application of the deployment', () => {
     expect(at('component.yaml', 'scopes')).toEqual([template.metadata.annotations['dapr.io/app-id']])
-    const args = z
-      .array(z.string())
-      .parse(at('without-dapr.yaml', 'spec', 'template', 'spec', 'initContainers', 0, 'args'))
-    expect(args).toContain(`--app-id=${at('component.yaml', 'scopes', 0)}`)
+    for (const file of [
+      'without-dapr.yaml',
+      'check-cronjob.yaml',
+      'provision-job.yaml',
+      '../check/init-container.yaml',
+    ])
+      expect(textOf(file)).toMatch(new RegExp(`--app-id(=|", ")${at('component.yaml', 'scopes', 0)}\\b`))
   })
 
   it('listens where the gateway ends up: gateway, route, service, container, handshakePort', () => {

@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
-import { loadComponents } from '../../../src/metadata/folder/load-components.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../src/sidecar/host/api/call-output.ts'
 import { createGrpcApi } from '../../../src/sidecar/host/api/grpc-api.ts'
 import { createHost } from '../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { loadTexts } from '../../support/load-texts.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 /** A custom topic as its publisher knows it. */
@@ -34,12 +34,7 @@ spec:
   metadata:
     - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
     - { name: accessKey, value: "${topic.key}" }`
-  const loaded = loadComponents(new Map([['orders.yaml', yaml]]), {
-    appId: '',
-    env: {},
-    fill: (text) => text,
-    secrets: () => ({}),
-  })
+  const loaded = loadTexts({ 'orders.yaml': yaml })
   const host = createHost({
     channel: undefined,
     publishAnswer: async () => {},

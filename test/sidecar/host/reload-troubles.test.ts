@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { loadComponents } from '../../../src/metadata/folder/load-components.ts'
 import { createHost } from '../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { listen } from '../../support/listen.ts'
+import { loadTexts } from '../../support/load-texts.ts'
 import { openHostWorld } from './open-host.ts'
 
 /** A topic that takes connections and is silent. Counts them. */
@@ -58,12 +58,7 @@ spec:
     - { name: accessKey, value: key }
     - { name: publishTimeout, value: ${timeout} }`
   const load = (names: readonly string[], timeout: string) =>
-    loadComponents(new Map(names.map((name) => [`${name}.yaml`, file(name, timeout)])), {
-      appId: '',
-      env: {},
-      fill: (text) => text,
-      secrets: () => ({}),
-    })
+    loadTexts(Object.fromEntries(names.map((name) => [`${name}.yaml`, file(name, timeout)])))
   const log = captureLog()
   let broken: string | undefined
   const host = createHost({

@@ -6,7 +6,7 @@ const read = (line: string) => readRunOptions(line === '' ? [] : line.split(' ')
 
 it('takes the ports and addresses of Dapr where nothing is said', () => {
   expect(read('--components dir --app-port 3000')).toEqual({
-    components: 'dir',
+    components: ['dir'],
     appId: '',
     app: { address: '127.0.0.1', port: 3000, protocol: 'http', maxConcurrency: 256 },
     health: undefined,
@@ -23,6 +23,11 @@ it('serves gRPC at the address of the HTTP API where it is asked for', () => {
   expect([app?.protocol, grpc]).toEqual(['grpc', { host: '0.0.0.0', port: 50_001 }])
 })
 
+it('takes files and folders, or the folder that init writes', () => {
+  expect(read('--components dir --components a.yaml').components).toEqual(['dir', 'a.yaml'])
+  expect(read('').components).toEqual(['./components'])
+})
+
 it('needs no application', () => {
   expect(read('--components dir').app).toBeUndefined()
 })
@@ -33,7 +38,6 @@ it('reads the health check as Dapr does, in seconds', () => {
 })
 
 it.each([
-  { line: '', says: /--components is missing/ },
   { line: '--components . --app-port 70000', says: /--app-port takes a number from 1 to 65535, not "70000"/ },
   { line: '--components . --app-port 0', says: /--app-port/ },
   { line: '--components . --http-port +1', says: /--http-port takes a number from 0 to 65535/ },

@@ -6,7 +6,7 @@ import { isEvent } from '../../check/judge/filter-event.ts'
 import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
 import { readText } from '../files/read-text.ts'
 import { checkOptions, readCheckOptions } from '../options/check-options.ts'
-import { asked, componentReader, noneFound } from '../options/checked-components.ts'
+import { asked, noneFound, readChecked, warnOfUnclaimed } from '../options/checked-components.ts'
 import { endpointsOf } from '../options/emulator-option.ts'
 import { optionLines } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -33,14 +33,11 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const { emulator, offline, sidecar, selected, json } = options
   const samples = options.events.flatMap(readSamples)
   const endpoints = await endpointsOf(offline ? undefined : emulator)
-  const loadAll = componentReader(options)
-  const all = await loadAll()
-  const first = asked(all, options.component)
+  const read = await readChecked(options)
+  const first = asked(read.all, options.component)
   // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
-  const hasComponents = first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')
-  if (!hasComponents) {
-    throw new UsageError([noneFound(options, all), ...first.map(({ files }) => files.yaml.detail)].join('\n'))
-  }
+  if (!first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')) throw noneFound(options, read)
+  warnOfUnclaimed(read)
   const started = performance.now()
   const view = json ? undefined : showChecks(terminal)
   const stopping = new AbortController()
@@ -48,7 +45,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const report = await checkComponents({
       ...options,
       components: first,
-      reload: async () => asked(await loadAll(), options.component),
+      reload: async () => asked((await readChecked(options)).all, options.component),
       surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, sidecar, selected },
       samples,
       observer: view?.observer,

@@ -7,8 +7,8 @@ import {
 import { inWords } from '../../../core/errors.ts'
 import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
 import {
-  componentOptions,
-  readComponentOptions,
+  chosenOptions,
+  readChosenOptions,
   type UsableComponent,
   usableComponents,
 } from '../options/checked-components.ts'
@@ -21,7 +21,7 @@ import { awaitEnd } from '../process/signals.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 
 const known = {
-  ...{ ...componentOptions, ...emulatorOptions },
+  ...{ ...chosenOptions, ...emulatorOptions },
   'dry-run': flag('write nothing, and show field by field what would be written, secrets masked'),
   wait: text('DURATION', 'try for this time, such as 10m (default: subscriptionTimeout of the component)'),
   'show-token': flag(
@@ -96,7 +96,7 @@ function readOptions(args: readonly string[]) {
   if (showToken && values.component === undefined) throw wrongOption('--show-token needs --component')
   if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
   return {
-    ...readComponentOptions(values),
+    ...readChosenOptions(values),
     ...{ dryRun, showToken, json },
     emulator: readEmulatorOptions(values),
     /** `undefined`: `subscriptionTimeout` of each component. */

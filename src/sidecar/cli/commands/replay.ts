@@ -9,7 +9,7 @@ import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { targetName, targetTopic } from '../../replay/target.ts'
-import { componentOptions, readComponentOptions, usableComponents } from '../options/checked-components.ts'
+import { chosenOptions, readChosenOptions, usableComponents } from '../options/checked-components.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../options/parse-options.ts'
 import type { Terminal } from '../output/terminal.ts'
@@ -17,7 +17,7 @@ import { awaitEnd, exitCodeOf } from '../process/signals.ts'
 import { UsageError, wrongOption } from '../usage-error.ts'
 
 const known = {
-  ...{ ...componentOptions, ...emulatorOptions },
+  ...{ ...chosenOptions, ...emulatorOptions },
   since: text('TIME', 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)'),
   type: texts('TYPE,...', 'only events of these types; repeatable'),
   'dry-run': flag('publish nothing, and say what would be published'),
@@ -106,7 +106,7 @@ function readOptions(args: readonly string[]) {
   if (component === undefined) throw wrongOption('--component is missing: the component that publishes the events')
   if (paths.length === 0) throw wrongOption('a file or folder with dead letters is missing')
   return {
-    ...readComponentOptions(values),
+    ...readChosenOptions(values),
     component,
     paths,
     emulator: readEmulatorOptions(values),

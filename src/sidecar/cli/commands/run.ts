@@ -1,18 +1,16 @@
 // `run` command: help text, start order, warnings for unread files and open address.
-import { join, normalize } from 'node:path'
+import { resolve } from 'node:path'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { packageVersion } from '../../../core/package-version.ts'
 import { Secret } from '../../../core/secret.ts'
-import { type FolderTexts, otherFiles, readFolder } from '../../../metadata/component/component-folder.ts'
-import { type Loaded, loadComponents } from '../../../metadata/folder/load-components.ts'
-import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
-import { parseSecrets, readSecretsText, type SecretStoreError } from '../../../metadata/folder/secret-stores.ts'
+import { otherFiles } from '../../../metadata/component/component-folder.ts'
+import type { Loaded } from '../../../metadata/folder/load-components.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
 import type { MetricsServer } from '../../shared/health-and-metrics-server.ts'
-import { unreadableComponents } from '../files/unreadable-components.ts'
+import { type ComponentSources, loadSources, readSources } from '../options/component-options.ts'
 import { type EmulatorAddress, emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
 import { createLoggers } from '../options/log-options.ts'
 import { serveMetrics } from '../options/metrics-options.ts'
@@ -22,9 +20,9 @@ import { listening } from '../process/listening.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
 
-export const help = `Usage: eventgrid-binding run --components DIR [--app-port N] [options]
+export const help = `Usage: eventgrid-binding run [--components DIR|FILE] [--app-port N] [options]
 
-Runs the components of a folder beside an application, and serves Dapr's HTTP
+Runs components beside an application, and serves Dapr's HTTP
 API for bindings: for machines without Dapr.
 
 Options:
@@ -48,7 +46,8 @@ export async function run(args: readonly string[]): Promise<number> {
   // The folder may be on a network mount that hangs.
   const sources = await Promise.race([readSources(options), ending.asked])
   if (typeof sources === 'string') return 0
-  const load = loader(options)
+  const excerptWidth = process.stderr.columns || 120
+  const load = (from: ComponentSources, before?: Loaded) => loadSources(from, options, { before, excerptWidth })
   const unread = await unreadNotes(options)
   const loaded = load(sources)
   // At the start everything must be right: there is nothing yet to fall back on.
@@ -76,7 +75,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
     warnOfStrangers(http.host, url, logger)
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
-    if (loaded.components.size === 0) logger.warn(`${options.components} holds no component of ours yet`)
+    if (loaded.components.size === 0) logger.warn(`${options.components.join(', ')} holds no component of ours yet`)
     await sidecar.start(loaded)
     stopFollowing = options.emulator && endpoints && follow(options.emulator, endpoints, sidecar, logger)
     logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
@@ -111,47 +110,12 @@ function warnOfStrangers(host: string, url: string, logger: Logger): void {
   logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
 }
 
-/** What components are loaded from. */
-interface Sources {
-  /** An error where the folder can't be read. */
-  readonly texts: FolderTexts | UsageError
-  /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
-  readonly secrets: string | SecretStoreError | undefined
-}
-
-async function readSources({ components, secrets }: RunOptions): Promise<Sources> {
-  const text = secrets === undefined ? undefined : readSecretsText(secrets)
-  const texts = await readFolder(components).catch((error: unknown) => unreadableComponents(components, error))
-  return { texts, secrets: await text }
-}
-
 /** Names files that a user may take for components. The secrets file is left out. */
 async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
-  const names = await otherFiles(components).catch(() => [])
-  const files = names.map((name) => join(components, name)).filter((file) => file !== normalize(secrets ?? ''))
+  const files = (await otherFiles(components)).filter((file) => resolve(file) !== resolve(secrets ?? ''))
   const named = files.slice(0, maxNamed)
   const notes = named.map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
   return files.length > maxNamed ? [...notes, `and ${files.length - maxNamed} more files`] : notes
-}
-
-function loader({ appId, secrets }: RunOptions) {
-  const { env } = process
-  const fill = createPlaceholders({ appId, env })
-  /** Throws where the folder can't be read and nothing of it is known. */
-  return ({ texts, secrets: text }: Sources, before?: Loaded): Loaded => {
-    if (texts instanceof Error) {
-      if (!before) throw texts
-      return { ...before, faults: [texts.message] }
-    }
-    return loadComponents(texts, {
-      appId,
-      before,
-      env,
-      fill,
-      excerptWidth: process.stderr.columns || 120,
-      secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
-    })
-  }
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

@@ -3,13 +3,13 @@
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
 import { wrongOption } from '../usage-error.ts'
-import { componentOptions, readComponentOptions } from './checked-components.ts'
+import { chosenOptions, readChosenOptions } from './checked-components.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { flag, parseOptions, text, texts } from './parse-options.ts'
 
 export const checkOptions = {
-  ...{ ...componentOptions, ...emulatorOptions },
+  ...{ ...chosenOptions, ...emulatorOptions },
   offline: flag('check the files and the port only: no network'),
   only: texts('ID,...', 'these checks and no others, such as endpoint or azure/permission'),
   skip: texts('ID,...', 'all but these'),
@@ -54,7 +54,7 @@ export function readCheckOptions(args: readonly string[]) {
   if (selected.size === 0) throw wrongOption('--skip leaves no check')
 
   return {
-    ...{ ...readComponentOptions(values), roundTrip, events, offline, sidecar },
+    ...{ ...readChosenOptions(values), roundTrip, events, offline, sidecar },
     emulator: readEmulatorOptions(values),
     selected,
     strict: new Set(wordsOf(values.strict).flatMap((word) => idsOf('strict', word))),

@@ -1,6 +1,7 @@
 // Options of `run`: defaults (port 3500, concurrency 256, application health: every 5 s, 3 failures), ranges, which
 // need another option.
 import { wrongOption } from '../usage-error.ts'
+import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { logOptions, readLogOptions } from './log-options.ts'
 import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
@@ -18,10 +19,10 @@ const runDefaults = {
 } as const
 
 export const runOptions = {
-  components: text(
-    'DIR',
-    'folder of component YAML files. A change takes effect at once. While a file is broken, its previous version stays active',
-  ),
+  components: {
+    ...componentOptions.components,
+    about: `${componentOptions.components.about}. A change takes effect at once. While a file is broken, its previous version stays active`,
+  },
   'app-port': text(
     'N',
     "port of the application: events are posted to /{component}, or to the component's route " +
@@ -33,7 +34,7 @@ export const runOptions = {
     "http or grpc: how the application is called; over gRPC it serves Dapr's AppCallback " +
       `(default ${runDefaults.appProtocol})`,
   ),
-  'app-id': text('NAME', 'id of the application: components whose scopes do not name it are left out'),
+  'app-id': componentOptions['app-id'],
   'app-max-concurrency': text('N', `requests to the application at once (default ${runDefaults.appMaxConcurrency})`),
   'app-health-check-path': text(
     'PATH',
@@ -50,11 +51,7 @@ export const runOptions = {
   'http-port': text('N', `port of Dapr's HTTP API (default ${runDefaults.httpPort}; 0 takes a free one)`),
   'http-address': text('HOST', `where the API listens (default ${runDefaults.httpAddress}: this machine only)`),
   'grpc-port': text('N', "port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)"),
-  secrets: text(
-    'FILE',
-    'JSON file for secretKeyRef, such as { "event-grid": { "clientSecret": "..." } }, beside the local secret stores of the ' +
-      'folder. A change takes effect at once',
-  ),
+  secrets: { ...componentOptions.secrets, about: `${componentOptions.secrets.about}. A change takes effect at once` },
   ...{ ...emulatorOptions, ...metricsOptions, ...logOptions },
 }
 
@@ -73,27 +70,24 @@ const dependent = [
 /** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), runOptions)
-  if (!values.components) throw wrongOption('--components is missing: the folder of the component YAML files')
   for (const [option, needed] of dependent) {
     if (values[option] !== undefined && values[needed] === undefined) throw wrongOption(`--${option} needs --${needed}`)
   }
   const grpcPort = readPort('grpc-port', values['grpc-port'])
   const host = values['http-address'] ?? runDefaults.httpAddress
   return {
-    components: values.components,
-    appId: values['app-id'] ?? '',
+    ...readComponentOptions(values),
     app: appOf(values),
     health: healthCheck(values),
     http: { host, port: readPort('http-port', values['http-port']) ?? runDefaults.httpPort },
     grpc: grpcPort === undefined ? undefined : { host, port: grpcPort },
-    secrets: values.secrets,
     emulator: readEmulatorOptions(values),
     metrics: readMetricsOptions(values),
     log: readLogOptions(values),
   }
 }
 
-function appOf(values: OptionTexts<typeof runOptions>) {
+function appOf(values: OptionTexts<Omit<typeof runOptions, 'components'>>) {
   const { 'app-port': port, 'app-protocol': protocol = runDefaults.appProtocol } = values
   const { 'app-max-concurrency': maxConcurrency = String(runDefaults.appMaxConcurrency) } = values
   if (port === undefined) return undefined
@@ -105,7 +99,7 @@ function appOf(values: OptionTexts<typeof runOptions>) {
   }
 }
 
-function healthCheck(values: OptionTexts<typeof runOptions>) {
+function healthCheck(values: OptionTexts<Omit<typeof runOptions, 'components'>>) {
   const path = values['app-health-check-path']
   if (path === undefined) return undefined
   const seconds = values['app-health-probe-interval'] ?? String(runDefaults.appHealthProbeInterval)

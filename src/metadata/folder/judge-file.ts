@@ -1,0 +1,187 @@
+// What a file holds: which of its components are taken, their references resolved and their metadata validated; what is said of the rest.
+import { hash } from 'node:crypto'
+import type { MetadataIssue } from '../../core/errors.ts'
+import { Secret } from '../../core/secret.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import type { Component } from '../component/component.ts'
+import { checkVersion, isOurType } from '../component/component-definition.ts'
+import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../component/component-file.ts'
+import { type Environment, resolveEntries } from '../component/component-properties.ts'
+import type { SecretKeyRef } from '../component/secret-reference.ts'
+import type { Side } from '../fields/field-entry.ts'
+import { findField } from '../fields/find-field.ts'
+import type { ParsedMetadata } from '../typed/metadata.ts'
+import { describeIssue } from '../typed/metadata-invalid.ts'
+import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
+import type { PropertyEntry } from '../typed/read-properties.ts'
+import { isSecretStore } from './secret-stores.ts'
+
+/** A component that can be run: its metadata is valid. */
+export interface LoadedComponent {
+  readonly component: Component
+  /** Empty for another vendor's type, which is not ours to judge. */
+  readonly metadata: ParsedMetadata
+  /** A hash of type, version and values: equal for components that are equal. */
+  readonly fingerprint: string
+  /** The same without the fields that the output side alone reads. */
+  readonly inputFingerprint: string
+}
+
+/** A component that is taken, valid or not. */
+export interface JudgedComponent {
+  /** Complete where it has no issues. */
+  readonly component: Component
+  /** Its entries, an unknown value for each that has a fault. */
+  readonly entries: readonly PropertyEntry[]
+  /** The faults of reading it, and of its references and name. */
+  readonly issues: readonly MetadataIssue[]
+  /** The faults of its metadata. */
+  readonly faults: readonly MetadataIssue[]
+  /** Absent where it has faults, or a secret could not be read. */
+  readonly loaded?: LoadedComponent
+}
+
+export interface JudgedFile {
+  readonly taken: readonly JudgedComponent[]
+  /** The faults of the file itself, and of its secret stores. */
+  readonly issues: readonly MetadataIssue[]
+  /** Each document whose kind or type is nearly one that is taken, and a file without documents. */
+  readonly mistakes: readonly MetadataIssue[]
+  /** A text for everything else that is left out. */
+  readonly notes: readonly string[]
+  /** Those of the notes that are about components with `scopes`, where the application has no id. */
+  readonly unclaimed: readonly string[]
+}
+
+/** What the caller has to do, in his own words. */
+export interface CallerWords {
+  /** To give the application's id. */
+  readonly appId: string
+  /** Where a secret belongs; `shape` is the JSON that holds it. */
+  readonly secret: (shape: string) => string
+}
+
+/** Which components are taken. */
+export interface Selection {
+  readonly types: readonly string[]
+  /** A component whose `scopes` do not name it is left out. @default all are taken */
+  readonly appId?: string | undefined
+}
+
+export interface JudgeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning' | 'allowAnyPort'> {
+  readonly words: CallerWords
+  readonly env: Environment
+  readonly fill: (text: string) => string
+  readonly secretOf: (store: string | undefined, reference: SecretKeyRef) => string | undefined
+  /** May the host hand over a credential? Then fields that one replaces are required only beside another fault. @default false */
+  readonly credentialMayCome?: boolean
+}
+
+export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
+  draft.type !== undefined && isOneOf(types, draft.type) && isForApp(draft, appId)
+
+/** References are resolved in what is taken, and in nothing else. */
+export function judgeFile(file: string, read: ComponentFile, options: JudgeOptions): JudgedFile {
+  const { types, appId } = options
+  const taken: JudgedComponent[] = []
+  const issues = [...read.issues]
+  const names = new Set<string>()
+  const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
+  const notes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? [] : describeIssue(issue)))
+  const unclaimed: string[] = []
+  for (const draft of read.drafts) {
+    const { name, type, scopes, places } = draft
+    if (type === undefined) issues.push(...draft.issues)
+    else if (!isForApp(draft, appId)) {
+      const notUs = appId ? `not for ${appId}` : `and there is no application id (${options.words.appId})`
+      const note = `${file}: component ${name} is for ${scopes.join(', ')}, ${notUs}: left out`
+      notes.push(note)
+      if (!appId) unclaimed.push(note)
+    } else if (isTaken(draft, options)) {
+      const isDoubled = name !== undefined && names.has(name)
+      if (name !== undefined) names.add(name)
+      const judged = judgeComponent(draft, isDoubled, options)
+      if (name === undefined) issues.push(...judged.issues, ...judged.faults)
+      else taken.push(judged)
+    } else if (isSecretStore(type)) issues.push(...draft.issues)
+    else {
+      // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
+      const meant = nearestName(type, types, { maxEdits: 3 }) ?? types.find((one) => isCutOff(type, one))
+      if (meant === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
+      else {
+        const rule = `component ${quote(name ?? '')} has the unknown type ${quote(type)}; did you mean ${meant}?`
+        mistakes.push({ rule, at: places.type })
+      }
+    }
+  }
+  return { taken, issues, mistakes, notes, unclaimed }
+}
+
+function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: JudgeOptions): JudgedComponent {
+  const { name = '', type = '', version, secretStore, scopes, places } = draft
+  const { env, fill, secretOf } = options
+  const { entries, properties, issues } = resolveEntries(draft, {
+    ...{ env, fill, secret: (reference) => secretOf(secretStore, reference) },
+  })
+  const isOurs = isOurType(type)
+  const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
+  const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
+  if (isOurs) checkVersion('version', version, faults, places.version)
+  const port = reading.metadata?.input?.handshakePort
+  const component: Component = {
+    ...{ name, type, version, properties },
+    ...(secretStore !== undefined && { secretStore }),
+    ...(scopes.length > 0 && { scopes }),
+    sides: bothSides.filter((side) => reading.sides.has(side)),
+    ...(port !== undefined && { port }),
+    places: {
+      ...{ name: places.name, type: places.type, version: places.version },
+      properties: Object.fromEntries(entries.map((entry) => [entry.name, entry.at])),
+    },
+  }
+  const own = [...draft.issues, ...issues]
+  if (isDoubled) {
+    const rule = 'is the name of an earlier component too'
+    own.push({ kind: 'doubledName', field: 'metadata.name', value: quote(name), rule, at: places.name })
+  }
+  const judged = { component, entries, issues: own, faults }
+  if (faults.length > 0 || !reading.metadata) return judged
+  return { ...judged, loaded: { component, metadata: reading.metadata, ...fingerprints(component) } }
+}
+
+function readFields(entries: readonly PropertyEntry[], componentName: string, options: JudgeOptions) {
+  const { provisioning, allowAnyPort = false, credentialMayCome } = options
+  const given = { componentName, allowAnyPort, ...(provisioning && { provisioning }) }
+  const reading = readMetadata(entries, given)
+  if (reading.issues.length === 0 || !credentialMayCome) return reading
+  const withCredential = readMetadata(entries, { ...given, credentialGiven: true })
+  return withCredential.issues.length === 0 ? withCredential : reading
+}
+
+const bothSides: readonly Side[] = ['input', 'output']
+
+/** Nothing is known of another vendor's metadata but `direction`, which is Dapr's own. */
+function ofAnother(entries: readonly PropertyEntry[]) {
+  const { value } = entries.find(({ name }) => name.toLowerCase() === 'direction') ?? {}
+  const text = value instanceof Secret ? value.reveal() : value
+  const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
+  const sides = bothSides.filter((side) => said.includes(side))
+  const metadata: ParsedMetadata = {
+    ...{ input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] },
+  }
+  const issues: readonly MetadataIssue[] = []
+  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues }
+}
+
+function fingerprints({ type, version, properties }: Component) {
+  const texts = Object.entries(properties).map(
+    ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
+  )
+  const fingerprintOf = (values: unknown) => hash('sha256', JSON.stringify([type, version, values]))
+  const ofInput = texts.filter(([key]) => findField(key)?.sides.includes('input') !== false)
+  return { fingerprint: fingerprintOf(texts), inputFingerprint: fingerprintOf(ofInput) }
+}
+
+const isOneOf = (types: readonly string[], type: string) =>
+  types.some((one) => one.toLowerCase() === type.toLowerCase())

@@ -1,0 +1,155 @@
+// Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once.
+import type { MetadataIssue } from '../../core/errors.ts'
+import { type Logger, silentLogger } from '../../core/logger.ts'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
+import { checkLogger, checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import type { Component } from '../component/component.ts'
+import { componentTypes } from '../component/component-definition.ts'
+import { type ComponentFiles, readComponentFile, readComponentFiles } from '../component/component-file.ts'
+import { readPaths } from '../component/component-folder.ts'
+import type { Secrets } from '../component/secret-reference.ts'
+import { describeIssue, metadataInvalid } from '../typed/metadata-invalid.ts'
+import {
+  checkAnswer,
+  type GivenSecrets,
+  type SecretReference,
+  type SecretsByStore,
+  sortRecord,
+} from './given-secrets.ts'
+import type { CallerWords } from './judge-file.ts'
+import { loadFiles, takenDrafts } from './load-components.ts'
+import { referencesOf } from './secret-sources.ts'
+
+/** What {@link loadComponents} and {@link parseComponents} take from around the files. */
+interface CommonOptions {
+  /** What `envRef` refers to; also POD_NAME and NAMESPACE for the placeholders `{podName}` and `{namespace}`. @default process.env */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  /**
+   * The id of your application: components whose `scopes` do not name it are left out, and `{appID}` in a value is replaced by it.
+   * @default none: components of all applications are taken, and `{appID}` is a fault
+   */
+  readonly appId?: string
+  /** For `{namespace}` in a value, which becomes `{namespace}.{appID}` as in daprd. @default NAMESPACE of `env`, else 'default' */
+  readonly namespace?: string
+  /**
+   * The component types that you have a binding for, in any letter case. A component of another type is left out, and its references are
+   * not resolved.
+   * @default the types of this binding
+   */
+  readonly types?: readonly string[]
+  /**
+   * Gets a line for everything that is left out: a warning where a component of yours was probably meant, or a file is empty; else debug.
+   * @default none
+   */
+  readonly logger?: Logger
+}
+
+/** What {@link loadComponents} takes from around the files. */
+export interface LoadComponentsOptions extends CommonOptions {
+  /**
+   * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once for
+   * each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
+   * @default none
+   */
+  readonly secrets?:
+    | Secrets
+    | SecretsByStore
+    | ((reference: SecretReference) => string | undefined | Promise<string | undefined>)
+}
+
+/** What {@link parseComponents} takes from around the text. */
+export interface ParseComponentsOptions extends CommonOptions {
+  /** The file's name, for errors. @default '<text>' */
+  readonly file?: string
+  /** The same as for {@link loadComponents}, but a function has to answer at once. @default none */
+  readonly secrets?: Secrets | SecretsByStore | ((reference: SecretReference) => string | undefined)
+}
+
+/**
+ * The components of YAML files, references resolved and metadata validated; documents of another `kind` are left out. A folder gives its
+ * `.yaml` and `.yml` files in the order of their names, but no hidden ones and no folders in it.
+ *
+ * Fields that the option `credential` of a binding replaces may be absent. `init` tells of them where there is none.
+ *
+ * @param paths files and folders. A file that is named twice is read once
+ * @throws BindingError METADATA_INVALID whose `issues` hold every fault of all files with file, line and column; of syntax errors only the
+ *   first of a file. `kind` of an issue tells a reference that leads to nothing, a doubled name, and what can't be read
+ * @throws TypeError for an unknown option or an invalid value; and whatever the function `secrets` throws
+ */
+export async function loadComponents(
+  paths: string | readonly string[],
+  options: LoadComponentsOptions = {},
+): Promise<readonly Component[]> {
+  const all = [paths].flat()
+  if (all.length === 0 || !isTexts(all)) throw new TypeError('the paths must be a path, or a list of at least one')
+  checkValues('the options of loadComponents', options, loadOptions)
+  const { texts, unreadable } = await readPaths(all)
+  const files = readComponentFiles(texts)
+  const issues = unreadable.map(({ path, error }): MetadataIssue => {
+    const fix = codeOf(error) === 'ENOENT' ? { fix: 'make it, or correct the path' } : {}
+    return { kind: 'unreadable', rule: `${path} can't be read: ${messageOf(error)}`, ...fix }
+  })
+  const { secrets = {}, appId, types = componentTypes } = options
+  if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), { ...options, issues })
+  const references = referencesOf(takenDrafts(files, { types, appId }))
+  const answers = await Promise.all(
+    references.map(async (one) => [keyOf(one), checkAnswer(await secrets(one))] as const),
+  )
+  const known = new Map(answers)
+  return componentsOf(files, { kind: 'function', ask: (one) => known.get(keyOf(one)) }, { ...options, issues })
+}
+
+/**
+ * The components of one YAML text, as {@link loadComponents} gives them. It may hold several documents.
+ *
+ * @throws as loadComponents does; and a TypeError for a value that is not text
+ */
+export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
+  if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
+  checkValues('the options of parseComponents', options, { file: isText, ...loadOptions })
+  const { file = '<text>', secrets = {} } = options
+  const given: GivenSecrets =
+    typeof secrets === 'function'
+      ? { kind: 'function', ask: (reference) => checkAnswer(secrets(reference)) }
+      : sortRecord(secrets)
+  return componentsOf(new Map([[file, readComponentFile(yamlText, file)]]), given, options)
+}
+
+function componentsOf(
+  files: ComponentFiles,
+  given: GivenSecrets,
+  options: CommonOptions & { readonly issues?: readonly MetadataIssue[] },
+): readonly Component[] {
+  const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
+  const loaded = loadFiles(files, {
+    ...{ env, appId, namespace, types, given, words, allowAnyPort: true, credentialMayCome: true },
+  })
+  for (const read of loaded.files.values()) {
+    if (read instanceof Error) continue
+    for (const mistake of read.mistakes) logger.warn(describeIssue(mistake))
+    for (const note of read.notes) logger.debug(note)
+  }
+  const faults = [...issues, ...loaded.issues]
+  if (faults.length > 0) throw metadataInvalid('the component YAML is not valid', faults)
+  return [...loaded.components.values()].map(({ component }) => component)
+}
+
+const words: CallerWords = {
+  appId: 'give the option appId',
+  secret: (shape) => `give the option secrets, such as ${shape}`,
+}
+
+const keyOf = ({ store, name, key }: SecretReference) => JSON.stringify([store, name, key])
+
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string')
+const isText = mustBe('a text', (value) => typeof value === 'string')
+
+const loadOptions: Readonly<Record<string, OptionCheck>> = {
+  env: mustBe('an object', isRecord),
+  secrets: mustBe('an object or a function', (value) => isRecord(value) || typeof value === 'function'),
+  appId: isText,
+  namespace: isText,
+  types: mustBe('a list of texts', isTexts),
+  logger: checkLogger,
+}

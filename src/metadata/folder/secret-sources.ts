@@ -1,0 +1,145 @@
+// Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one.
+import type { MetadataIssue } from '../../core/errors.ts'
+import { quote } from '../../support/text/text.ts'
+import { type ComponentDraft, type ComponentFiles, isForApp } from '../component/component-file.ts'
+import type { Environment } from '../component/component-properties.ts'
+import {
+  findSecret,
+  missingSecret,
+  quoteReference,
+  type SecretKeyRef,
+  type Secrets,
+  shapeOf,
+} from '../component/secret-reference.ts'
+import { BrokenRule } from '../fields/broken-rule.ts'
+import type { GivenSecrets, SecretReference } from './given-secrets.ts'
+import { doubledName, findHolders, type Holders } from './holders.ts'
+import type { CallerWords } from './judge-file.ts'
+import { isStore, readSecretStore, type SecretStore } from './secret-stores.ts'
+
+/** The secret stores of the files. */
+export interface SecretStores {
+  /** Those of each file; of a broken file the previous ones, `undefined` where it has always been broken. */
+  readonly storesByFile: ReadonlyMap<string, readonly SecretStore[] | undefined>
+  /** Those that are used, by name. */
+  readonly stores: Holders<SecretStore>
+}
+
+export interface SecretOptions {
+  /** The application's id: a component whose `scopes` do not name it is left out. @default all count */
+  readonly appId?: string | undefined
+  readonly env: Environment
+  /** Fills in placeholders of a value, or throws BrokenRule. */
+  readonly fill: (text: string) => string
+  /** Those that the caller gives; they go before those of secret stores. */
+  readonly given: GivenSecrets
+  readonly words: CallerWords
+  /** The previous stores: a copy of a file does not replace it. */
+  readonly before?: SecretStores | undefined
+}
+
+/** Finds the secrets for the references of components. If a store or a file is broken, secrets that may be in it count as unknown. */
+export function createSecretSources(files: ComponentFiles, drafts: readonly ComponentDraft[], options: SecretOptions) {
+  const { given, words } = options
+  const issues: MetadataIssue[] = []
+  const notes: string[] = []
+  if (given.kind === 'unreadable') issues.push({ kind: 'secretStore', rule: given.why })
+  const { storesByFile, stores } = findStores(files, options, issues)
+  const local = new Map(
+    [...stores].map(([name, { held }]) => [name, readSecretStore(held, options, { issues, notes })]),
+  )
+  /** A store may be in a file that is broken. */
+  const isAnyHidden = [...storesByFile.values()].includes(undefined)
+  const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
+  const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
+  const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
+
+  function secretOf(named: string | undefined, reference: SecretKeyRef): string | undefined {
+    const store = named ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
+    const searched: Secrets[] = []
+    if (given.kind === 'unreadable') return undefined
+    if (given.kind === 'function') {
+      const answer = given.ask(withKey(named, reference))
+      if (answer !== undefined) return answer
+    } else {
+      const secrets = given.kind === 'byName' ? given.secrets : ownOf(given.stores, store)
+      const text = findSecret(secrets, reference)
+      if (text !== undefined && named !== undefined && contested.length > 1) throw notByStore(reference, contested)
+      if (text !== undefined) return text
+      searched.push(secrets)
+    }
+    const isLocal = store !== undefined && local.has(store)
+    if (!isLocal && isAnyHidden) return undefined
+    const secrets = isLocal ? local.get(store) : {}
+    if (!secrets) return undefined
+    const where = (shape: string) =>
+      troubleWith(store, names, given) +
+      words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
+    return findSecret(secrets, reference) ?? fail(missingSecret(reference, [...searched, secrets], where))
+  }
+
+  return { storesByFile, stores, issues, notes, secretOf }
+}
+
+/** The references of components, each once. */
+export function referencesOf(drafts: readonly ComponentDraft[]): readonly SecretReference[] {
+  const all = drafts.flatMap(({ secretStore, entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? [withKey(secretStore, source)] : [])),
+  )
+  return [...new Map(all.map((one) => [JSON.stringify([one.store, one.name, one.key]), one])).values()]
+}
+
+const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({
+  ...{ store, name, key },
+})
+
+/**
+ * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
+ * a record by name holds.
+ */
+function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
+  const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
+  return [...new Set(leading.flatMap(({ store }) => store ?? []))]
+}
+
+function notByStore(reference: SecretKeyRef, stores: readonly string[]): BrokenRule {
+  const named = stores.map(quote).join(' and ')
+  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
+  const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
+  return new BrokenRule(rule, fix, 'unresolvedReference')
+}
+
+const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`
+
+const ownOf = (stores: Readonly<Record<string, Secrets>>, name: string | undefined): Secrets =>
+  (name !== undefined && Object.hasOwn(stores, name) ? stores[name] : undefined) ?? {}
+
+function fail(error: Error): never {
+  throw error
+}
+
+function troubleWith(store: string | undefined, names: readonly string[], { kind }: GivenSecrets): string {
+  if (kind === 'function') return ''
+  if (store !== undefined) return names.includes(store) ? '' : `there is no secret store ${quote(store)}; `
+  if (names.length < 2) return ''
+  return `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
+}
+
+function findStores(files: ComponentFiles, { appId, before }: SecretOptions, issues: MetadataIssue[]): SecretStores {
+  const storesByFile: SecretStores['storesByFile'] = new Map(
+    [...files].map(([file, read]) => {
+      const previous = before?.storesByFile.get(file)
+      if (read instanceof Error || read.isBroken) return [file, previous]
+      const now = read.drafts.filter(isStore)
+      return [file, read.leftOut.some(({ isMistake }) => isMistake) ? (previous ?? now) : now]
+    }),
+  )
+  const claims = [...storesByFile].flatMap(([file, stores = []]) =>
+    stores.filter((store) => isForApp(store, appId)).map((held) => ({ name: held.name, file, held })),
+  )
+  const { holders, doubled } = findHolders(claims, before?.stores)
+  issues.push(
+    ...doubled.map(({ held: { places }, name, owner }) => doubledName('secret store', name, owner, places.name)),
+  )
+  return { storesByFile, stores: holders }
+}

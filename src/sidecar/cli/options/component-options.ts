@@ -1,0 +1,87 @@
+// The options that say where components are, the same for every command; the files they name, read and loaded.
+
+import { componentTypes } from '../../../metadata/component/component-definition.ts'
+import { readComponentFiles } from '../../../metadata/component/component-file.ts'
+import { type FolderTexts, readPaths } from '../../../metadata/component/component-folder.ts'
+import { type GivenSecrets, sortRecord } from '../../../metadata/folder/given-secrets.ts'
+import type { CallerWords } from '../../../metadata/folder/judge-file.ts'
+import { type Loaded, type LoadOptions, loadFiles } from '../../../metadata/folder/load-components.ts'
+import { parseSecrets, readSecretsText } from '../../../metadata/folder/secret-stores.ts'
+import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { UsageError } from '../usage-error.ts'
+import { text, texts } from './parse-options.ts'
+
+const defaultComponents = './components'
+
+/** Where components are, as the options say. */
+export interface ComponentPaths {
+  readonly components: readonly string[]
+  /** Empty: there is none, and components that have `scopes` are left out. */
+  readonly appId: string
+  /** The JSON file for `secretKeyRef`. */
+  readonly secrets: string | undefined
+}
+
+export const componentOptions = {
+  components: texts('DIR|FILE', `component YAML; repeatable (default ${defaultComponents})`),
+  'app-id': text('NAME', 'id of the application: components whose scopes do not name it are left out'),
+  secrets: text('FILE', 'JSON file for secretKeyRef, beside the local secret stores among the components'),
+}
+
+export function readComponentOptions(values: {
+  readonly components?: string[] | undefined
+  readonly 'app-id'?: string | undefined
+  readonly secrets?: string | undefined
+}): ComponentPaths {
+  const { components = [defaultComponents], 'app-id': appId = '', secrets } = values
+  return { components, appId, secrets }
+}
+
+/** What components are loaded from. */
+export interface ComponentSources {
+  /** An error where a path can't be read. */
+  readonly texts: FolderTexts | UsageError
+  /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
+  readonly secrets: string | Error | undefined
+}
+
+export async function readSources({ components, secrets }: ComponentPaths): Promise<ComponentSources> {
+  const text = secrets === undefined ? undefined : readSecretsText(secrets)
+  const { texts, unreadable } = await readPaths(components)
+  const lines = unreadable.map(({ path, error }) => {
+    const fix = codeOf(error) === 'ENOENT' ? '; make the folder, or correct --components' : ''
+    return `--components ${path} can't be read: ${messageOf(error)}${fix}`
+  })
+  return { texts: lines.length > 0 ? new UsageError(lines.join('\n')) : texts, secrets: await text }
+}
+
+/** @throws UsageError where a path can't be read, and nothing of it is known from before */
+export function loadSources(
+  { texts, secrets: text }: ComponentSources,
+  { appId, secrets }: ComponentPaths,
+  options: Pick<LoadOptions, 'before' | 'excerptWidth' | 'provisioning'>,
+): Loaded {
+  const { before } = options
+  if (texts instanceof Error) {
+    if (!before) throw texts
+    return { ...before, faults: [texts.message] }
+  }
+  const { env } = process
+  const given = givenBy(secrets, text)
+  return loadFiles(readComponentFiles(texts), { ...options, env, appId, given, words, types: componentTypes })
+}
+
+function givenBy(file: string | undefined, text: string | Error | undefined): GivenSecrets {
+  if (file === undefined || text === undefined) return sortRecord({})
+  try {
+    return sortRecord(parseSecrets(file, text))
+  } catch (error) {
+    return { kind: 'unreadable', why: `--secrets: ${messageOf(error)}` }
+  }
+}
+
+const words: CallerWords = {
+  appId: 'give --app-id NAME',
+  secret: (shape) =>
+    `put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
+}
