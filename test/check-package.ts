@@ -1,12 +1,13 @@
 /**
  * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its pages lead
- * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, how the command starts, and whether
- * a TypeScript user's code compiles.
+ * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, how the command starts, whether all
+ * that the pages tell to install goes together, and whether a TypeScript user's code compiles.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { installLines } from './support/install-lines.ts'
 import { nodeOfNpm, versions } from './support/node-of-npm.ts'
 
 /** Most that an installation may bring: packages, and mebibytes on the disk. The bundle, for images, weighs 6 MB. */
@@ -19,7 +20,9 @@ const bin = join(folder, 'node_modules/.bin/eventgrid-binding')
 
 /** Runs a program in the user's project. `node`: the folder of the Node that scripts find. */
 function run(command: string, args: readonly string[], { cwd = folder, node = dirname(process.execPath) } = {}) {
-  const env = { ...process.env, PATH: `${node}${delimiter}${process.env.PATH}` }
+  // A registration of OpenTelemetry would ask which cloud this machine is in.
+  const quiet = { OTEL_NODE_RESOURCE_DETECTORS: 'none' }
+  const env = { ...process.env, ...quiet, PATH: `${node}${delimiter}${process.env.PATH}` }
   return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
@@ -139,9 +142,11 @@ function askForStorage(): void {
       cwd: folder,
       encoding: 'utf8',
     })
-    check(status === 2 && stderr.includes(`npm install ${name}`), `without ${name}: ${stderr}`)
+    const [, said = ''] = /npm install (\S+)/.exec(stderr) ?? []
+    const asInPages = installLines(installed).some(({ packages }) => packages.includes(said))
+    check(status === 2 && said.startsWith(`${name}@`) && asInPages, `without ${name}: ${stderr}`)
   }
-  console.log('an emulator that needs an SDK for storage says what to install')
+  console.log('an emulator that needs an SDK for storage says what to install, as the pages do')
 }
 
 /** An editor finds the schema where the files of `init` say that it is. */
@@ -155,6 +160,29 @@ function findSchemas(): void {
   console.log('the files of init name schemas that are there')
 }
 
+/** What the pages tell to install goes together, whatever came first; the example of tracing runs with it. */
+function followInstallLines(): void {
+  const olderSdk = ['@opentelemetry/sdk-trace-node@2', '@opentelemetry/exporter-trace-otlp-http@0.223']
+  run('npm', ['install', '--silent', '--no-audit', '--dry-run', ...olderSdk])
+  const lines = new Set(installLines(installed).map(({ packages }) => packages.join(' ')))
+  for (const line of lines) {
+    console.log('npm install', line)
+    run('npm', ['install', '--silent', '--no-audit', ...line.split(' ')])
+  }
+  cpSync(join(installed, 'examples/tracing'), folder, { recursive: true })
+  const program = 'node_modules/.bin/eventgrid-binding'
+  // Node 20 runs npm and npx, and has no part in the rest.
+  for (const node of [nodeOfNpm('20'), nodeOfNpm(versions.oldest), dirname(process.execPath)]) {
+    check(
+      run('npx', ['node', 'main.ts'], { node }).includes('└─ confirm order'),
+      'the example of tracing has no whole trace',
+    )
+    run('npx', ['node', '--import', './register.ts', program, '--version'], { node })
+  }
+  run('node', ['--import', '@opentelemetry/auto-instrumentations-node/register', program, '--version'])
+  console.log('what the pages tell to install goes together, and traces')
+}
+
 function compile(): void {
   writeFileSync(join(folder, 'typed.ts'), typed)
   run('npm', ['install', '--silent', '--no-audit', 'typescript@7', '@types/node@22'])
@@ -164,7 +192,8 @@ function compile(): void {
 }
 
 try {
-  for (const step of [install, weigh, followLinks, work, askForStorage, findSchemas, compile]) step()
+  for (const step of [install, weigh, followLinks, work, askForStorage, findSchemas, followInstallLines, compile])
+    step()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Binding } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
 
 /** The application: publishes an order, and tries once more when the topic is throttled. */
@@ -43,4 +44,20 @@ test('a connection that is lost reaches the application as an error', async (t) 
   t.after(() => emulator.close())
   emulator.failNext({ route: 'topic', drop: true })
   await assert.rejects(publishOrder(emulator.topic().httpEndpoint, emulator.topic().key, 'three'), TypeError)
+})
+
+test('under fake timers the second try comes when the test moves the time', async (t) => {
+  const emulator = await EventGridEmulator.start()
+  let tries = 0
+  const onEvent = () => (++tries === 1 ? Promise.reject(new Error('out of stock for now')) : undefined)
+  const binding = new Binding({ endpoints: emulator.endpoints, onEvent })
+  await emulator.connect(binding, { topic: 'orders' })
+  t.mock.timers.enable()
+  emulator.raise('orders', [{ specversion: '1.0', id: 'four', source: '/shop', type: 'order.placed' }])
+  await emulator.idle()
+  t.mock.timers.tick(11_000)
+  await emulator.settled()
+  assert.equal(tries, 2)
+  await binding.close()
+  await emulator.close()
 })

@@ -3,6 +3,7 @@
 
 import { complaintAboutCodeGeneration } from '../support/process/code-generation.ts'
 import { checkNames } from '../support/process/option-checks.ts'
+import { realTimers } from '../support/time/real-timers.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { createDeclarations, type Declarations } from './config/declarations.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
@@ -244,7 +245,7 @@ export class EventGridEmulator implements AsyncDisposable {
     checkNames('the options of settled', options, ['timeout'])
     const { timeout } = options
     const { engine, queues } = this.#parts
-    const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout)
+    const signal = timeout === undefined ? undefined : realTimers.abortAfter(timeout)
     try {
       await Promise.all([engine.settled(signal), queues.settled(signal)])
     } catch (cause) {

@@ -2,6 +2,7 @@
 
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { pause, within } from '../support/time/clock.ts'
+import { realTimers } from '../support/time/real-timers.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import type { HandlingOutcome } from './decide-settlement.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
@@ -88,7 +89,7 @@ export function createReceiver(options: ReceiverOptions) {
   function pumpSoon(): void {
     if (willPump) return
     willPump = true
-    setImmediate(() => {
+    realTimers.setImmediate(() => {
       willPump = false
       pump()
     })

@@ -4,6 +4,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
+import { realTimers } from '../support/time/real-timers.ts'
 import { inBackground } from '../support/work/in-background.ts'
 import type { Settlement } from './decide-settlement.ts'
 import {
@@ -71,7 +72,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
-    setImmediate(() => inBackground(drain(queue), unexpected))
+    realTimers.setImmediate(() => inBackground(drain(queue), unexpected))
   }
 
   async function drain(queue: Queue): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { installLines } from '../support/install-lines.ts'
 import { commandHelp, commandNames, optionsOf } from './command-options.ts'
 import { pages, placeOf, root } from './page.ts'
 import { commandsIn, type ShellCommand } from './shell-line.ts'
@@ -63,6 +64,21 @@ it.each(named('node'))('$place: $line', ({ words }) => {
   if (program !== undefined) expect(existsSync(join(root, program)), program).toBe(true)
 })
 
+const { packages } = z
+  .object({ packages: z.record(z.string(), z.object({ version: z.string().optional() })) })
+  .parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')))
+
+/** Whether it names a version, and the one that the examples are tested with. test/check-package.ts installs them all together. */
+function hasOurVersion(one: string): boolean {
+  const [, name = '', version] = /^(@?[^@]+)@(\d[\d.]*)$/.exec(one) ?? []
+  const ours = packages[`node_modules/${name}`]?.version ?? version
+  return `${ours}.`.startsWith(`${version}.`) && version !== undefined
+}
+
+it.each(installLines(root))('$file: npm install $packages', ({ packages: named }) => {
+  expect(named.filter((one) => !hasOurVersion(one))).toEqual([])
+})
+
 /** Options that a sentence names, alone or behind a command: `--wait`, `emulate --state FILE`. */
 const optionsInSentences = pages.flatMap((page) => {
   const found: { place: string; command: string | undefined; flag: string }[] = []
@@ -76,6 +92,7 @@ const optionsInSentences = pages.flatMap((page) => {
 
 /** Of node and of devtunnel. */
 const flagsOfOthers = [
+  '--import',
   '--max-semi-space-size',
   '--max-old-space-size',
   '--no-allocation-site-pretenuring',

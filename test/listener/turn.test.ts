@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { request } from '../attack/target.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
 
@@ -63,11 +63,4 @@ it('keeps the deliveries of two components apart that arrive together', async ()
   const components = [await open('orders', 256), await open('invoices', 1)]
   await Promise.all(components.map(({ raw }) => raw(pipelined())))
   for (const { seen, expected } of components) expect(seen.toSorted()).toEqual(expected.toSorted())
-})
-
-it('takes deliveries while a test has replaced the timers', async () => {
-  const { deliver } = await openListener({ handler: () => undefined })
-  vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
-  expect((await deliver(cloudEventText('real'))).status).toBe(200)
 })

@@ -1,7 +1,7 @@
-import { type Attributes, context, metrics, propagation, type SpanContext, trace } from '@opentelemetry/api'
+import { type Attributes, context, metrics, type SpanContext, trace } from '@opentelemetry/api'
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { type DataPoint, type Histogram, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
-import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { onTestFinished } from 'vitest'
 
 /** One value of a metric: the count of a histogram, the sum of a counter. */
@@ -30,10 +30,11 @@ class Reader extends MetricReader {
 export function startTelemetry(): Telemetry {
   const exporter = new InMemorySpanExporter()
   const reader = new Reader()
-  new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register()
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager())
+  trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
   onTestFinished(() => {
-    for (const api of [trace, metrics, context, propagation]) api.disable()
+    for (const api of [trace, metrics, context]) api.disable()
   })
   const spans: Telemetry['spans'] = (name = /.*/) =>
     exporter.getFinishedSpans().filter((span) => (typeof name === 'string' ? span.name === name : name.test(span.name)))

@@ -16,7 +16,7 @@ export function createBlobDeadLetterStore(
   { createsContainer = false }: { readonly createsContainer?: boolean } = {},
 ): DeadLetterStore {
   // An optional peer dependency, since it is a quarter of what an installation would weigh.
-  requirePackage('@azure/storage-blob', 'dead-letters to blobs')
+  requirePackage('@azure/storage-blob', 12, 'dead-letters to blobs')
   let service: Promise<BlobServiceClient> | undefined
   const containers = new Set<string>()
 

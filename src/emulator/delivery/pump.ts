@@ -1,4 +1,5 @@
 // When due deliveries are sent: timer, or next turn of the event loop.
+import { realTimers } from '../../support/time/real-timers.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
 
@@ -23,7 +24,7 @@ export function createPump(clock: Clock, work: WorkCounter, run: () => void) {
       if (scheduled || closed) return
       scheduled = true
       work.begin()
-      setImmediate(() => {
+      realTimers.setImmediate(() => {
         scheduled = false
         if (!closed) run()
         work.end()

@@ -1,6 +1,6 @@
 // Deliveries that arrive together are worked off together, up to 32 or `maxConcurrency`: half the processor time under load.
 import { AsyncResource } from 'node:async_hooks'
-import { setImmediate } from 'node:timers'
+import { realTimers } from '../../support/time/real-timers.ts'
 
 /** Steps that may wait: more gain nothing, and requests take memory. */
 const maxWaiting = 32
@@ -24,7 +24,7 @@ export function addToTurn(step: () => void, bytes: number, maxSteps: number): vo
   waitingBytes += bytes
   if (waiting.length >= Math.min(maxSteps, maxWaiting) || waitingBytes > maxBytes) workOff()
   // Node calls back after it has read from the sockets that are ready.
-  else if (waiting.length === 1) setImmediate(workOff)
+  else if (waiting.length === 1) realTimers.setImmediate(workOff)
 }
 
 function workOff(): void {

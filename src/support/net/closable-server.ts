@@ -1,7 +1,9 @@
 // Closing a server in bounded time: 1 s grace for open connections.
+
 import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
+import { realTimers } from '../time/real-timers.ts'
 
 export interface ClosableServer {
   /**
@@ -57,9 +59,9 @@ export function closable(
   function endConnections(graceMs = defaultGraceMs): void {
     closeIdle()
     // A connection becomes idle when its last answer is written. Node would keep it for `keepAliveTimeout` then.
-    const polling = setInterval(closeIdle, idlePollMs).unref()
+    const polling = realTimers.setInterval(closeIdle, idlePollMs).unref()
     const endAll = () => {
-      clearInterval(polling)
+      realTimers.clearInterval(polling)
       isOver = true
       for (const socket of sockets) socket.destroy()
     }
@@ -67,10 +69,10 @@ export function closable(
       endAll()
       return
     }
-    const timer = setTimeout(endAll, graceMs).unref()
+    const timer = realTimers.setTimeout(endAll, graceMs).unref()
     server.once('close', () => {
-      clearInterval(polling)
-      clearTimeout(timer)
+      realTimers.clearInterval(polling)
+      realTimers.clearTimeout(timer)
     })
   }
 

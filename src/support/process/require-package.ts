@@ -1,9 +1,9 @@
 // "need the package ...: npm install": error for a missing optional package.
 /** Throws an Error that says what to install, where an optional package is missing: at the start, not at its first use. */
-export function requirePackage(name: string, purpose: string): void {
+export function requirePackage(name: string, major: number, purpose: string): void {
   try {
     import.meta.resolve(name)
   } catch (cause) {
-    throw new Error(`${purpose} need the package ${name}: npm install ${name}`, { cause })
+    throw new Error(`${purpose} need the package ${name}: npm install ${name}@${major}`, { cause })
   }
 }

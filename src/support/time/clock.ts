@@ -26,6 +26,8 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
     now: () => Date.now(),
     elapsed: () => performance.now(),
     setTimer(ms, callback) {
+      // Both at once: a test that fakes them later could not clear this timer, which would keep its process alive.
+      const { setTimeout, clearTimeout } = globalThis
       const due = performance.now() + ms
       let timer: NodeJS.Timeout
       const arm = (left: number) => {

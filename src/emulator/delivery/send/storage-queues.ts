@@ -41,7 +41,7 @@ const timeoutMs = 30_000
  * @throws Error that says what to install, where the package `@azure/storage-queue` is missing
  */
 export function createStorageQueues(connectionString: string): StorageQueues {
-  requirePackage('@azure/storage-queue', 'deliveries to storage queues')
+  requirePackage('@azure/storage-queue', 12, 'deliveries to storage queues')
   let service: Promise<QueueServiceClient> | undefined
 
   async function connect(): Promise<QueueServiceClient> {

@@ -1,4 +1,5 @@
 // Counter of work under way: when the emulator is idle, or stalled (250 ms).
+import { realTimers } from '../../../support/time/real-timers.ts'
 import { createSettledWaiters } from './settled-waiters.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
@@ -39,13 +40,13 @@ export function createWorkCounter() {
         let seen = steps
         let unchanged = 0
         // In rounds, so that a pause of the process itself counts as one round only.
-        const timer = setInterval(() => {
+        const timer = realTimers.setInterval(() => {
           unchanged = steps === seen ? unchanged + 1 : 0
           seen = steps
           if (unchanged >= rounds) done('stalled')
         }, roundMs)
         const done = (state: 'idle' | 'stalled') => {
-          clearInterval(timer)
+          realTimers.clearInterval(timer)
           resolve(state)
         }
         void idle().then(() => done('idle'))

@@ -1,4 +1,5 @@
 // Emulator's certificate authority and server certificates: name, ten years, 820 days, loopback names.
+
 import {
   createHash,
   createPrivateKey,
@@ -11,6 +12,7 @@ import {
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { z } from 'zod'
+import { realTimers } from '../../../support/time/real-timers.ts'
 import {
   derBits,
   derContext,
@@ -96,8 +98,9 @@ function certify(
   const algorithm = derSequence(derObjectId('1.2.840.10045.4.3.2')) // ecdsa-with-SHA256
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  const now = realTimers.now()
   // A day back, for clients whose clock is behind.
-  const validity = derSequence(derTime(new Date(Date.now() - dayMs)), derTime(new Date(Date.now() + days * dayMs)))
+  const validity = derSequence(derTime(new Date(now - dayMs)), derTime(new Date(now + days * dayMs)))
   const version3 = derContext(0, derInteger(Buffer.from([2])))
   const keyInfo = publicKey.export({ type: 'spki', format: 'der' })
   const keyIds = [
