@@ -5,6 +5,7 @@ import { createPlaceholders } from '../../../metadata/folder/placeholders.ts'
 import { readSecretsFile } from '../../../metadata/folder/secret-stores.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { type CheckedComponent, type LoadCheckedOptions, loadChecked } from '../../check/load-checked.ts'
+import { moreIndent } from '../../check/report/report-lines.ts'
 import { textOrError } from '../files/read-text.ts'
 import { unreadableComponents } from '../files/unreadable-components.ts'
 import { UsageError } from '../usage-error.ts'
@@ -47,7 +48,7 @@ export function componentReader(
     loadChecked(await textsOf(components), {
       ...{ env, fill, ...options },
       secrets: () => (secrets === undefined ? {} : readSecretsFile(secrets)),
-      excerptWidth: process.stdout.columns || 120,
+      excerptWidth: (process.stdout.columns || 120) - moreIndent,
     })
 }
 
