@@ -18,6 +18,7 @@ import { createLoggers } from '../options/log-options.ts'
 import { serveMetrics } from '../options/metrics-options.ts'
 import { optionLines } from '../options/parse-options.ts'
 import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
+import { hanging } from '../output/wrap.ts'
 import { listening } from '../process/listening.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -148,7 +149,7 @@ function loader({ appId, secrets }: RunOptions) {
       before,
       env,
       fill,
-      excerptWidth: process.stderr.columns || 120,
+      excerptWidth: (process.stderr.columns || 120) - hanging,
       secrets: () => (secrets === undefined || text === undefined ? {} : parseSecrets(secrets, text)),
     })
   }

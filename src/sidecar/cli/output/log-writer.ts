@@ -2,7 +2,7 @@
 import { type LogFields, loggerBy } from '../../../core/logger.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type OutputStream, painter } from './terminal.ts'
-import { wrapFor } from './wrap.ts'
+import { hanging, wrapFor } from './wrap.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -45,7 +45,7 @@ function textLineFor(out: OutputStream) {
   const wrapLines = (text: string, column: number) =>
     text
       .split('\n')
-      .map((line, at) => wrapFor(out, line, { column: at === 0 ? column : 0, indent }))
+      .map((line, at) => wrapFor(out, line, { column: at === 0 ? column : 0, indent: hanging }))
       .join('\n')
   return (time: Date, level: LogLevel, msg: string, fields: LogFields): string => {
     // A person reads it beside a clock on the wall; a file is read anywhere.
@@ -54,7 +54,7 @@ function textLineFor(out: OutputStream) {
     const last = said.slice(said.lastIndexOf('\n') + 1)
     const more = fieldWords(fields).map((word) => ` ${word}`)
     const column = last.length + (last === said ? shownTime.length + 1 : 0)
-    return `${paint(shownTime, 'faint')} ${paint(said, tones[level])}${wrapFor(out, more.join(''), { column, indent })}\n`
+    return `${paint(shownTime, 'faint')} ${paint(said, tones[level])}${wrapFor(out, more.join(''), { column, indent: hanging })}\n`
   }
 }
 
@@ -69,12 +69,11 @@ function fieldWords(fields: LogFields): readonly string[] {
 const quoted = (value: string) => (/^[\w@:./-]+$/.test(value) ? value : JSON.stringify(value))
 
 /** Further lines of a message are indented, so that each line without is a message. */
-const indent = 2
 const indented = (text: string) =>
   text
     .split(/\r?\n/)
     .map(printable)
-    .join(`\n${' '.repeat(indent)}`)
+    .join(`\n${' '.repeat(hanging)}`)
 
 /** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
 export function durationWords(ms: number): string {

@@ -2,7 +2,7 @@
 
 import { printable } from '../../../support/text/text.ts'
 import type { LinePart } from '../../check/report/report-lines.ts'
-import { wrapFor } from './wrap.ts'
+import { hanging, wrapFor } from './wrap.ts'
 
 export interface OutputStream {
   readonly isTTY?: boolean
@@ -39,7 +39,7 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)) {
     /** Whether there is a live line: on a terminal that can clear a line. */
     live,
     /** A line of prose. */
-    line: (text: string) => write(wrapFor(out, printable(text), { indent: text.search(/\S|$/) + 2 })),
+    line: (text: string) => write(wrapFor(out, printable(text), { indent: text.search(/\S|$/) + hanging })),
     /** A line that stays as it is: for programs, or of names and values. */
     data: (text: string) => write(printable(text)),
     /** A line of parts, in colours where the terminal has them. The last one is prose, and stays in its column. */
@@ -47,7 +47,7 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)) {
       const texts = parts.map(({ text }) => printable(text))
       const last = texts.pop() ?? ''
       const column = texts.join('').length
-      const indent = column === 0 ? last.search(/\S|$/) + 2 : column
+      const indent = column + last.search(/\S|$/) + (column === 0 ? hanging : 0)
       texts.push(wrapFor(out, last, { column, indent }))
       write(parts.map(({ tone }, at) => painted(texts[at] ?? '', tone)).join(''))
     },

@@ -13,6 +13,9 @@ const words = new RegExp(
   'g',
 )
 
+/** Spaces by which what follows the first line is indented where nothing gives it a column. */
+export const hanging = 2
+
 export interface WrapOptions {
   /** Columns of a line; one longer word stays whole and is too long. */
   readonly width: number
