@@ -15,6 +15,9 @@ function start(...options: string[]): { readonly child: ChildProcess; readonly l
   return { child, lines: createInterface({ input: child.stdout }) }
 }
 
+/** Lines that a terminal of 80 columns breaks within a word, but for those of one word. */
+const tooLong = (text: string) => text.split('\n').filter((line) => line.length > 80 && /\S +\S/.test(line))
+
 it('accounts for every event, and is readable without colour', async () => {
   const { child, lines } = start('--events', '60')
   const closed = once(child, 'close')
@@ -31,7 +34,8 @@ it('accounts for every event, and is readable without colour', async () => {
     expect(text).toMatch(new RegExp(`${what}\\W+${count}\\b`))
   }
   // It ends with what to do next.
-  expect(text.trimEnd().split('\n').at(-1)).toMatch(/^ *Next: npm start -- --keep .*getting-started\.md/)
+  expect(text).toMatch(/\n *Next: npm start -- --keep .*;\n.*getting-started\.md.*\n$/)
+  expect(tooLong(text)).toEqual([])
 })
 
 it('accounts for every event by pull delivery', async () => {
@@ -41,6 +45,7 @@ it('accounts for every event by pull delivery', async () => {
   for await (const line of lines) text += `${line}\n`
   expect(await closed).toEqual([0, null])
   expect(text).toContain('left in the queue: {"available":0,"locked":0,"delayed":0}')
+  expect(tooLong(text)).toEqual([])
   for (const [what, count] of Object.entries({ published: 60, delivered: 59, redelivered: 1, 'dead-lettered': 1 })) {
     expect(text).toMatch(new RegExp(`${what}\\W+${count}\\b`))
   }

@@ -90,11 +90,11 @@ for (const component of components) {
   await binding.init(component)
   const { method, url, status, responseHeaders } = emulator.records.handshakes.last ?? {}
   note(`${component.name}: listening on port ${binding.address()?.port}`)
-  note(
-    `   handshake  ${method} ${url} → ${status}, webhook-allowed-origin: ${responseHeaders?.['webhook-allowed-origin']}`,
-  )
+  note(`   handshake  ${method} ${url} → ${status},`)
+  note(`              webhook-allowed-origin: ${responseHeaders?.['webhook-allowed-origin']}`)
   const { id, provisioningState } = emulator.eventSubscriptions().find(({ name }) => name === component.name) ?? {}
-  note(`   ${paint('green', provisioningState ?? 'missing')}  ${id}`)
+  note(`   ${paint('green', provisioningState ?? 'missing')}`)
+  note(`      ${id}`)
 }
 
 step(`create: ${total} events of ${samples.length} kinds, each kept as a file in examples/events`)
@@ -114,9 +114,8 @@ async function publish(ids: readonly string[], published: (id: string) => void =
   await Promise.all(Array.from({ length: 16 }, caller))
 }
 
-note(
-  `${warmUpEvents} events go ahead and are not counted: the first ones wait for connections and for code to be compiled`,
-)
+note(`${warmUpEvents} events go ahead and are not counted:`)
+note('the first ones wait for connections and for code to be compiled')
 await publish(Array.from({ length: warmUpEvents }, (_, index) => `${warmUpPrefix}${index}`))
 await emulator.settled()
 show = progress('delivered', total - 1)
@@ -132,15 +131,15 @@ for (const { eventIds, deliveryCount, status, outcome } of emulator.records.deli
 }
 for (const { blobPath, events } of emulator.records.deadLetters.all()) {
   ledger.deadLettered(events)
-  note(`dead letter: ${blobPath}`)
+  note('dead letter:')
+  note(`  ${blobPath}`)
 }
 
 step('Every event accounted for')
 const complete = ledger.report()
 if (complete && !options.keep) {
-  note(
-    'Next: npm start -- --keep stays up and shows what to try; docs/getting-started.md sets up a binding of your own.',
-  )
+  note('Next: npm start -- --keep stays up and shows what to try;')
+  note('docs/getting-started.md sets up a binding of your own.')
 }
 
 if (options.keep) {

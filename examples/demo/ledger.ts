@@ -66,9 +66,8 @@ export function createLedger(total: number): Ledger {
       note(`latency  p50 ${milliseconds(percentile(values, 0.5))}  p99 ${milliseconds(percentile(values, 0.99))}`)
       const [least, most] = [Math.min(...values), Math.max(...values)]
       note(`${milliseconds(least)} ${histogram(values)} ${milliseconds(most)}`)
-      note(
-        'This is the time from create to the handler. All events are published at once, so most of it is waiting in line.',
-      )
+      note('This is the time from create to the handler. All events are published')
+      note('at once, so most of it is waiting in line.')
       note('The slowest event is the one that was tried twice.')
       const missing = ids.filter((id) => !verdict(id))
       const complete = missing.length === 0 && failures === 1 && redelivered.has(failsOnce)

@@ -14,12 +14,13 @@ export async function demonstratePull(total: number): Promise<boolean> {
     .map((file) => JSON.parse(readFileSync(example(`events/${file}`), 'utf8')))
     .filter((event) => event.specversion !== undefined && event.data !== undefined)
 
-  step('The emulator stands in for Azure: an Event Grid namespace with a topic and a queue')
+  step('The emulator stands in for Azure: a namespace with a topic and a queue')
   const emulator = await EventGridEmulator.start({
     namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
   })
   const topic = emulator.namespaceTopic('orders')
-  note(`namespace topic: ${topic.id}`)
+  note('namespace topic:')
+  note(`  ${topic.id}`)
 
   const ledger = createLedger(total)
   let show: ((done: number) => void) | undefined

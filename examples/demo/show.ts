@@ -16,7 +16,7 @@ export function step(text: string): void {
   console.log(`\n${paint('bold', `${steps}. ${text}`)}`)
 }
 
-/** A line of detail under the headline. */
+/** A line of detail under the headline. Prose fits into 80 columns. */
 export function note(text: string): void {
   console.log(`   ${text}`)
 }

@@ -5,10 +5,9 @@ import { complaintAboutCodeGeneration } from '../support/process/code-generation
 import { checkNames } from '../support/process/option-checks.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import type { TopicOptions } from './config/config-schema.ts'
-import { createDeclarations, type Declarations } from './config/declarations.ts'
+import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopicNames, type EventGridEmulatorOptions, resolveOptions } from './config/options.ts'
-import { rehearse } from './config/rehearse.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
@@ -50,7 +49,6 @@ export interface EmulatorEndpoints {
  */
 export class EventGridEmulator implements AsyncDisposable {
   readonly #parts: RunningEmulator
-  readonly #declarations: Declarations
   /** Where clients find it; fits the binding's option `endpoints`. */
   readonly endpoints: EmulatorEndpoints
   /** The emulator's certificate authority, PEM. */
@@ -70,7 +68,6 @@ export class EventGridEmulator implements AsyncDisposable {
 
   private constructor(parts: RunningEmulator) {
     this.#parts = parts
-    this.#declarations = createDeclarations(parts)
     const { directory, addresses, ca } = parts
     const [client] = directory.clients
     const { https } = addresses
@@ -98,7 +95,7 @@ export class EventGridEmulator implements AsyncDisposable {
     try {
       const settings = resolveOptions(options, state.persisted)
       emulator = new EventGridEmulator(await runEmulator(settings, state))
-      emulator.#declarations.declare(settings)
+      configure(emulator.#parts, settings)
       return emulator
     } catch (error) {
       if (emulator) await emulator.close()
@@ -113,11 +110,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * options (ports, state, clock, delivery) stay the same. Throws the errors that {@link start} rejects with; then all is as before.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
-    const settings = resolveOptions(options, this.#parts.persisted)
-    rehearse(this.#parts, settings)
-    this.#parts.directory.declare(settings)
-    this.#parts.setIngress(settings.ingress)
-    this.#declarations.declare(settings)
+    configure(this.#parts, resolveOptions(options, this.#parts.persisted))
   }
 
   /**

@@ -6,6 +6,7 @@ import type { NamespaceContents } from './resources/namespace-contents.ts'
 import type { Provisioning } from './subscriptions/provisioning.ts'
 
 export interface ArmContext extends ArmResources, NamespaceContents {
+  readonly clock: ArmResources['clock']
   readonly operations: Operations
   readonly provisioning: Provisioning
   /** Answer 409 to a change of an event subscription while another one runs. */

@@ -7,28 +7,27 @@ import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
 import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource-ids.ts'
 import { publisherOf } from '../model/resources/store.ts'
-import type { PersistedValues } from '../state/persisted-values.ts'
 import type { EventSubscriptionOptions } from './config-schema.ts'
 import { type DeclaredNamespace, type NamespaceTargets, putNamespace } from './declared-namespaces.ts'
 import { putPublished, putSystemTopic, type ResourceTargets, removeNamed } from './declared-resources.ts'
 import type { ResolvedOptions } from './options.ts'
 
-export type Declarations = ReturnType<typeof createDeclarations>
-
 export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
-  readonly persisted: PersistedValues
+  /** The names of what an earlier configuration declared, perhaps in another process. */
+  formerly(kind: string): readonly string[]
+  /** Keeps the names of what this one declares, as JSON, for the next one. */
+  remember(kind: string, names: string): void
 }
 
 /** Creates the resources and event subscriptions that options or a configuration file declare, and removes what they no longer declare. */
-export function createDeclarations(targets: DeclarationTargets) {
-  const { store, clock, persisted, provisioning } = targets
+export function declare(targets: DeclarationTargets, options: ResolvedOptions): void {
+  const { store, clock, provisioning } = targets
 
-  /** Calls `remove` for what an earlier configuration declared, perhaps in another process, and this one does not. */
+  /** Calls `remove` for what was declared formerly and is no longer. */
   function sweep(kind: string, wanted: readonly string[], remove: (name: string) => void): void {
     const present = new Set(wanted.map((name) => name.toLowerCase()))
-    const former: string[] = JSON.parse(persisted.get('declared', kind) ?? '[]')
-    for (const name of former) if (!present.has(name)) remove(name)
-    persisted.put('declared', kind, JSON.stringify([...present]))
+    for (const name of targets.formerly(kind)) if (!present.has(name)) remove(name)
+    targets.remember(kind, JSON.stringify([...present]))
   }
 
   function idOf(options: EventSubscriptionOptions): { readonly id: string; readonly scope: string } {
@@ -69,29 +68,25 @@ export function createDeclarations(targets: DeclarationTargets) {
     topics.lead(topicIds)
   }
 
-  return {
-    declare(options: ResolvedOptions): void {
-      const { topics, domains, systemTopics, namespaces, eventSubscriptions } = options
-      for (const type of trackedTypes) {
-        const names = options[type].map(({ name }) => name)
-        sweep(type, names, (name) => removeNamed(targets, type, name))
-      }
-      store.leadResources([
-        ...topics.map((topic) => putPublished(targets, 'topics', topic)),
-        ...domains.map((domain) => putPublished(targets, 'domains', domain)),
-        ...systemTopics.map((systemTopic) => putSystemTopic(targets, systemTopic)),
-      ])
-      const namespaceNames = namespaces.map(({ name }) => name)
-      sweep('namespaces', namespaceNames, (name) => {
-        const declared = named(targets.namespaces.namespaces.all(), name)
-        if (declared) deleteNamespace(targets, declared)
-      })
-      declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
-      const put = (one: EventSubscriptionOptions) => putEventSubscription(one, options.declaredRetries)
-      sweep('event subscriptions', eventSubscriptions.map(put), (id) => {
-        const existing = store.subscriptions.get(id)
-        if (existing) provisioning.remove(existing)
-      })
-    },
+  const { topics, domains, systemTopics, namespaces, eventSubscriptions } = options
+  for (const type of trackedTypes) {
+    const names = options[type].map(({ name }) => name)
+    sweep(type, names, (name) => removeNamed(targets, type, name))
   }
+  store.leadResources([
+    ...topics.map((topic) => putPublished(targets, 'topics', topic)),
+    ...domains.map((domain) => putPublished(targets, 'domains', domain)),
+    ...systemTopics.map((systemTopic) => putSystemTopic(targets, systemTopic)),
+  ])
+  const namespaceNames = namespaces.map(({ name }) => name)
+  sweep('namespaces', namespaceNames, (name) => {
+    const declared = named(targets.namespaces.namespaces.all(), name)
+    if (declared) deleteNamespace(targets, declared)
+  })
+  declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
+  const put = (one: EventSubscriptionOptions) => putEventSubscription(one, options.declaredRetries)
+  sweep('event subscriptions', eventSubscriptions.map(put), (id) => {
+    const existing = store.subscriptions.get(id)
+    if (existing) provisioning.remove(existing)
+  })
 }

@@ -26,7 +26,7 @@ export type DeclaredNamespace = ReturnType<typeof putNamespace>
  * RangeError for an unknown Azure subscription, and an ArmError for settings that ARM would refuse.
  */
 export function putNamespace(targets: NamespaceTargets, options: NamespaceOptions) {
-  const { namespaces, directory } = targets
+  const { namespaces, directory, newKeys = randomKeys } = targets
   const former = named(namespaces.namespaces.all(), options.name)
   const place = placeOf(directory, 'namespaces', options, former, (elsewhere) => deleteNamespace(targets, elsewhere))
   const existing = namespaces.namespaces.get(place.id)
@@ -35,7 +35,7 @@ export function putNamespace(targets: NamespaceTargets, options: NamespaceOption
     ...existing,
     ...place,
     id: existing?.id ?? place.id,
-    keys: options.keys ?? existing?.keys ?? randomKeys(),
+    keys: options.keys ?? existing?.keys ?? newKeys(place.id),
   }
   namespaces.namespaces.put(namespace)
   const topics = (options.topics ?? []).map((topic) => putTopic(targets, namespace, topic))

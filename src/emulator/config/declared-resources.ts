@@ -4,7 +4,7 @@ import { topicTypeOf } from '../arm/resources/event-types.ts'
 import { removeResource } from '../arm/resources/resources.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
-import { randomKeys } from '../model/resources/access-keys.ts'
+import { type NewKeys, randomKeys } from '../model/resources/access-keys.ts'
 import type { Publishable, TrackedType } from '../model/resources/resource.ts'
 import { named, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
@@ -21,6 +21,8 @@ export interface DeclaredProvisioning {
 export interface ResourceTargets {
   readonly store: Store
   readonly directory: Directory
+  /** @default random ones */
+  readonly newKeys?: NewKeys
   readonly provisioning: DeclaredProvisioning
 }
 
@@ -29,7 +31,7 @@ export interface ResourceTargets {
  * new ones are given. Throws a RangeError for an unknown Azure subscription, and for a name that is taken in the region.
  */
 export function putPublished(targets: ResourceTargets, type: Publishable['type'], options: TopicOptions): string {
-  const { store } = targets
+  const { store, newKeys = randomKeys } = targets
   const place = placeInStore(targets, type, options)
   const found = store.resource(place.id)
   const existing = found?.type === type ? found : undefined
@@ -42,7 +44,7 @@ export function putPublished(targets: ResourceTargets, type: Publishable['type']
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
     ...(options.inputSchemaMapping && { inputSchemaMapping: options.inputSchemaMapping }),
     ...(options.bothSchemas && { bothSchemas: true }),
-    keys: options.keys ?? existing?.keys ?? randomKeys(),
+    keys: options.keys ?? existing?.keys ?? newKeys(place.id),
     disableLocalAuth: options.disableLocalAuth ?? false,
   })
   return place.id

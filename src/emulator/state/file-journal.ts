@@ -15,7 +15,7 @@ type Change = { readonly row?: number; readonly subscription: string; readonly s
 const flushMs = 50
 
 /** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
-export function createFileJournal({ database, run }: StateFile): Journal & { close(): void } {
+export function createFileJournal({ database, transaction }: StateFile): Journal & { close(): void } {
   const addEvent = database.prepare('INSERT INTO event (accepted_at, body) VALUES (?, ?)')
   const addWaiting = database.prepare('INSERT INTO waiting (event, subscription) VALUES (?, ?)')
   const noteTry = database.prepare('UPDATE waiting SET state = ? WHERE event = ? AND subscription = ?')
@@ -33,26 +33,17 @@ export function createFileJournal({ database, run }: StateFile): Journal & { clo
   let closed = false
 
   /** Writes the collected changes, and more. */
-  const inTransaction = <T>(work: () => T): T => run(() => transaction(work))
-
-  function transaction<T>(work: () => T): T {
-    database.exec('BEGIN IMMEDIATE')
-    try {
-      const written = changes
-      for (const { row, subscription, state } of written) {
+  function inTransaction<T>(work: () => T): T {
+    const result = transaction(() => {
+      for (const { row, subscription, state } of changes) {
         if (row === undefined) forgetAll(subscription)
         else if (state) noteTry.run(JSON.stringify(state), row, subscription)
         else if (settle.run(row, subscription).changes) dropEvent.run(row)
       }
-      const result = work()
-      database.exec('COMMIT')
-      changes = []
-      return result
-    } catch (error) {
-      // On a full disk SQLite itself ends the transaction.
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
+      return work()
+    })
+    changes = []
+    return result
   }
 
   function forgetAll(subscription: string): void {

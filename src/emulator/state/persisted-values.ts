@@ -6,6 +6,8 @@ import type { StateFile } from './state-file.ts'
 export interface PersistedValues {
   get(kind: string, id: string): string | undefined
   put(kind: string, id: string, value: string): void
+  /** Writes changes ahead, all of them, or none and throws. Whoever makes them later writes nothing more to a file. */
+  writeAhead(changes: readonly PersistedChange[]): void
 }
 
 /** Values in memory: they end with the process. */
@@ -14,31 +16,40 @@ export function valuesInMemory(): PersistedValues {
   return {
     get: (kind, id) => values.get(`${kind}/${id}`),
     put: (kind, id, value) => void values.set(`${kind}/${id}`, value),
+    writeAhead: () => {},
   }
 }
 
-/** A value that a state file did not take; without one it is to be deleted. */
-interface Unwritten {
+/** A value to be persisted; without one it is to be deleted. */
+export interface PersistedChange {
   readonly kind: string
   readonly id: string
   readonly value: string | undefined
 }
 
+const keyOf = ({ kind, id }: PersistedChange) => `${kind}/${id}`
+
 /** Values in a state file; each is written at once. */
-export function createPersistedValues({ database, run }: StateFile) {
+export function createPersistedValues({ database, run, transaction }: StateFile) {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
   const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
   const put = database.prepare('INSERT OR REPLACE INTO kept (kind, id, value) VALUES (?, ?, ?)')
   const remove = database.prepare('DELETE FROM kept WHERE kind = ? AND id = ?')
   let frozen = false
-  /** By kind and id. */
-  const unwritten = new Map<string, Unwritten>()
+  /** What the file did not take, by kind and id. */
+  const unwritten = new Map<string, PersistedChange>()
   let behind = ''
 
-  function write(change: Unwritten): void {
-    const { kind, id, value } = change
-    run(() => (value === undefined ? remove.run(kind, id) : put.run(kind, id, value)))
-    unwritten.delete(`${kind}/${id}`)
+  const get = (kind: string, id: string) => one.get(kind, id)?.value?.toString()
+  const isNew = ({ kind, id, value }: PersistedChange) => get(kind, id) !== value
+  const execute = ({ kind, id, value }: PersistedChange) =>
+    value === undefined ? remove.run(kind, id) : put.run(kind, id, value)
+  const written = (change: PersistedChange) => unwritten.delete(keyOf(change))
+
+  /** What the file holds already needs no space. */
+  function write(change: PersistedChange): void {
+    if (isNew(change)) run(() => execute(change))
+    written(change)
   }
 
   /** Writes what the file did not take before. */
@@ -51,22 +62,25 @@ export function createPersistedValues({ database, run }: StateFile) {
     }
   }
 
-  function writeNow(change: Unwritten): void {
+  function settle(change: PersistedChange, soon = false): void {
     if (frozen) return
-    write(change)
+    if (soon) unwritten.set(keyOf(change), change)
+    else write(change)
     catchUp()
   }
 
   return {
-    get: (kind: string, id: string) => one.get(kind, id)?.value?.toString(),
+    get,
     all: (kind: string) => all.all(kind).map(({ value }) => String(value)),
-    put: (kind: string, id: string, value: string) => writeNow({ kind, id, value }),
-    delete: (kind: string, id: string) => writeNow({ kind, id, value: undefined }),
+    put: (kind: string, id: string, value: string) => settle({ kind, id, value }),
+    delete: (kind: string, id: string) => settle({ kind, id, value: undefined }),
     /** Writes or deletes a value now, or with a later change if the file does not take it now. Never throws. */
-    settle(kind: string, id: string, value?: string) {
-      if (frozen) return
-      unwritten.set(`${kind}/${id}`, { kind, id, value })
-      catchUp()
+    settle: (kind: string, id: string, value?: string) => settle({ kind, id, value }, true),
+    writeAhead(changes: readonly PersistedChange[]) {
+      const last = frozen ? [] : [...new Map(changes.map((change) => [keyOf(change), change])).values()]
+      const news = last.filter(isNew)
+      if (news.length > 0) transaction(() => news.forEach(execute))
+      last.forEach(written)
     },
     /** Why the file lacks changes; undefined where it lacks none. */
     problem: () => (unwritten.size > 0 ? behind : undefined),

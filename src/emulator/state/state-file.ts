@@ -25,6 +25,8 @@ export interface StateFile {
   readonly database: DatabaseSync
   /** Runs a write. Throws an {@link EmulatorStateError} where SQLite fails, and warns once when writing begins to fail. */
   run<T>(work: () => T): T
+  /** Runs writes that are made all or not at all, in the same way. */
+  transaction<T>(work: () => T): T
   /** Why the last write failed; undefined where it did not. */
   problem(): string | undefined
 }
@@ -68,7 +70,8 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
       // The first write takes the exclusive lock and keeps it.
       database.exec('BEGIN IMMEDIATE; COMMIT;')
-      return { database, ...createWrites(file) }
+      const writes = createWrites(file)
+      return { database, ...writes, transaction: (work) => writes.run(() => inTransaction(database, work)) }
     } catch (error) {
       database.close()
       throw error
@@ -122,6 +125,19 @@ function createWrites(file: string): Pick<StateFile, 'run' | 'problem'> {
       }
     },
     problem: () => problem,
+  }
+}
+
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // On a full disk SQLite itself ends the transaction.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
   }
 }
 

@@ -90,7 +90,7 @@ export async function main(args: readonly string[]): Promise<number> {
   // Before it is loaded: `serve` makes functions out of text as it loads.
   const complaint = entry.serves ? complaintAboutCodeGeneration() : undefined
   if (complaint) {
-    process.stderr.write(`eventgrid-binding ${name}: ${complaint.what}; ${complaint.fix}\n`)
+    say(`eventgrid-binding ${name}: ${complaint.what}; ${complaint.fix}`)
     return 2
   }
   const command = await entry.load()
@@ -98,10 +98,9 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     return await command.run(rest, createTerminal(process.stdout))
   } catch (error) {
-    const lines = messageOf(error).split('\n').map(printable).join('\n')
     const isWrongUse = error instanceof UsageError
-    const more = isWrongUse && error.showHelp ? `see: eventgrid-binding ${name} --help\n` : ''
-    process.stderr.write(`eventgrid-binding ${name}: ${lines}\n${more}`)
+    const more = isWrongUse && error.showHelp ? `\nsee: eventgrid-binding ${name} --help` : ''
+    say(`eventgrid-binding ${name}: ${messageOf(error)}${more}`)
     return isWrongUse ? 2 : 1
   }
 }
@@ -125,9 +124,15 @@ const askedFor = (command: string | undefined): readonly string[] =>
 
 /** The complaint comes last, where it is read. */
 function complain(complaint: string, { before = '' } = {}): number {
-  const more = before === '' ? 'see: eventgrid-binding --help\n' : ''
-  process.stderr.write(`${before}eventgrid-binding: ${printable(complaint)}\n${more}`)
+  process.stderr.write(before)
+  say(`eventgrid-binding: ${printable(complaint)}${before === '' ? '\nsee: eventgrid-binding --help' : ''}`)
   return 2
+}
+
+/** Writes lines of prose to stderr. */
+function say(lines: string): void {
+  const terminal = createTerminal(process.stderr)
+  for (const line of lines.split('\n')) terminal.line(line)
 }
 
 function print(text: string): number {

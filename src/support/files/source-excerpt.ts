@@ -35,7 +35,8 @@ export function drawExcerpt(text: string, { line, column }: Place, options: Exce
   const near = { start: Math.max(start, offset - reach), end: Math.min(end, offset + reach) }
   const masked = maskLine(text, near, offset, options)
   const number = String(line)
-  const { shown, caret } = cutAround(masked, Math.max(options.maxWidth - number.length - 5, 20))
+  // The caret may stand behind the last character.
+  const { shown, caret } = cutAround(masked, Math.max(options.maxWidth - number.length - 6, 20))
   return `  ${number} | ${shown}\n  ${' '.repeat(number.length)} | ${' '.repeat(caret)}^`
 }
 

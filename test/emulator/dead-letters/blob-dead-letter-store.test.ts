@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { createBlobDeadLetterStore } from '../../../src/emulator/dead-letters/blob-dead-letter-store.ts'
 import { storageAccountId } from '../../support/azure-ids.ts'
+import { warningThatSays } from '../../support/warning.ts'
 import { startAzurite } from '../delivery/azurite.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
@@ -23,7 +23,7 @@ describe('dead-lettering to a blob container', () => {
     const connectionString = await startAzurite()
     const deadLetterStore = createBlobDeadLetterStore(connectionString, { createsContainer: true })
     const grid = await openEventGrid({ delivery: { deadLetterStore } })
-    const warned = once(process, 'warning')
+    const warned = warningThatSays('container letters')
     grid.subscribe({ deadLetterDestination })
     grid.subscriber.answer({ status: 400 }, { status: 400 })
     await publish(grid, [cloudEvent({ data: 'café' })])

@@ -17,6 +17,7 @@ import { openState } from '../../../src/emulator/state/state.ts'
 import { credentialOf, managementOf, send } from '../../support/azure-clients.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { warningThatSays } from '../../support/warning.ts'
 import { openEventGrid, publish as publishTo } from '../event-grid.ts'
 import { startSubscriber } from '../subscriber.ts'
 
@@ -361,14 +362,14 @@ describe('a state file', () => {
     const grid = await openEventGrid({ journal: state.journal })
     grid.subscribe()
     grid.faults.add({ route: 'delivery', status: 503, times: Number.POSITIVE_INFINITY })
-    const warned = once(process, 'warning')
+    const warned = warningThatSays(file)
     const statuses: number[] = []
     while (statuses.at(-1) !== 500 && statuses.length < 100) {
       const event = { id: String(statuses.length), source: '/shop', type: 'order', specversion: '1.0' }
       statuses.push((await publishTo(grid, [{ ...event, data: 'x'.repeat(4000) }])).status)
     }
     const said = `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
-    expect(await warned).toMatchObject([{ name: 'EmulatorStateError', message: said }])
+    expect(await warned).toMatchObject({ name: 'EmulatorStateError', message: said })
     expect(statuses.at(-1)).toBe(500)
     expect(() => state.persisted.put('text', 'a', 'x'.repeat(100_000))).toThrow(new EmulatorStateError(said))
     state.close()

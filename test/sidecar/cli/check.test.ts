@@ -56,6 +56,6 @@ it('says what to do where the client may not read the registration of the provid
   })
   await check.ended
   expect(check.lines.join('\n')).toMatch(
-    /! azure\/provider .* may not be read by this client\n +→ .*az provider show .*role Reader/,
+    /! azure\/provider .* may not be read by this client\n +→ .*role Reader.*:\n +az provider show /,
   )
 })

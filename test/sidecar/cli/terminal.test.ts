@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createLogWriter } from '../../../src/sidecar/cli/output/log-writer.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 
-/** The terminal in which the tests run may be dumb, or without colours. */
-beforeEach(() => void vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', ''))
+/** The terminal in which the tests run may be dumb, or without colours, or that of CI. */
+beforeEach(() => void vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', '').stubEnv('CI', ''))
 afterEach(() => void vi.unstubAllEnvs())
 
 function capture(stream: { readonly isTTY?: boolean; readonly columns?: number }) {
@@ -86,4 +86,76 @@ it.each([
   expect(written.join('').replaceAll(new RegExp(`${String.fromCharCode(27)}\\[(\\d+m)`, 'g'), '<$1>')).toMatch(is)
   createLogWriter({ level: 'info', format: 'json', out }).warn('no')
   expect(JSON.parse(written[1] ?? '')).toMatchObject({ time: expect.stringMatching(/^\d{4}-.*Z$/), level: 'warn' })
+})
+
+const az = 'az role assignment create --assignee 1 --scope /subscriptions/1'
+
+it.each([
+  { name: 'below its beginning', text: '  one two three four', shown: ['  one two', '    three', '    four'] },
+  {
+    name: 'in the column of the last part',
+    head: '✓ id ',
+    text: 'one two three',
+    shown: ['✓ id one two', '     three'],
+  },
+  { name: 'in half of a narrow terminal', head: '✓ machine ', text: 'one two', shown: ['✓ machine one', '      two'] },
+  {
+    name: 'before a word that is too long',
+    text: 'see https://a.example/b now',
+    shown: ['see', '  https://a.example/b', '  now'],
+  },
+  { name: 'and keeps a command', text: az, shown: [az] },
+  { name: 'and keeps an indented command', text: `  ${az}`, shown: [`  ${az}`] },
+  { name: 'and keeps a command after a colon', text: `assign it: ${az}`, shown: ['assign it:', `  ${az}`] },
+  { name: 'and keeps a command in a value', text: `no role fix="${az}"`, shown: ['no role', `  fix="${az}"`] },
+  {
+    name: 'and keeps this program with its command',
+    text: 'or by eventgrid-binding run',
+    shown: ['or by', '  eventgrid-binding run'],
+  },
+  {
+    name: 'but not what the program says',
+    text: 'eventgrid-binding run: no',
+    shown: ['eventgrid-binding run:', '  no'],
+  },
+])('breaks prose at spaces $name', ({ head, text, shown }) => {
+  const { terminal, written } = capture({ isTTY: true, columns: 13 })
+  if (head === undefined) terminal.line(text)
+  else terminal.parts([head, text].map((text) => ({ text, tone: 'plain' })))
+  expect(written.join('').split('\n').slice(0, -1)).toEqual(shown)
+})
+
+it.each([
+  { name: 'data', stream: { isTTY: true, columns: 13 }, write: 'data' },
+  { name: 'in a pipe', stream: { columns: 13 } },
+  { name: 'where the width is not known', stream: { isTTY: true, columns: 0 } },
+  { name: 'in CI', stream: { isTTY: true, columns: 13 }, env: 'true' },
+] as const)(
+  'breaks nothing: $name',
+  ({
+    stream,
+    env = '',
+    write = 'line',
+  }: {
+    readonly stream: object
+    readonly env?: string
+    readonly write?: 'line' | 'data'
+  }) => {
+    vi.stubEnv('CI', env)
+    const { terminal, written } = capture(stream)
+    terminal[write]('one two three four')
+    expect(written).toEqual(['one two three four\n'])
+  },
+)
+
+it('breaks the log at spaces, and indents what follows', () => {
+  vi.stubEnv('NO_COLOR', '1')
+  const written: string[] = []
+  const out = { isTTY: true, columns: 30, write: (line: string) => written.push(line) }
+  createLogWriter({ level: 'info', format: 'text', out }).info(`assign the role, and wait:\n${az}`, {
+    component: 'orders',
+  })
+  expect(written.join('').replace(/^[\d:]{8}/, '12:00:00')).toBe(
+    `12:00:00 info  assign the\n  role, and wait:\n  ${az}\n  component=orders\n`,
+  )
 })

@@ -1,5 +1,5 @@
 // How namespaces, their topics and Queue event subscriptions are stored and deleted, with their queues; `eventRetentionInDays` of 1.
-import { randomKeys } from '../../model/resources/access-keys.ts'
+import { type NewKeys, randomKeys } from '../../model/resources/access-keys.ts'
 import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
 import type { NamespaceStore } from '../../model/resources/namespace-store.ts'
 import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
@@ -7,7 +7,9 @@ import type { Clock } from '../../model/time/clock.ts'
 
 /** The namespaces, and the queues of their event subscriptions. */
 export interface NamespaceContents {
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'now'>
+  /** @default random ones */
+  readonly newKeys?: NewKeys
   readonly namespaces: NamespaceStore
   /** Follows each event subscription that is stored or deleted. */
   readonly queues: {
@@ -18,12 +20,12 @@ export interface NamespaceContents {
 
 /** Stores a topic. An existing one keeps its keys. @param eventRetentionInDays @default 1 */
 export function storeNamespaceTopic(
-  { namespaces }: NamespaceContents,
+  { namespaces, newKeys = randomKeys }: NamespaceContents,
   { id, name, namespaceId }: Pick<NamespaceTopic, 'id' | 'name' | 'namespaceId'>,
   eventRetentionInDays = 1,
 ): NamespaceTopic {
-  const { keys = randomKeys(), ...existing } = namespaces.topics.get(id) ?? {}
-  const topic = { id, name, namespaceId, ...existing, keys, eventRetentionInDays }
+  const existing = namespaces.topics.get(id)
+  const topic = { id, name, namespaceId, keys: newKeys(id), ...existing, eventRetentionInDays }
   namespaces.topics.put(topic)
   return topic
 }

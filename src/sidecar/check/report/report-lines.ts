@@ -14,6 +14,9 @@ const signs: Readonly<Record<CheckOutcome['status'], LinePart>> = {
   skipped: { text: '-', tone: 'faint' },
 }
 
+/** Spaces before further lines of a detail, such as an excerpt of a file. */
+export const moreIndent = 6
+
 const idWidth = 'endpoint/certificate'.length
 
 /** The lines of one check: the detail, and below it the remedy. */
@@ -27,10 +30,14 @@ export function outcomeLines({ id, status, detail, remedy }: CheckOutcome): read
       { text: ` ${id.padEnd(idWidth)}  `, tone: 'plain' },
       { text: first, tone },
     ],
-    ...more.map((line): readonly LinePart[] => [{ text: `      ${line}`, tone }]),
+    ...more.map((line): readonly LinePart[] => [
+      { text: ' '.repeat(moreIndent), tone: 'plain' },
+      { text: line, tone },
+    ]),
     // Further lines are often commands: only spaces precede them, so that they can be pasted.
     ...(remedy?.split('\n') ?? []).map((line, at): readonly LinePart[] => [
-      { text: `      ${at === 0 ? '→' : ' '} ${line}`, tone: 'plain' },
+      { text: `      ${at === 0 ? '→' : ' '} `, tone: 'plain' },
+      { text: line, tone: 'plain' },
     ]),
   ]
 }

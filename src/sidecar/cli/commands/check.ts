@@ -52,7 +52,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
       signal: stopping.signal,
     })
     view?.stop()
-    if (json) terminal.line(JSON.stringify(report))
+    if (json) terminal.data(JSON.stringify(report))
     else {
       terminal.line('')
       const outcomes = report.components.flatMap(({ checks }) => checks)

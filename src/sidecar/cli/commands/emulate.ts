@@ -110,7 +110,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     undo.push(ca.remove)
     // A second signal ends the process wherever it is.
     process.once('exit', ca.remove)
-    for (const line of bannerLines(emulator, ca.file)) terminal.line(line)
+    for (const line of bannerLines(emulator, ca.file)) terminal.data(line)
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
@@ -118,7 +118,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${ownCommand()} emulate --deliver ${deliverExample}`)
     }
-    terminal.line(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
+    terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)
     return 0
   } finally {
@@ -231,7 +231,7 @@ function followConfig(
       const known = resourceIds(emulator)
       emulator.reconfigure(withGiven(read, given))
       const later = fieldsForRestart(first.config, read.config)
-      for (const line of resourceLines(emulator, known)) terminal.line(line)
+      for (const line of resourceLines(emulator, known)) terminal.data(line)
       if (later.length > 0) terminal.line(`${file}: ${later.join(', ')} will take effect at the next start`)
       terminal.line(`${file}: taken over`)
     } catch (error) {

@@ -27,7 +27,7 @@ const about =
 
 export const help = `Usage: eventgrid-binding init
 
-${fill(about).join('\n')}
+${fill(about)}
 
 Options:
   -h, --help     this text

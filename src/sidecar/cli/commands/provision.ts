@@ -80,7 +80,7 @@ export async function run(
     })
     terminal.finish()
     const code = exitCode(outcomes)
-    if (json) terminal.line(JSON.stringify({ version: 1, ok: code === 0, components: outcomes }))
+    if (json) terminal.data(JSON.stringify({ version: 1, ok: code === 0, components: outcomes }))
     return code
   } finally {
     terminal.finish()
@@ -120,7 +120,7 @@ function showToken([one]: readonly UsableComponent[], { json }: ProvisionCommand
   }
   const { name } = attribute
   const value = attribute.value.reveal()
-  for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.line(line)
+  for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.data(line)
   return 0
 }
 

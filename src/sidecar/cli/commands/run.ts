@@ -16,6 +16,7 @@ import { createLoggers } from '../options/log-options.ts'
 import { serveMetrics } from '../options/metrics-options.ts'
 import { optionLines } from '../options/parse-options.ts'
 import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
+import { hanging } from '../output/wrap.ts'
 import { listening } from '../process/listening.ts'
 import { awaitEnd } from '../process/signals.ts'
 import { UsageError } from '../usage-error.ts'
@@ -46,7 +47,7 @@ export async function run(args: readonly string[]): Promise<number> {
   // The folder may be on a network mount that hangs.
   const sources = await Promise.race([readSources(options), ending.asked])
   if (typeof sources === 'string') return 0
-  const excerptWidth = process.stderr.columns || 120
+  const excerptWidth = (process.stderr.columns || 120) - hanging
   const load = (from: ComponentSources, before?: Loaded) => loadSources(from, options, { before, excerptWidth })
   const unread = await unreadNotes(options)
   const loaded = load(sources)

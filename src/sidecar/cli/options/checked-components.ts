@@ -3,6 +3,7 @@ import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
+import { moreIndent } from '../../check/report/report-lines.ts'
 import { UsageError } from '../usage-error.ts'
 import {
   type ComponentPaths,
@@ -46,7 +47,7 @@ export async function readChecked(
 ): Promise<CheckedFiles> {
   const loaded = loadSources(await readSources(paths), paths, options)
   const unclaimed = [...loaded.files.values()].flatMap((read) => (read instanceof Error ? [] : read.unclaimed))
-  return { all: loadChecked(loaded, process.stdout.columns || 120), notes: loaded.notes, unclaimed }
+  return { all: loadChecked(loaded, (process.stdout.columns || 120) - moreIndent), notes: loaded.notes, unclaimed }
 }
 
 /** The components that `--component` asks for; without it all. */

@@ -126,7 +126,7 @@ async function ask(emulator: URL): Promise<unknown> {
     return JSON.parse((await textOf(answer)).slice(0, 65_536))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    const remedy = `start one by ${ownCommand()} emulate, or name another by --emulator URL`
+    const remedy = `name another by --emulator URL, or start one: ${ownCommand()} emulate`
     throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
   }
 }

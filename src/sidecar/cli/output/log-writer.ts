@@ -2,6 +2,7 @@
 import { type LogFields, loggerBy } from '../../../core/logger.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type OutputStream, painter } from './terminal.ts'
+import { hanging, wrapFor } from './wrap.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -40,11 +41,20 @@ const tones = { debug: 'faint', info: 'plain', warn: 'warning', error: 'bad' } a
 
 function textLineFor(out: OutputStream) {
   const paint = painter(out)
+  /** Of the first line something precedes. */
+  const wrapLines = (text: string, column: number) =>
+    text
+      .split('\n')
+      .map((line, at) => wrapFor(out, line, { column: at === 0 ? column : 0, indent: hanging }))
+      .join('\n')
   return (time: Date, level: LogLevel, msg: string, fields: LogFields): string => {
     // A person reads it beside a clock on the wall; a file is read anywhere.
     const shownTime = out.isTTY ? time.toTimeString().slice(0, 8) : time.toISOString()
-    const said = paint(`${level.padEnd(5)} ${indented(msg)}`, tones[level])
-    return `${[paint(shownTime, 'faint'), said, ...fieldWords(fields)].join(' ')}\n`
+    const said = wrapLines(`${level.padEnd(5)} ${indented(msg)}`, shownTime.length + 1)
+    const last = said.slice(said.lastIndexOf('\n') + 1)
+    const more = fieldWords(fields).map((word) => ` ${word}`)
+    const column = last.length + (last === said ? shownTime.length + 1 : 0)
+    return `${paint(shownTime, 'faint')} ${paint(said, tones[level])}${wrapFor(out, more.join(''), { column, indent: hanging })}\n`
   }
 }
 
@@ -59,7 +69,11 @@ function fieldWords(fields: LogFields): readonly string[] {
 const quoted = (value: string) => (/^[\w@:./-]+$/.test(value) ? value : JSON.stringify(value))
 
 /** Further lines of a message are indented, so that each line without is a message. */
-const indented = (text: string) => text.split(/\r?\n/).map(printable).join('\n  ')
+const indented = (text: string) =>
+  text
+    .split(/\r?\n/)
+    .map(printable)
+    .join(`\n${' '.repeat(hanging)}`)
 
 /** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
 export function durationWords(ms: number): string {

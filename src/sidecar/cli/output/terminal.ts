@@ -1,7 +1,8 @@
-// Terminal output: colours, `NO_COLOR`, `TERM=dumb`, live line, control characters left out.
+// Terminal output: prose in lines that fit, colours, `NO_COLOR`, `TERM=dumb`, live line, control characters left out.
 
 import { printable } from '../../../support/text/text.ts'
 import type { LinePart } from '../../check/report/report-lines.ts'
+import { hanging, wrapFor } from './wrap.ts'
 
 export interface OutputStream {
   readonly isTTY?: boolean
@@ -37,10 +38,19 @@ export function createTerminal(out: OutputStream, colour = wantsColour(out)) {
   return {
     /** Whether there is a live line: on a terminal that can clear a line. */
     live,
-    line: (text: string) => write(printable(text)),
-    /** A line of parts, in colours where the terminal has them. */
-    parts: (parts: readonly LinePart[]) =>
-      write(parts.map(({ text, tone }) => painted(printable(text), tone)).join('')),
+    /** A line of prose. */
+    line: (text: string) => write(wrapFor(out, printable(text), { indent: text.search(/\S|$/) + hanging })),
+    /** A line that stays as it is: for programs, or of names and values. */
+    data: (text: string) => write(printable(text)),
+    /** A line of parts, in colours where the terminal has them. The last one is prose, and stays in its column. */
+    parts(parts: readonly LinePart[]) {
+      const texts = parts.map(({ text }) => printable(text))
+      const last = texts.pop() ?? ''
+      const column = texts.join('').length
+      const indent = column + last.search(/\S|$/) + (column === 0 ? hanging : 0)
+      texts.push(wrapFor(out, last, { column, indent }))
+      write(parts.map(({ tone }, at) => painted(texts[at] ?? '', tone)).join(''))
+    },
     /** Replaces the live line; without one it has no effect. */
     update(text: string) {
       if (!live) return

@@ -26,7 +26,7 @@ export async function judgeProvider(
   } catch (error) {
     if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
     return readFinding(error, place.explainedBy(), 'the registration of Microsoft.EventGrid', {
-      remedy: `look as somebody who may: ${look}. Or give the client the role Reader on the subscription`,
+      remedy: `give the client the role Reader on the subscription, or look as somebody who may:\n${look}`,
     })
   }
   const state = isRecord(answer) ? answer.registrationState : undefined
