@@ -1,0 +1,80 @@
+/**
+ * Do the tests notice? Breaks the code in small ways, one at a time and in a copy, and runs the tests that reach each place:
+ * `npm run mutate -- src/dispatch` for rooms or files, `npm run mutate -- --changed` for the lines that a branch has changed.
+ */
+import { execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Stryker } from '@stryker-mutator/core'
+import { parse } from 'yaml'
+import { changedLines } from './changed-lines.ts'
+import { judge, type Meant } from './judge.ts'
+import { fullReport, shortReport } from './report.ts'
+import { falls, recordScores } from './scores.ts'
+import { testsOf } from './tests-of.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+process.chdir(root)
+const output = '.cache/mutation'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    changed: { type: 'boolean' },
+    since: { type: 'string', default: 'main' },
+    record: { type: 'boolean' },
+    concurrency: { type: 'string', default: `${availableParallelism()}` },
+  },
+})
+const places = values.changed
+  ? changedLines(values.since)
+  : globSync(positionals.flatMap((place) => (place.endsWith('.ts') ? place : `${place}/**/*.ts`)))
+if (places.length === 0) {
+  console.log(values.changed ? `No line of src differs from ${values.since}.` : 'Name rooms or files, or --changed.')
+  process.exit(values.changed ? 0 : 2)
+}
+const files = [...new Set(places.map((place) => place.replace(/:.*/, '')))]
+const testFiles = testsOf(files)
+console.log(`Files: ${files.length}. Files of tests: ${testFiles.length}.`)
+
+const mutants = await new Stryker({
+  mutate: [...places],
+  // What a text says is no decision, and no test reads our sentences.
+  mutator: { excludedMutations: ['StringLiteral'] },
+  testFiles: [...testFiles],
+  testRunner: 'vitest',
+  plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
+  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+  coverageAnalysis: 'perTest',
+  concurrency: Number(values.concurrency),
+  // Ends what hangs. No demand on the machine's speed.
+  timeoutMS: 20_000,
+  timeoutFactor: 3,
+  dryRunTimeoutMinutes: 30,
+  tempDirName: `${output}/copy`,
+  cleanTempDir: 'always',
+  ignorePatterns: ['.cache', 'bundle', 'bundle-maps'],
+  // Node drops the types; the compiler is not asked, and its newest version has not what Stryker calls.
+  disableTypeChecks: false,
+  tsconfigFile: 'none',
+  allowConsoleColors: process.stdout.isTTY,
+  reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
+}).runMutationTest()
+
+const meant: readonly Meant[] = parse(readFileSync('test/mutation/meant.yaml', 'utf8')) ?? []
+const verdict = judge({
+  mutants: mutants.map((mutant) => ({ ...mutant, fileName: relative(root, mutant.fileName).replaceAll('\\', '/') })),
+  meant: meant.filter(({ file }) => files.includes(file)),
+  sources: Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')])),
+})
+mkdirSync(output, { recursive: true })
+writeFileSync(`${output}/report.md`, fullReport(verdict))
+console.log(shortReport(verdict), `\nAll of it: ${output}/report.md`)
+
+const rooms = values.changed ? [] : positionals.filter((place) => !place.endsWith('.ts'))
+const fallen = falls(rooms, verdict)
+for (const fall of fallen) console.log(fall)
+if (values.record) recordScores(rooms, verdict, execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim())
+process.exitCode = verdict.stale.length > 0 || fallen.length > 0 ? 1 : 0

@@ -1,0 +1,31 @@
+// Which tests are to notice a change of a file: those of its room, and those that import it.
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+
+/** Rooms that are tested by the door of another. */
+const doors: Readonly<Record<string, readonly string[]>> = {
+  'src/dispatch': ['test/listener'],
+}
+
+/** The folder of tests that mirrors a folder of `src`, or the nearest one above it. */
+function mirror(folder: string): string | undefined {
+  const tests = folder.replace(/^src/, 'test')
+  if (tests === 'test' || tests === '.') return undefined
+  return existsSync(tests) ? tests : mirror(dirname(folder))
+}
+
+export function testsOf(files: readonly string[]): readonly string[] {
+  const folders = new Set<string | undefined>()
+  for (const file of files) {
+    folders.add(mirror(dirname(file)))
+    for (const [room, others] of Object.entries(doors))
+      if (file.startsWith(`${room}/`)) for (const other of others) folders.add(other)
+  }
+  const isOfRoom = (test: string) => [...folders].some((folder) => test.startsWith(`${folder}/`))
+  const imports = (test: string) => {
+    const text = readFileSync(test, 'utf8')
+    return files.some((file) => text.includes(`'${relative(dirname(test), file).replaceAll('\\', '/')}'`))
+  }
+  const tests = globSync('test/**/*.test.ts').map((test) => test.replaceAll('\\', '/'))
+  return tests.filter((test) => isOfRoom(test) || imports(test)).sort()
+}
