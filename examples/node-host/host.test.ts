@@ -53,7 +53,8 @@ spec:
   metadata:
     - { name: everyMs, value: "3600000" }
 `
-  await writeFile(join(folder, 'shop.yaml'), yaml)
+  const file = join(folder, 'shop.yaml')
+  await writeFile(file, yaml)
   let host: Host | undefined
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${host?.bindings.get('shop')?.address()?.port}${pathname}`)
   host = await startHost({
@@ -95,4 +96,22 @@ spec:
     ['shop', 'healthy'],
     ['clock', 'healthy'],
   ])
+
+  // Reloads while events come: nothing is lost, and what can't be read changes nothing.
+  const shop = host.bindings.get('shop')
+  const publishing = Array.from({ length: 20 }, (_, order) => host?.invoke('shop', 'create', { order }))
+  await writeFile(file, yaml.replace('"3600000"', '"7200000"').replace('api/events', 'api/orders'))
+  await host.reload()
+  await Promise.all(publishing)
+  await writeFile(file, yaml.replace('handshakePort', 'handshakeport2'))
+  await expect(host.reload()).rejects.toMatchObject({ code: 'METADATA_INVALID' })
+  await emulator.settled()
+  const orders = posts.filter(({ path }) => path === '/shop').map(({ body }) => JSON.parse(body).data.order)
+  expect(new Set(orders)).toEqual(new Set(['one', ...Array(20).keys()]))
+  expect(host.bindings.get('shop')).toBe(shop)
+
+  // A component that is gone is closed.
+  await writeFile(file, yaml.slice(0, yaml.indexOf('---')))
+  await host.reload()
+  expect([...host.bindings.keys()]).toEqual(['shop'])
 })
