@@ -4,6 +4,7 @@ import {
   type BindingError,
   type EventHandler,
   isBindingError,
+  loadComponents,
   parseComponents,
   routeEvents,
 } from 'eventgrid-binding'
@@ -109,6 +110,17 @@ new Binding({ onEvent: router })
 // @ts-expect-error: there is no such choice
 routeEvents().otherwise('drop')
 
+const fromFiles = await loadComponents(['components'], {
+  secrets: async ({ store, name, key }) => `${store}/${name}/${key}`,
+})
+for (const { name, sides, port, secretStore, scopes } of fromFiles) {
+  const known: readonly [string, readonly ('input' | 'output')[], number | undefined] = [name, sides, port]
+  const whose: readonly [string | undefined, readonly string[] | undefined] = [secretStore, scopes]
+  void [known, whose]
+}
+await loadComponents('components', { secrets: { stores: { 'vault-a': { 'event-grid': { accessKey: 'k' } } } } })
+// @ts-expect-error: parseComponents answers at once
+parseComponents('', { secrets: async () => 'k' })
 const components = parseComponents('')
 const [first] = components
 // Whether there is one is seen at run time: `noUncheckedIndexedAccess` is off in many a project.

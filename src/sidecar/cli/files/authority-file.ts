@@ -1,7 +1,7 @@
 // `emulate --ca FILE`: what may be overwritten (an emulator's certificate, an empty file), and writing it in one step.
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { readRegularFileSync } from '../../../support/files/regular-file.ts'
+import { readRegularBytesSync } from '../../../support/files/regular-file.ts'
 
 /**
  * Writes a certificate (PEM) into a file. Other commands read the file of their `--ca`, so a user may name one that is dear to him: only
@@ -13,7 +13,7 @@ export function writeAuthorityFile(file: string, certificate: string): void {
   const target = isThere ? realpathSync(file) : file
   // Opening a named pipe waits for a reader, perhaps for ever.
   if (isThere && !statSync(target).isFile()) throw new Error(`${file} is not a regular file`)
-  if (isThere && !mayBeReplaced(readRegularFileSync(target), certificate)) {
+  if (isThere && !mayBeReplaced(readRegularBytesSync(target, maxBytes).toString(), certificate)) {
     throw new Error(`${file} holds something else than the certificate of an emulator, and is not overwritten`)
   }
   const fresh = `${target}.${randomUUID()}.tmp`
@@ -27,6 +27,8 @@ export function writeAuthorityFile(file: string, certificate: string): void {
     writeFileSync(target, certificate)
   }
 }
+
+const maxBytes = 16 * 1024 * 1024
 
 /** One certificate and nothing else: no bundle, and no key beside it. */
 const onlyCertificate = /^-----BEGIN CERTIFICATE-----[A-Za-z\d+/=\s]+-----END CERTIFICATE-----$/
