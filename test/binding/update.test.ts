@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
+import { parseComponents } from '../../src/index.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -21,6 +22,19 @@ const changesOf = ({ log }: Pick<World, 'log'>) =>
   log.lines.flatMap(({ message }) => (/ changed: the \w+ side /.test(message) ? [message] : []))
 
 const listenings = ({ log }: World) => log.lines.filter(({ message }) => message.startsWith('listening')).length
+
+/** Holds what it is called for until it is released. */
+function createHold() {
+  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  return {
+    received: received.promise,
+    release: () => released.resolve(),
+    async hold() {
+      received.resolve()
+      await released.promise
+    },
+  }
+}
 
 it.each<{ what: string; changes: Fields; told: readonly string[] }>([
   { what: 'the same metadata', changes: {}, told: [] },
@@ -57,20 +71,28 @@ it.each<{ what: string; changes: Fields; told: readonly string[] }>([
   if (!('accessKey' in changes)) await world.roundTrip()
 })
 
-it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fastify?: boolean }>([
+it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fastify?: boolean; listened: number }>([
   {
     what: 'metadata that are not valid',
     code: 'METADATA_INVALID',
     changes: () => ({ scope: 'nowhere', accessKey: 'b' }),
+    listened: 1,
   },
-  { what: 'a port that somebody has', code: 'PORT_UNAVAILABLE', changes: (handshakePort) => ({ handshakePort }) },
-  { what: 'a plugin that fails', code: 'PLUGIN_FAILED', fastify: true },
+  { what: 'a plugin that fails', code: 'PLUGIN_FAILED', fastify: true, listened: 1 },
+  {
+    what: 'a port that somebody has',
+    code: 'PORT_UNAVAILABLE',
+    changes: (handshakePort) => ({ handshakePort }),
+    listened: 2,
+  },
   {
     what: 'a credential that the process does not have',
     code: 'CREDENTIALS_REJECTED',
     changes: () => ({ azureCredential: 'workloadIdentity', deliveryToken: 'a-token-that-is-long-enough' }),
+    listened: 3,
   },
-])('goes on as before where the new metadata do not do: $what', async ({ code, changes = () => ({}), fastify }) => {
+])('goes on as before where the new metadata do not do: $what', async (given) => {
+  const { code, changes = () => ({}), fastify, listened } = given
   let servers = 0
   const world = await openWorld({
     binding: {
@@ -85,7 +107,7 @@ it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fasti
   const taken = String(await listen(createServer(), '::'))
   const update = world.update({ maxConcurrency: '7', publishTimeout: '9s', ...changes(taken) })
   expect(await refusal(update)).toMatchObject({ code })
-  expect(world.binding.address()).toEqual(before)
+  expect([world.binding.address(), listenings(world)]).toEqual([before, listened])
   await world.roundTrip()
   // What failed is tried anew.
   await world.update({ maxConcurrency: '8' })
@@ -106,27 +128,26 @@ it('ends calls under way on the former output side, and takes new ones on the ot
 })
 
 it('waits for the handler of an event, which may publish, and answers other deliveries 503 meanwhile', async () => {
-  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { received, release, hold } = createHold()
   const world = await openWorld({
     binding: {
       async onEvent({ cloudEvent }) {
         if (cloudEvent.id !== 'held') return
-        received.resolve()
-        await released.promise
+        await hold()
         await world.binding.invoke('create', {}, { metadata: { id: 'from the handler' } })
       },
     },
   })
   await world.init()
   await world.binding.invoke('create', {}, { metadata: { id: 'held' } })
-  await received.promise
+  await received
   const updated = world.update({ maxConcurrency: '7', publishTimeout: '9s' })
   const { deliveries } = world.emulator.records
   await eventually(() => expect(world.binding.health().input).toMatchObject({ status: 'unhealthy', ready: false }))
   await world.binding.invoke('create', {}, { metadata: { id: 'meanwhile' } })
   await deliveries.waitFor(({ status }) => status === 503)
   expect(world.handled).toEqual([])
-  released.resolve()
+  release()
   await updated
   await world.emulator.settled()
   const handled = new Set(world.handled.map(({ cloudEvent }) => cloudEvent.id))
@@ -177,25 +198,24 @@ it('opens and closes sides, push and pull', async () => {
 })
 
 it('opens the new receiver of pull at once: the former one ends when its handlers do', async () => {
-  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { received, release, hold } = createHold()
   const ids: string[] = []
   const { binding, emulator, publish, byKey } = await openPull({
     binding: {
       async onEvent({ cloudEvent: { id } }) {
-        received.resolve()
-        if (id === 'held') await released.promise
+        if (id === 'held') await hold()
         ids.push(id)
       },
     },
   })
   await binding.init({ ...byKey, handlerTimeout: '1h' })
   await publish(order('held'))
-  await received.promise
+  await received
   await binding.update({ ...byKey, handlerTimeout: '50m' })
   await publish(order('next'))
   await eventually(() => expect(ids).toEqual(['next']))
   const closed = binding.close()
-  released.resolve()
+  release()
   await closed
   await emulator.settled()
   expect(ids).toEqual(['next', 'held'])
@@ -253,13 +273,58 @@ it('follows an init under way, and other updates in the order of the calls', asy
 })
 
 it('leaves a port to another component whose call comes at the same time, in any order', async () => {
-  const [one, other, third] = [await openWorld(), await openWorld(), await openWorld()]
+  const { received, release, hold } = createHold()
+  const prepared = Promise.withResolvers<void>()
+  const one = await openWorld({ binding: { onEvent: hold } })
+  const [other, third] = [await openWorld(), await openWorld({ binding: { fastify: () => prepared.resolve() } })]
   const [a, b] = [String(await freePort()), String(await freePort())]
   await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
   await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
   expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([b, a])
-  await Promise.all([third.init({ handshakePort: b }), one.binding.close()])
-  await Promise.all([third.roundTrip(), other.roundTrip()])
+  await other.roundTrip()
+  const { ids } = await one.binding.invoke('create', {})
+  await received
+  const over = Promise.all([one.binding.close(), third.init({ handshakePort: b })])
+  await prepared.promise
+  // An init that does not wait has failed before this is answered.
+  await fetch(third.emulator.proxy).catch(() => {})
+  release()
+  await over
+  expect(one.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(ids)
+  await third.roundTrip()
+})
+
+it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {
+  const accessKey = Buffer.from('the key that came later').toString('base64')
+  const world = await openWorld({
+    binding: {
+      onEvent() {
+        throw new Error(`it was ${accessKey}`)
+      },
+    },
+  })
+  const entries = Object.entries(world.fields).map(([name, value]) => `    - { name: ${name}, value: "${value}" }`)
+  const componentWith = (key: string, comment = '') => {
+    const lines = entries.filter((line) => !line.includes('name: accessKey'))
+    const [component] = parseComponents(
+      `${comment}apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: accessKey, value: "${key}" }
+${lines.join('\n')}`,
+    )
+    return component
+  }
+  await world.binding.init(componentWith(world.emulator.topic('orders').key))
+  await world.binding.invoke('create', {})
+  await world.binding.update(componentWith(accessKey))
+  await eventually(() => expect(world.log.text()).toContain('it was (redacted)'))
+  expect(world.log.text()).not.toContain(accessKey)
+  await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
+  expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
 })
 
 it('closes one side alone, which an update opens again', async () => {

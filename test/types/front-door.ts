@@ -1,13 +1,17 @@
 /** What compiles and what does not: compiled by front-door.test.ts, never run. */
 import {
   Binding,
+  type BindingComponent,
   type BindingError,
+  type ComponentDescriptor,
+  component,
   type EventHandler,
   isBindingError,
   loadComponents,
   parseComponents,
   routeEvents,
 } from 'eventgrid-binding'
+import type { Connectable } from 'eventgrid-binding/emulator'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
@@ -148,3 +152,20 @@ await binding.init(listOrComponent)
 declare const anyList: readonly unknown[]
 // @ts-expect-error: a list of anything is no component
 await binding.init(anyList)
+
+// A host takes bindings of any vendor, and the emulator each of them.
+declare const another: ComponentDescriptor
+const plugins: readonly ComponentDescriptor[] = [component, another]
+const plugin: BindingComponent | undefined = plugins[0]?.create({ onEvent: ofOrders })
+if (plugin && first) await plugin.init(first, { sides: ['input'] })
+await plugin?.update({ name: 'orders', properties: { accessKey: 'k' } })
+const connectable: Connectable | undefined = plugin
+takesText((await plugin?.invoke(operation, connectable))?.metadata.ids ?? '')
+component.create({ endpoints: {} }).health().input?.answered[200]?.toFixed()
+plugin?.health().input?.answered?.[200]?.toFixed()
+// @ts-expect-error: another vendor's binding may not count this
+plugin?.health().input?.answered[200]
+// @ts-expect-error: the field is tenantId
+await binding.update({ tenantID: 'x' })
+// @ts-expect-error: a side is input or output
+await binding.close({ sides: ['inputs'] })

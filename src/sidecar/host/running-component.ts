@@ -52,12 +52,12 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   let inFlight = 0
   let attachment: { readonly to: string; readonly attached: ReturnType<typeof attach> } | undefined
 
-  async function deliver(address: string, event: PostedEvent): Promise<void> {
+  async function deliver(to: AppChannel, address: string, event: PostedEvent): Promise<void> {
     const since = performance.now()
     inFlight++
     let result: EventResult = 'failed'
     try {
-      const answer = await channel?.deliver(address, event)
+      const answer = await to.deliver(address, event)
       if (answer) await publishAnswer(answer, event.signal)
       result = 'acknowledged'
     } finally {
@@ -162,7 +162,13 @@ function attach(
   { address, isInput, untaken }: Target,
   binding: BindingComponent,
   channel: AppChannel,
-  { logger, deliver }: { logger: Logger; deliver: (address: string, event: PostedEvent) => Promise<void> },
+  {
+    logger,
+    deliver,
+  }: {
+    readonly logger: Logger
+    readonly deliver: (to: AppChannel, address: string, event: PostedEvent) => Promise<void>
+  },
 ) {
   let current: AbortController | undefined
   let isEnded = false
@@ -173,7 +179,7 @@ function attach(
    * times as large as its bytes.
    */
   const handle = ({ data, signal, ...event }: ReceivedEvent) =>
-    deliver(address, { data, metadata: forwardedMetadata(event), signal })
+    deliver(channel, address, { data, metadata: forwardedMetadata(event), signal })
 
   function whyNot(probed: Exclude<Probed, { kind: 'subscribed' }>): string {
     switch (probed.kind) {
