@@ -2,11 +2,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 
-/** Rooms that are tested by the door of another. */
-const doors: Readonly<Record<string, readonly string[]>> = {
-  'src/dispatch': ['test/listener'],
-}
-
 /** The folder of tests that mirrors a folder of `src`, or the nearest one above it. */
 function mirror(folder: string): string | undefined {
   const tests = folder.replace(/^src/, 'test')
@@ -15,12 +10,7 @@ function mirror(folder: string): string | undefined {
 }
 
 export function testsOf(files: readonly string[]): readonly string[] {
-  const folders = new Set<string | undefined>()
-  for (const file of files) {
-    folders.add(mirror(dirname(file)))
-    for (const [room, others] of Object.entries(doors))
-      if (file.startsWith(`${room}/`)) for (const other of others) folders.add(other)
-  }
+  const folders = new Set(files.map((file) => mirror(dirname(file))))
   const isOfRoom = (test: string) => [...folders].some((folder) => test.startsWith(`${folder}/`))
   const imports = (test: string) => {
     const text = readFileSync(test, 'utf8')
