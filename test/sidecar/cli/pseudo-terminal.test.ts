@@ -50,6 +50,7 @@ it.skipIf(cannotShow)('emulate has a coloured line in a terminal for each try an
     '{time} {32}200 {0} audit <- order.placed 1  at try 2',
   ])
   expect(lines.join('\n')).toMatch(/try 2 in .+\n {15}https:\/\/audit\.example/)
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}scope {5}\/subscriptions\/\S+$/))
   expect(broken(lines)).toEqual([])
 })
 

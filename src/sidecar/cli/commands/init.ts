@@ -44,7 +44,8 @@ const next = (program: string) => `Next, each command in a shell of its own:
 
   curl -i http://127.0.0.1:3500/v1.0/bindings/orders -d '{"operation": "create", "data": {"order": 1}}'
 
-app.mjs is your application. Yours may be in any language: it must answer OPTIONS /orders and POST /orders with 2xx.
+app.mjs is your application. Yours may be in any language:
+it must answer OPTIONS /orders and POST /orders with 2xx.
 The page of the emulator shows all events: http://127.0.0.1:4431/
 Keep secrets.json out of version control.
 `

@@ -1,5 +1,4 @@
 // Prose broken at spaces to fit a width; commands, addresses and other words stay whole.
-import type { OutputStream } from './terminal.ts'
 
 /** What the commands in our texts begin with. Before a colon it is this program's name before a complaint. */
 const programs = 'az|curl|dig|eventgrid-binding(?! \\w+:)|export|node|npm|npx|openssl|sudo'
@@ -38,7 +37,7 @@ export function wrap(text: string, { width, column = 0, indent = column }: WrapO
 
 /** The same where people read it in a terminal that knows its width. In pipes, files and CI a line is a line. */
 export function wrapFor(
-  { isTTY = false, columns = 0 }: Pick<OutputStream, 'isTTY' | 'columns'>,
+  { isTTY = false, columns = 0 }: { readonly isTTY?: boolean; readonly columns?: number },
   text: string,
   options: Omit<WrapOptions, 'width'> = {},
 ): string {
