@@ -47,23 +47,32 @@ it.each(fakes.flatMap((row) => [true, false].map((first) => ({ ...row, first }))
       ...{ topicEndpoint: endpoint, accessKey: key },
     })
     if (!first) enable()
-    for (const binding of [push, pull]) await binding.invoke('create', event)
-    await emulator.settled()
-    expect(handled.toSorted()).toEqual(['pull 1', 'push 1'])
+    for (const round of ['1', '2']) {
+      for (const binding of [push, pull]) await binding.invoke('create', { ...event, id: round })
+      await emulator.settled()
+    }
+    expect(handled.toSorted()).toEqual(['pull 1', 'pull 2', 'push 1', 'push 2'])
     for (const each of [push, pull, emulator]) await each.close()
   },
 )
 
-it.each(fakes)('has its own clock, and real time-outs of settled, with $fake', async ({ enable }) => {
-  enable()
-  const clock = new ManualClock()
-  const emulator = await EventGridEmulator.start({ clock })
-  const binding = new Binding({ endpoints: emulator.endpoints, onEvent: () => {} })
-  await emulator.connect(binding, { topic: 'orders' })
-  emulator.failNext({ route: 'delivery', delayMs: 40_000 })
-  emulator.raise('orders', [event])
-  await expect(emulator.settled({ timeout: 20 })).rejects.toThrow(/still pending after 20 ms/)
-  await clock.advance(60_000)
-  expect(emulator.pending).toBe(0)
-  for (const each of [binding, emulator]) await each.close()
-})
+it.each(fakes)(
+  'waits for a handler in time of its own clock, in settled and in close, with $fake',
+  async ({ enable }) => {
+    enable()
+    const clock = new ManualClock()
+    const emulator = await EventGridEmulator.start({ clock })
+    const end = Promise.withResolvers<void>()
+    const binding = new Binding({ endpoints: emulator.endpoints, onEvent: () => end.promise })
+    await emulator.connect(binding, { topic: 'orders' })
+    emulator.raise('orders', [event])
+    await expect(emulator.settled({ timeout: 20 })).rejects.toThrow(/still pending after 20 ms/)
+    await clock.advance(60_000) // The first try times out; the second one waits for the same handler.
+    const closing = binding.close()
+    end.resolve()
+    await closing
+    await emulator.settled()
+    expect(emulator.records.deliveries.all().map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
+    await emulator.close()
+  },
+)

@@ -1,9 +1,7 @@
 // Closing a server in bounded time: 1 s grace for open connections.
-
 import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
-import { realTimers } from '../time/real-timers.ts'
 
 export interface ClosableServer {
   /**
@@ -59,9 +57,9 @@ export function closable(
   function endConnections(graceMs = defaultGraceMs): void {
     closeIdle()
     // A connection becomes idle when its last answer is written. Node would keep it for `keepAliveTimeout` then.
-    const polling = realTimers.setInterval(closeIdle, idlePollMs).unref()
+    const polling = setInterval(closeIdle, idlePollMs).unref()
     const endAll = () => {
-      realTimers.clearInterval(polling)
+      clearInterval(polling)
       isOver = true
       for (const socket of sockets) socket.destroy()
     }
@@ -69,10 +67,10 @@ export function closable(
       endAll()
       return
     }
-    const timer = realTimers.setTimeout(endAll, graceMs).unref()
+    const timer = setTimeout(endAll, graceMs).unref()
     server.once('close', () => {
-      realTimers.clearInterval(polling)
-      realTimers.clearTimeout(timer)
+      clearInterval(polling)
+      clearTimeout(timer)
     })
   }
 
