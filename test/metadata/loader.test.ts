@@ -230,7 +230,7 @@ describe('loadComponents', () => {
     mkdirSync(join(folder, 'deep'))
     const other = folderOf({ 'alpha.txt': yaml('alpha') })
     const references: string[] = []
-    const paths = [join(folder, 'c.yml'), folder, join(other, 'alpha.txt')]
+    const paths = [`${folder}/./c.yml`, folder, join(other, 'alpha.txt')]
     const found = await loadComponents(paths, {
       async secrets(reference) {
         references.push(asked(reference))

@@ -100,8 +100,8 @@ it('waits until what failed is well', async () => {
 it('repeats with --wait what failed of each of two components of one name', async () => {
   const { check, folder, emulator } = await openCheck()
   folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('---\n'))
-  const { code, said } = await check('--offline', '--wait', '3s')
-  expect(code).toBe(1)
+  const { code, said, idsThat } = await check('--offline', '--wait', '3s')
+  expect([code, ...idsThat('failed')]).toEqual([1, 'files/names'])
   expect(said('files/names')).toContain('is called "twin" too')
 })
 

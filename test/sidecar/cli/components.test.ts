@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
 import * as provision from '../../../src/sidecar/cli/commands/provision.ts'
 import * as replay from '../../../src/sidecar/cli/commands/replay.ts'
@@ -17,21 +17,25 @@ interface Made {
 
 const { signal } = new AbortController()
 
-/** Runs a command in this process. */
+/** Runs a command in this process. What it writes to stderr comes last. */
 async function inProcess(run: (terminal: Terminal) => Promise<unknown>): Promise<string> {
   const written: string[] = []
+  const warned: string[] = []
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => warned.push(String(text)) > 0)
   try {
     await run(createTerminal({ write: (more) => written.push(more) }))
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     written.push(error.message)
+  } finally {
+    stderr.mockRestore()
   }
-  return written.join('')
+  return [...written, ...warned].join('')
 }
 
 /** The components of a JSON report. */
 const reported = (text: string): readonly { name: string | null; checks?: readonly { status: string }[] }[] =>
-  text.startsWith('{') ? JSON.parse(text).components : []
+  text.startsWith('{') ? JSON.parse(text.split('\n')[0] ?? '').components : []
 
 const commands: Readonly<Record<string, (args: readonly string[], component: string) => Promise<Made>>> = {
   async run(args) {
@@ -139,6 +143,13 @@ const cases: readonly Case[] = [
     says: /component orders is for shop, and there is no application id \(give --app-id NAME\): left out/,
   },
   {
+    name: 'scopes and no application, beside a component for all',
+    files: { 'a.yaml': yaml('orders'), 'b.yaml': yaml('photos', { more: 'scopes: [shop]' }) },
+    args: ['--components', '.'],
+    names: ['orders'],
+    says: /component photos is for shop, and there is no application id \(give --app-id NAME\): left out/,
+  },
+  {
     name: 'a secret store with scopes',
     files: (folder) => ({
       'a.yaml': yaml('orders', { key: 'secretKeyRef: { name: event-grid, key: accessKey }', more: 'scopes: [shop]' }),
@@ -203,7 +214,7 @@ describe.each(Object.entries(commands))('%s', (command, make) => {
     const made = await make(placed, component)
     if (says) expect(made.text).toMatch(says)
     const taken = command === 'replay' ? names.filter((name) => name === component) : names
-    // A report goes on beside a fault.
-    if (!says || command !== 'check') expect(made.names.toSorted()).toEqual(taken)
+    // The report of a fault has the other components too.
+    if (one.names || command !== 'check') expect(made.names.toSorted()).toEqual(taken)
   })
 })
