@@ -56,7 +56,13 @@ function openDispatcher(
   /** Dispatches a batch of events with these ids; `answers` fills when it is answered. */
   function deliver(
     ids: readonly string[],
-    delivery: { readonly redelivered?: boolean; readonly arrivedAt?: number; readonly gone?: boolean } = {},
+    delivery: {
+      readonly redelivered?: boolean
+      readonly arrivedAt?: number
+      readonly gone?: boolean
+      /** Said in place of the bytes that there are, so that no test has to make 20 MiB. */
+      readonly bytes?: number
+    } = {},
   ) {
     const texts = ids.map((id) => (id === 'invalid' ? '{}' : id === 'brackets' ? bracketEvent(id) : cloudEventText(id)))
     const body = Buffer.from(`[${texts.join()}]`)
@@ -66,7 +72,7 @@ function openDispatcher(
     dispatcher.dispatch({
       members: reading.members,
       metadata: {},
-      bytes: body.length,
+      bytes: delivery.bytes ?? body.length,
       arrivedAt: delivery.arrivedAt ?? clock.now(),
       redelivered: delivery.redelivered ?? false,
       settle(outcomes, onKnown) {
@@ -177,8 +183,7 @@ describe('maxConcurrency', () => {
 
   it('handles a body to its end that has begun, though it is larger than the whole queue', async () => {
     const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
-    const large = 'x'.repeat(17 * 1024 * 1024)
-    const answers = deliver([`${large}1`, `${large}2`])
+    const answers = deliver(['1', '2'], { bytes: 64 * 1024 * 1024 + 1 })
     await calls[0]?.resolve()
     await calls[1]?.resolve()
     expect(answers).toEqual([200])
@@ -186,10 +191,9 @@ describe('maxConcurrency', () => {
 
   it('gives back the room of those who have waited', async () => {
     const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
-    const large = 'x'.repeat(20 * 1024 * 1024)
     deliver(['first'])
     for (const index of [0, 1]) {
-      const answers = deliver([large])
+      const answers = deliver([`${index}`], { bytes: 40 * 1024 * 1024 })
       await calls[index]?.resolve()
       expect(answers).toEqual([])
     }
@@ -207,20 +211,22 @@ describe('maxConcurrency', () => {
   it('bounds the queue in bytes', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])
-    const large = 'x'.repeat(20 * 1024 * 1024)
-    deliver([large])
-    expect(deliver([`${large}2`])).toEqual([503])
+    const rest = 64 * 1024 * 1024 - 300
+    deliver(['1'], { bytes: 1_000 })
+    // Each event counts 300 bytes beside its own.
+    expect(deliver(['2'], { bytes: rest - 1_300 + 1 })).toEqual([503])
     expect(dispatcher.load().waiting).toBe(1)
+    expect(deliver(['3'], { bytes: rest - 1_300 })).toEqual([])
+    expect(dispatcher.load().waiting).toBe(2)
   })
 
   it('counts what tiny events take beside their bytes', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])
-    const ids = Array.from({ length: 5_000 }, (_, index) => String(index))
-    while (deliver(ids).length === 0);
-    // 64 MiB at 300 bytes for each event, and about 100 of its own.
-    expect(dispatcher.load().waiting).toBeGreaterThan(28)
-    expect(dispatcher.load().waiting).toBeLessThan(40)
+    const ids = Array.from({ length: 100 }, (_, index) => String(index))
+    while (deliver(ids, { bytes: 70_000 }).length === 0);
+    // 64 MiB, at 300 bytes for each event beside those of its body.
+    expect(dispatcher.load().waiting).toBe(671)
   })
 
   it('survives a thousand waiting bodies whose handlers end at once', async () => {

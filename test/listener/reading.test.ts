@@ -61,19 +61,27 @@ describe('readEvent', () => {
     expect(readEvent(event)).toEqual({ cloudEvent: { ...common, ...attributes }, contentType: 'application/json' })
   })
 
+  const each = (names: readonly string[], values: readonly unknown[], event: object) =>
+    names.flatMap((name) => values.map((value) => ({ name, value, event: { ...event, [name]: value } })))
+
   it.each([
-    { name: 'null', value: null },
-    { name: 'an array', value: [] },
-    { name: 'a text', value: 'x' },
-    { name: 'an object of neither schema', value: { id: '1' } },
-    { name: 'a specversion that is a number', value: { ...cloudEvent, specversion: 1 } },
-    { name: 'an id that is a number', value: { ...cloudEvent, id: 1 } },
-    { name: 'an empty type', value: { ...cloudEvent, type: '' } },
-    { name: 'data_base64 that is no text', value: { ...cloudEvent, data_base64: {} } },
-    { name: 'an Event Grid id that is empty', value: { ...eventGridEvent, id: '' } },
-    { name: 'an Event Grid subject that is no text', value: { ...eventGridEvent, subject: 1 } },
-    { name: 'an Event Grid type that is no text', value: { ...eventGridEvent, eventType: [] } },
-  ])('says why $name is none', ({ value }) => expect(readEvent(value)).toEqual({ invalid: expect.any(String) }))
+    ...each(['specversion'], [undefined, null, 1, '', '1', '2.0'], cloudEvent),
+    ...each(['id', 'source', 'type'], [undefined, null, '', 7], cloudEvent),
+    ...each(['subject', 'time', 'datacontenttype', 'dataschema', 'data_base64'], [7, {}], cloudEvent),
+    ...each(['id', 'topic', 'eventType'], [undefined, null, '', 7], eventGridEvent),
+    ...each(['subject', 'eventTime'], [undefined, null, 7], eventGridEvent),
+  ])('says that $name is wrong where it is $value', ({ name, event }) =>
+    expect(readEvent(event)).toEqual({ invalid: expect.stringContaining(`its ${name} is `) }),
+  )
+
+  it.each([
+    { value: null, why: /not an object/ },
+    { value: [], why: /not an object/ },
+    { value: 'x', why: /not an object/ },
+    { value: { id: '1' }, why: /neither specversion nor eventType/ },
+  ])('says why $value is no event', ({ value, why }) =>
+    expect(readEvent(value)).toEqual({ invalid: expect.stringMatching(why) }),
+  )
 })
 
 it('judges each member of a body by itself', () => {
