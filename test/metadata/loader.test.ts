@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Binding, BindingError, type Component, loadComponents, parseComponents, Secret } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -221,6 +222,42 @@ describe.each(doors)('$door', ({ read }) => {
     }
     await expect(read(yaml('orders'), { secrets: throwing })).rejects.toBe(outage)
   })
+})
+
+it('gives no component the secret of another store, whatever is given, and in whatever form', async () => {
+  const stores = ['north', 'south'] as const
+  const store = fc.option(fc.constantFrom(...stores, 'unknown'), { nil: undefined })
+  const form = fc.constantFrom('by name', 'by store', 'function')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(store, { minLength: 1, maxLength: 4 }),
+      form,
+      fc.subarray([...stores]),
+      async (named, by, known) => {
+        const own = (one: string | undefined) => (known.some((each) => each === one) ? `key of ${one}` : undefined)
+        const held = Object.fromEntries(known.map((one) => [one, { 'event-grid': { accessKey: own(one) } }]))
+        const [first] = known
+        const given = {
+          'by name': first ? held[first] : {},
+          'by store': { stores: held },
+          function: ({ store: asked }: { store: string | undefined }) => own(asked),
+        }[by]
+        const text = named.map((one, index) => yaml(`c${index}`, one === undefined ? {} : { store: one })).join('---\n')
+        let taken: readonly Component[] = []
+        try {
+          taken = parseComponents(text, { secrets: given ?? {} })
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'METADATA_INVALID' })
+        }
+        for (const { secretStore, properties } of taken) {
+          const key = textOf(properties.accessKey)
+          if (secretStore === undefined) expect(known.length === 1 || by === 'by name').toBe(true)
+          else if (by === 'by name') expect(new Set(taken.flatMap((one) => one.secretStore ?? [])).size).toBe(1)
+          else expect(key).toBe(own(secretStore))
+        }
+      },
+    ),
+  )
 })
 
 describe('loadComponents', () => {
