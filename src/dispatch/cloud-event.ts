@@ -35,11 +35,8 @@ function readCloudEvent(value: UnknownRecord): EventReading {
 
 /** `data` may be null; it is no attribute. */
 function withoutNullAttributes(value: UnknownRecord): UnknownRecord {
-  for (const name in value) {
-    if (value[name] !== null || name === 'data') continue
-    return Object.fromEntries(Object.entries(value).filter(([one, set]) => set !== null || one === 'data'))
-  }
-  return value
+  if (!Object.values(value).includes(null)) return value
+  return Object.fromEntries(Object.entries(value).filter(([name, set]) => set !== null || name === 'data'))
 }
 
 /** For the type checker: {@link readCloudEvent} has checked the rest. */

@@ -82,10 +82,7 @@ export function readDelivery(received: Buffer): DeliveryReading {
   const values: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed]
   if (values.length === 0) return { problem: 'The body holds no event.' }
   return {
-    members: shape.slices.map(({ start, end }, index): DeliveryMember => {
-      const isWhole = start === 0 && end === body.length
-      return readParsedEvent(isWhole ? body : body.subarray(start, end), values[index])
-    }),
+    members: shape.slices.map(({ start, end }, index) => readParsedEvent(body.subarray(start, end), values[index])),
   }
 }
 

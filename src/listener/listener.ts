@@ -27,8 +27,8 @@ export interface ListenerOptions
   readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
-  /** Awaited when all is ready but the port, which another listener may still have. */
-  readonly beforeListening?: (() => Promise<void>) | undefined
+  /** Called before each try to listen: the port may be that of another listener, which can give it up now. */
+  readonly beforeListening?: (() => void) | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
@@ -151,9 +151,11 @@ async function openServer(
 ) {
   try {
     await loadPlugins(app, fastify, plugins)
-    await beforeListening?.()
     const { listenAddress: host, handshakePort: port } = input
-    return await listenOnceLeft(() => listen({ create: createBindable, host, port }))
+    return await listenOnceLeft(() => {
+      beforeListening?.()
+      return listen({ create: createBindable, host, port })
+    })
   } catch (error) {
     await close()
     throw error

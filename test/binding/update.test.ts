@@ -114,6 +114,27 @@ it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fasti
   await world.roundTrip()
 })
 
+it('is unhealthy, and says so, where the former listener cannot come back either, until an update opens one', async () => {
+  let servers = 0
+  const world = await openWorld({
+    binding: {
+      fastify() {
+        servers += 1
+        if (servers === 3) throw new Error('no')
+      },
+    },
+  })
+  await world.init()
+  const handshakePort = String(await listen(createServer(), '::'))
+  expect(await refusal(world.update({ handshakePort }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  expect(world.log.text()).toContain('the former input side could not be opened again: PLUGIN_FAILED')
+  expect(world.binding.address()).toBeUndefined()
+  expect(world.binding.health().input).toMatchObject({ status: 'unhealthy', ready: false })
+  await world.binding.invoke('create', {})
+  await world.update()
+  await world.roundTrip()
+})
+
 it('ends calls under way on the former output side, and takes new ones on the other', async () => {
   const { topic, open } = await startHeldTopic()
   const world = await openWorld()
@@ -170,6 +191,9 @@ it('opens and closes sides, push and pull', async () => {
   await world.roundTrip()
   expect(sides()).toEqual(['push', 'output'])
   await world.update(without(...outputFields))
+  expect(sides()).toEqual(['push', undefined])
+  const taken = String(await listen(createServer(), '::'))
+  expect(await refusal(world.update({ handshakePort: taken }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
   expect(sides()).toEqual(['push', undefined])
   const port = binding.address()?.port
 
@@ -261,6 +285,24 @@ it.each<{ when: string; code: string; update: (world: World) => Promise<unknown>
   const world = await openWorld()
   expect(await refusal(update(world))).toMatchObject({ code })
 })
+
+it.each([{}, { sides: ['input'] as const }])(
+  'ends by close(%j) while it waits for a handler, and opens nothing',
+  async (how) => {
+    const { received, release, hold } = createHold()
+    const world = await openWorld({ binding: { onEvent: hold } })
+    await world.init()
+    await world.binding.invoke('create', {})
+    await received
+    const updated = refusal(world.update({ maxConcurrency: '7' }))
+    await eventually(() => expect(world.binding.health().input?.ready).toBe(false))
+    const closed = world.binding.close(how)
+    release()
+    expect(await updated).toMatchObject({ code: 'CLOSED' })
+    await closed
+    expect([listenings(world), world.handled.length, world.binding.health().input]).toEqual([1, 1, undefined])
+  },
+)
 
 it('follows an init under way, and other updates in the order of the calls', async () => {
   const world = await openWorld()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DeliveryMember, readDelivery } from '../../src/dispatch/read-delivery.ts'
+import { type DeliveryMember, readDelivery, readParsedEvent } from '../../src/dispatch/read-delivery.ts'
 
 const event = (id: string) => ({ specversion: '1.0', id, source: 's', type: 't' })
 const text = (id: string) => JSON.stringify(event(id))
@@ -75,15 +75,16 @@ describe('an event of a delivery', () => {
     expect(new Set(digests).size).toBe(2)
   })
 
-  it('is handed over from its bytes once its parsed form was given away or forgotten', () => {
-    const event = one()
-    const first = event.receive({}, signal).cloudEvent
-    const second = event.receive({}, signal).cloudEvent
-    expect(second).toEqual(first)
-    expect(second).not.toBe(first)
-    const waiting = one()
-    waiting.forgetCloudEvent()
-    expect(waiting.receive({}, signal).cloudEvent).toEqual(first)
+  it('is handed over as it was parsed, and from its bytes once that was given away or forgotten', () => {
+    const parsed = event('1')
+    const [given, forgotten] = [parsed, parsed].map((value) => readParsedEvent(bytes(text('1')), value))
+    if (!given || 'invalid' in given || !forgotten || 'invalid' in forgotten) throw new Error('no event')
+    expect(given.receive({}, signal).cloudEvent).toBe(parsed)
+    forgotten.forgetCloudEvent()
+    for (const { cloudEvent } of [given.receive({}, signal), forgotten.receive({}, signal)]) {
+      expect(cloudEvent).not.toBe(parsed)
+      expect(cloudEvent).toEqual(parsed)
+    }
   })
 
   it('hands over a copy of its bytes, which the handler may change', () => {

@@ -95,14 +95,14 @@ export function createComponentSides(options: ComponentSidesOptions) {
   /**
    * Opens an input side that is not started yet; `undefined` where the metadata configure none.
    *
-   * @param instead takes the place of a `handshakePort` of 0
-   * @param release is called once nothing but the port is missing
+   * @param port of the side before: takes the place of a `handshakePort` of 0
+   * @param release is called each time that nothing but the port is missing; what it throws ends the opening
    */
   // Each side comes with libraries of its own, which take time and memory: only those of the configured sides are loaded.
   async function createInput(
     component: ParsedComponent,
-    instead: number | undefined,
-    release: () => Promise<void>,
+    port: number | undefined,
+    release: () => void,
   ): Promise<Open<InputSide> | undefined> {
     const { input: push, pull } = component.metadata
     warnOfStrayId(component)
@@ -112,14 +112,14 @@ export function createComponentSides(options: ComponentSidesOptions) {
     try {
       if (push) {
         const { createInputSide } = await import('./input-side.ts')
-        const at = { ...push, handshakePort: push.handshakePort || (instead ?? 0) }
+        const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }
         const side = await createInputSide(at, { ...common, fastify, beforeListening: release })
         opened = { side, component }
       } else if (pull) {
         const { createPullSide } = await import('./pull-side.ts')
         opened = { side: await createPullSide(pull, common), component }
       }
-      await release()
+      release()
       return opened
     } catch (error) {
       await opened?.side.close()
@@ -153,21 +153,16 @@ export function createComponentSides(options: ComponentSidesOptions) {
   async function replaceInput(component: ParsedComponent, { subscription = 'background', signal, closed }: Change) {
     const former = input
     const port = former?.side.address()?.port
-    const wanted = component.metadata.input?.handshakePort
-    const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
     const hasLeft = leavePort(port)
     let isReleased = false
-    async function release(): Promise<void> {
+    function release(): void {
+      signal.throwIfAborted()
       if (!former || isReleased) return
-      signal.throwIfAborted()
       isReleased = true
-      const ended = retire(former).finally(hasLeft)
-      if (!isSamePort) return inBackground(ended, () => logger.error('the former input side could not be closed'))
-      await ended
-      signal.throwIfAborted()
+      inBackground(retire(former).finally(hasLeft), () => logger.error('the former input side could not be closed'))
     }
     try {
-      input = await createInput(component, isSamePort ? port : undefined, release)
+      input = await createInput(component, port, release)
       await input?.side.start(subscription, signal)
       signal.throwIfAborted()
     } catch (error) {
@@ -183,8 +178,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
   /** Until it is open, or another update is, health says that there is no listener. */
   async function reopen(former: Open<InputSide>, port: number | undefined, closed: AbortSignal): Promise<void> {
     try {
-      if (port !== undefined) await former.ending
-      input = await createInput(former.component, port, async () => {})
+      input = await createInput(former.component, port, () => closed.throwIfAborted())
       await input?.side.start('background', closed)
       logger.warn('the former input side runs again')
     } catch (error) {
