@@ -80,6 +80,8 @@ spec:
   expect(posts.map(({ path }) => path)).toEqual(['/shop', '/shop'])
   expect(posts.map(({ body }) => JSON.parse(body).data)).toEqual(Array(2).fill({ type: 'order.placed', order: 'one' }))
 
+  // The event subscription is provisioned in the background.
+  await expect.poll(() => host?.bindings.get('shop')?.health().status).toBe('healthy')
   const metrics = await host.metrics()
   for (const line of [
     'deliveries_total{component="shop",status="500"} 1',
