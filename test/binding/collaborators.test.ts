@@ -90,8 +90,9 @@ async function openRenamed(hostname: unknown) {
     const { headers, url = '' } = incoming
     const { resourceManager: address, ca } = emulator.endpoints
     const asked = request(new URL(url, address), { headers: { authorization: headers.authorization }, ca }).end()
-    const [answer]: IncomingMessage[] = await once(asked, 'response')
-    if (!answer) throw new Error('no answer')
+    // The emulator may be closed first.
+    const [answer]: IncomingMessage[] = await once(asked, 'response').catch(() => [])
+    if (!answer) return void outgoing.destroy()
     const text = await readText(answer)
     const renamed = text.replace(/"hostname": ?"[^"]*"/, `"hostname":${JSON.stringify(hostname)}`)
     outgoing.writeHead(answer.statusCode ?? 0, { 'content-type': 'application/json' }).end(renamed)

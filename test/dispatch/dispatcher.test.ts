@@ -60,6 +60,8 @@ function openDispatcher(
       readonly redelivered?: boolean
       readonly arrivedAt?: number
       readonly gone?: boolean
+      /** Gets the call by which the sender is heard, which is otherwise done at once. */
+      readonly hear?: (onKnown: (isTaken: boolean) => void) => void
       /** Said in place of the bytes that there are, so that no test has to make 20 MiB. */
       readonly bytes?: number
     } = {},
@@ -78,7 +80,8 @@ function openDispatcher(
       settle(outcomes, onKnown) {
         const { status } = decideAcknowledgement(outcomes)
         answers.push(status)
-        onKnown(status === 200 && !delivery.gone)
+        if (delivery.hear) delivery.hear(onKnown)
+        else onKnown(status === 200 && !delivery.gone)
       },
     })
     return answers
@@ -363,6 +366,21 @@ describe('a redelivery', () => {
     await calls[0]?.resolve()
     deliver(['1'], again)
     expect(calls).toHaveLength(2)
+  })
+
+  it('has the outcome from before while its sender is not heard, and where the answer was not taken', async () => {
+    const { calls, deliver } = openDispatcher()
+    const tell: ((isTaken: boolean) => void)[] = []
+    for (const id of ['taken', 'lost']) deliver([id], { hear: (onKnown) => void tell.push(onKnown) })
+    for (const call of calls) await call.resolve()
+    expect([deliver(['taken'], again), deliver(['lost'], again)]).toEqual([[200], [200]])
+    expect(calls).toHaveLength(2)
+    tell[0]?.(true)
+    tell[1]?.(false)
+    expect(deliver(['lost'], again)).toEqual([200])
+    expect(calls).toHaveLength(2)
+    expect(deliver(['taken'], again)).toEqual([])
+    expect(calls).toHaveLength(3)
   })
 
   it('remembers 10,000 events, and forgets the oldest beyond', async () => {

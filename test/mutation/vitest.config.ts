@@ -1,4 +1,4 @@
-// The quick tests as one project: the whole configuration would run many of them a second time, for another Node.
+// The tests of the library and the commands as one project. The whole configuration would run many a second time, for another Node.
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import whole from '../../vitest.config.ts'
@@ -15,10 +15,20 @@ class LikeliestFirst extends BaseSequencer {
 }
 
 const { projects = [], ...shared } = whole.test ?? {}
-const [quick] = projects
-if (typeof quick !== 'object' || !('test' in quick)) throw new Error('vitest.config.ts has no project of quick tests')
+const project = (name: string) => {
+  for (const one of projects) if (typeof one === 'object' && 'test' in one && one.test?.name === name) return one.test
+  throw new Error(`vitest.config.ts has no project ${name}`)
+}
+const { include: ofCommands } = project('commands')
+const { exclude, ...quick } = project('tests')
 
 export default defineConfig({
   ...whole,
-  test: { ...shared, ...quick.test, sequence: { sequencer: LikeliestFirst } },
+  test: {
+    ...shared,
+    ...quick,
+    // Not all tests of the commands start a process, where no mutant is.
+    exclude: exclude?.filter((path) => !ofCommands?.includes(path)) ?? [],
+    sequence: { sequencer: LikeliestFirst },
+  },
 })
