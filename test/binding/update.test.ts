@@ -301,6 +301,7 @@ it.each([{}, { sides: ['input'] as const }])(
     expect(await updated).toMatchObject({ code: 'CLOSED' })
     await closed
     expect([listenings(world), world.handled.length, world.binding.health().input]).toEqual([1, 1, undefined])
+    expect(world.log.lines.filter(({ level }) => level === 'error')).toEqual([])
   },
 )
 
