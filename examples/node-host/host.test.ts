@@ -112,6 +112,14 @@ spec:
   expect(new Set(orders)).toEqual(new Set(['one', ...Array(20).keys()]))
   expect(host.bindings.get('shop')).toBe(shop)
 
+  // A component whose type is now another vendor's is another binding.
+  const output =
+    'metadata: [{ name: topicEndpoint, envRef: TOPIC_ENDPOINT }, { name: accessKey, secretKeyRef: { name: accessKey } }]'
+  const [before = ''] = yaml.split('bindings.example.timer')
+  await writeFile(file, `${before}bindings.azure.eventgrid\n  version: v1\n  ${output}\n`)
+  await host.reload()
+  expect(await host.invoke('clock', 'create', 'now')).toMatchObject({ count: '1' })
+
   // A component that is gone is closed.
   await writeFile(file, yaml.slice(0, yaml.indexOf('---')))
   await host.reload()

@@ -35,12 +35,11 @@ export interface Host {
 export async function startHost({ app, plugins, components, load: options }: HostOptions): Promise<Host> {
   const byType = new Map(plugins.flatMap((plugin) => plugin.types.map((type) => [type.toLowerCase(), plugin] as const)))
   const bindings = new Map<string, BindingComponent>()
+  const makers = new WeakMap<BindingComponent, ComponentDescriptor>()
   const metrics = createMetrics(bindings)
 
-  function create({ name, type }: Component): BindingComponent {
-    const plugin = byType.get(type.toLowerCase())
-    if (!plugin) throw new Error(`no plugin is registered for ${type}`)
-    return plugin.create({
+  const create = (name: string, plugin: ComponentDescriptor): BindingComponent =>
+    plugin.create({
       logger: console,
       // The application's answer decides: 2xx acknowledges, anything else has the event redelivered.
       onEvent: ({ data, contentType, signal }) =>
@@ -50,19 +49,22 @@ export async function startHost({ app, plugins, components, load: options }: Hos
           if (!answer.ok) throw new Error(`the application answered ${answer.status}`)
         }),
     })
-  }
 
   async function open(definition: Component): Promise<void> {
-    const running = bindings.get(definition.name)
-    if (running) return running.update(definition)
-    const binding = create(definition)
-    bindings.set(definition.name, binding)
-    try {
-      await binding.init(definition, { subscription: 'background' })
-    } catch (error) {
-      bindings.delete(definition.name)
-      throw error
-    }
+    const { name, type } = definition
+    const plugin = byType.get(type.toLowerCase())
+    if (!plugin) throw new Error(`no plugin is registered for ${type}`)
+    const former = bindings.get(name)
+    if (former && makers.get(former) === plugin) return former.update(definition)
+    // New, or its type is now another vendor's.
+    const binding = create(name, plugin)
+    makers.set(binding, plugin)
+    bindings.set(name, binding)
+    const init = binding.init(definition, { subscription: 'background' })
+    const [opened] = await Promise.allSettled([init, former?.close()])
+    if (opened.status === 'fulfilled') return
+    bindings.delete(name)
+    throw opened.reason
   }
 
   async function load(): Promise<void> {

@@ -33,7 +33,8 @@ export interface ReceivedEvent<Data = unknown> {
    * The event's own bytes (JSON): in a batch the exact slice of the body, never serialised anew. A handler may change them. A small Buffer
    * shares memory with others, as always in Node, so it cannot be transferred to another thread: post a copy.
    */
-  readonly data: Buffer
+  // Not any Buffer: a browser's types of `fetch` take none that may be shared with another thread.
+  readonly data: Buffer<ArrayBuffer>
   /** `application/cloudevents+json`, or `application/json` for the Event Grid schema. */
   readonly contentType: string
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */

@@ -27,6 +27,8 @@ declare const takesText: (text: string) => void
 const binding = new Binding({
   onEvent: async ({ cloudEvent, metadata, signal }) => [cloudEvent.type, metadata, signal.aborted],
 })
+// Its bytes are a body of `fetch`, also by the types of a browser, which a compiler without the option `lib` has.
+binding.read(({ data, signal }) => fetch('http://127.0.0.1:3000/orders', { method: 'POST', body: data, signal }))
 
 await binding.init({ tenantId: 'x', azureClientId: 'y', handshakePort: '9000', clientSecret: process.env.SECRET })
 await binding.init({ name: 'orders', properties: { topicEndpoint: 'https://orders.example.com', accessKey: 'k' } })
