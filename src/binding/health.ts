@@ -115,7 +115,7 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   const { answered = {}, strangers = {}, unaccepted = {} } = facts.listener ?? {}
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
-  if (draining) reasons.push('the listener is closing')
+  else if (draining) reasons.push('the listener is closing')
   const down = reasons.length > 0
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
