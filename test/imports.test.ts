@@ -157,6 +157,15 @@ it('lets nothing in src import a front door', () => {
   expect(own.filter(({ target }) => target === 'index.ts')).toEqual([])
 })
 
+it('has run and serve reach a component as every host does: by the descriptor and its types', () => {
+  const exported = ['binding/component.ts', 'binding/binding-component.ts', 'binding/health.ts']
+  const doors = ['sidecar/host', 'sidecar/pluggable']
+  const wrong = own.filter(
+    ({ room, target }) => doors.includes(room) && roomOf(target) === 'binding' && !exported.includes(target),
+  )
+  expect(wrong).toEqual([])
+})
+
 it('keeps each outside package in the rooms that are made for it', () => {
   const wrong = imports.filter(({ room, target }) =>
     Object.entries(packageRooms).some(

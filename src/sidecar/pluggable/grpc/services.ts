@@ -1,7 +1,7 @@
 // GRPC `InputBinding` (`Init`, the `Read` stream of events and acknowledgements) and `OutputBinding` (`Invoke`, its
 // cancellation, `ListOperations`).
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import { operations } from '../../../binding/sides/component-sides.ts'
+import { component } from '../../../binding/component.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import type { Side } from '../../../metadata/fields/field-entry.ts'
@@ -61,7 +61,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
       },
       ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
     ),
-    ListOperations: unary(logger, async () => ({ operations })),
+    ListOperations: unary(logger, async () => ({ operations: component.create().operations() })),
     Ping: unary(logger, async () => ({})),
   }
 }
