@@ -81,6 +81,8 @@ export function createDispatcher(options: DispatcherOptions) {
   const running: Call[] = []
   const known = createKnownOutcomes(options.maxKnownOutcomes)
   let unsettled = 0
+  /** Redeliveries among them. */
+  let redeliveries = 0
   let stopped = false
   let idle: PromiseWithResolvers<void> | undefined
 
@@ -229,7 +231,11 @@ export function createDispatcher(options: DispatcherOptions) {
     work.toBegin.length = 0
     work.cancelTimeout?.()
     unsettled--
-    known.settle(delivery.members, outcomes, (onKnown) => delivery.settle(outcomes, onKnown))
+    if (delivery.redelivered) redeliveries--
+    // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
+    known.settle(delivery.members, outcomes, (onKnown) =>
+      delivery.settle(outcomes, (isTaken) => onKnown(isTaken && redeliveries === 0)),
+    )
     checkIdle()
   }
 
@@ -255,6 +261,7 @@ export function createDispatcher(options: DispatcherOptions) {
         context: undefined,
       }
       unsettled++
+      if (delivery.redelivered) redeliveries++
       if (work.expiresAt > now()) proceed(work)
       else expire(work)
       if (work.state !== 'settled') work.cancelTimeout = clock.setTimer(work.expiresAt - now(), () => expire(work))

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
-import { expect, it } from 'vitest'
-import { parseComponents } from '../../src/index.ts'
-import { startHeldTopic } from '../publisher/scripted-topic.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { Binding, parseComponents } from '../../src/index.ts'
+import { type Answer, createGate, startTopic } from '../publisher/scripted-topic.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { listen } from '../support/listen.ts'
@@ -135,18 +136,38 @@ it('is unhealthy, and says so, where the former listener cannot come back either
   await world.roundTrip()
 })
 
-it('ends calls under way on the former output side, and takes new ones on the other', async () => {
-  const { topic, open } = await startHeldTopic()
-  const world = await openWorld()
-  await world.init({ topicEndpoint: topic.endpoint })
-  const first = world.binding.invoke('create', {})
-  await topic.arrived(1)
-  await world.update()
-  await world.roundTrip()
-  open()
-  expect((await first).ids).toHaveLength(1)
-  expect(topic.requests).toHaveLength(1)
-})
+it.each<{ topic: string; first?: Answer }>([
+  { topic: 'is slow' },
+  { topic: 'throttles', first: { status: 429, headers: { 'retry-after': '15' } } },
+])(
+  'ends calls under way on the former output side, though its topic $topic, and takes new ones on the other',
+  async ({ first }) => {
+    const gate = createGate()
+    const topic = await startTopic(({ index }) => (index > 0 ? { status: 200 } : (first ?? gate)))
+    const log = captureLog()
+    const binding = new Binding({ logger: log })
+    onTestFinished(() => binding.close())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const fields = { topicEndpoint: topic.endpoint, accessKey: 'Zm9ybWVy' }
+    await binding.init(fields)
+    const create = async (id: string) => (await binding.invoke('create', {}, { metadata: { id } })).ids
+    const calls = [create('under way'), create('queued')]
+    await topic.arrived(1)
+    while (first && !log.text().includes('sending it again')) await new Promise(setImmediate)
+    await binding.update({ ...fields, accessKey: 'b3RoZXI=' })
+    expect(await create('new')).toEqual(['new'])
+    // Longer than a close waits.
+    vi.advanceTimersByTime(20_000)
+    vi.useRealTimers()
+    gate.open()
+    expect(await Promise.all(calls)).toEqual([['under way'], ['queued']])
+    const taken = topic.requests.filter(({ index }) => index > 0 || !first)
+    const keys = taken.flatMap(({ events, headers }) => events.map(({ id }) => [id, headers['aeg-sas-key']]))
+    expect(Object.fromEntries(keys)).toEqual({ 'under way': 'Zm9ybWVy', queued: 'Zm9ybWVy', new: 'b3RoZXI=' })
+    expect(keys).toHaveLength(3)
+  },
+)
 
 it('waits for the handler of an event, which may publish, and answers other deliveries 503 meanwhile', async () => {
   const { received, release, hold } = createHold()

@@ -18,6 +18,8 @@ export interface Body {
   status: Acknowledgement['status'] | undefined
   /** A 200 reached the sender. */
   acknowledged: boolean
+  /** The bodies that were open when it was answered. */
+  openThen: readonly Body[]
 }
 
 /** One call of the handler. */
@@ -54,15 +56,15 @@ export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) 
   /** After the time of its body a call may end as it likes: the event is not handled. */
   const isLate = (run: Run) => run.end !== undefined && run.endedAt >= run.body.expiresAt
 
-  /** It has a final outcome that the sender does not know, so it is delivered again. */
-  const settled = (text: string) =>
+  /** It has a final outcome that the sender did not know when it delivered this body. */
+  const settled = (text: string, body: Body) =>
     runs.some(
       (run) =>
         run.text === text &&
         (run.end === 'resolved' || run.end === 'rejected') &&
         !isLate(run) &&
         run.body.status !== undefined &&
-        !run.body.acknowledged,
+        (!run.body.acknowledged || run.body.openThen.includes(body)),
     )
 
   /** How an event of a body may have ended: as its own call did, or, for a redelivery without one, as that of an earlier delivery. */
@@ -106,7 +108,7 @@ export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) 
       if (body.redelivered) {
         const joinable = open().some((other) => other.text === run.text && now() - other.body.arrivedAt < joinForMs)
         expect(!joinable, 'a redelivered event began while it still ran')
-        expect(!settled(run.text), 'a redelivered event began that was settled')
+        expect(!settled(run.text, body), 'a redelivered event began that was settled')
       }
       body.runs.set(index, run)
       runs.push(run)
@@ -121,6 +123,7 @@ export function createLedger({ maxConcurrency, now, joinForMs }: LedgerOptions) 
       judge(body, status)
       body.status = status
       body.acknowledged = status === 200 && !body.gone
+      body.openThen = unanswered()
       return !body.gone
     },
     drain: () => (draining = true),

@@ -130,6 +130,7 @@ function open(maxConcurrency: number) {
       gone,
       status: undefined,
       acknowledged: false,
+      openThen: [],
     }
     ledger.deliver(body)
     const metadata = { body: String(origin.size) }

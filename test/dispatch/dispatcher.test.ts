@@ -315,6 +315,26 @@ describe('a redelivery', () => {
     expect([second, third]).toEqual([[200], [200]])
   })
 
+  it('that waits for a call that hangs is not handled anew where another was and is acknowledged', async () => {
+    const { clock, calls, deliver } = openDispatcher()
+    deliver(['1'])
+    clock.advance(99_999)
+    const joined = deliver(['1'], again)
+    clock.advance(1)
+    const anew = deliver(['1'], again)
+    await calls[1]?.resolve()
+    await calls[0]?.resolve()
+    expect([joined, anew, calls.length]).toEqual([[200], [200], 2])
+  })
+
+  it('that waits for a free call is not handled anew where another was and is acknowledged', async () => {
+    const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 1 })
+    const answers = [deliver(['0']), deliver(['1'], again), deliver(['2']), deliver(['1'], again)]
+    for (const place of [0, 1, 2]) await calls[place]?.resolve()
+    expect(answers).toEqual([[200], [200], [200], [200]])
+    expect(handled()).toEqual(['0', '1', '2'])
+  })
+
   it('of another event is not taken for one whose bytes were overwritten by those of the other', async () => {
     const { calls, deliver } = openDispatcher()
     deliver(['1'], { gone: true })
@@ -362,10 +382,11 @@ describe('a redelivery', () => {
 
   it('of an event that was acknowledged runs it, for nothing is kept of it', async () => {
     const { calls, deliver } = openDispatcher()
-    deliver(['1'])
-    await calls[0]?.resolve()
-    deliver(['1'], again)
-    expect(calls).toHaveLength(2)
+    for (const place of [0, 1, 2]) {
+      deliver(['1'], place > 0 ? again : {})
+      await calls[place]?.resolve()
+    }
+    expect(calls).toHaveLength(3)
   })
 
   it('has the outcome from before while its sender is not heard, and where the answer was not taken', async () => {

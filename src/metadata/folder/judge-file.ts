@@ -10,7 +10,6 @@ import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../
 import { type Environment, resolveEntries } from '../component/component-properties.ts'
 import type { SecretKeyRef } from '../component/secret-reference.ts'
 import type { Side } from '../fields/field-entry.ts'
-import { findField } from '../fields/find-field.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { describeIssue } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
@@ -24,8 +23,6 @@ export interface LoadedComponent {
   readonly metadata: ParsedMetadata
   /** A hash of type, version and values: equal for components that are equal. */
   readonly fingerprint: string
-  /** The same without the fields that the output side alone reads. */
-  readonly inputFingerprint: string
 }
 
 /** A component that is taken, valid or not. */
@@ -147,7 +144,7 @@ function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: Judg
   }
   const judged = { component, entries, issues: own, faults }
   if (faults.length > 0 || !reading.metadata) return judged
-  return { ...judged, loaded: { component, metadata: reading.metadata, ...fingerprints(component) } }
+  return { ...judged, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
 }
 
 function readFields(entries: readonly PropertyEntry[], componentName: string, options: JudgeOptions) {
@@ -174,13 +171,11 @@ function ofAnother(entries: readonly PropertyEntry[]) {
   return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues }
 }
 
-function fingerprints({ type, version, properties }: Component) {
+function fingerprintOf({ type, version, properties }: Component) {
   const texts = Object.entries(properties).map(
     ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
   )
-  const fingerprintOf = (values: unknown) => hash('sha256', JSON.stringify([type, version, values]))
-  const ofInput = texts.filter(([key]) => findField(key)?.sides.includes('input') !== false)
-  return { fingerprint: fingerprintOf(texts), inputFingerprint: fingerprintOf(ofInput) }
+  return hash('sha256', JSON.stringify([type, version, texts]))
 }
 
 const isOneOf = (types: readonly string[], type: string) =>
