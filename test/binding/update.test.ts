@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
-import { parseComponents } from '../../src/index.ts'
+import { type EventHandler, parseComponents } from '../../src/index.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -292,6 +292,37 @@ it('leaves a port to another component whose call comes at the same time, in any
   await over
   expect(one.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(ids)
   await third.roundTrip()
+})
+
+it('keeps its port from another component whose call comes at the same time, in any order', async () => {
+  const { received, release, hold } = createHold()
+  let held: AbortSignal | undefined
+  const onEvent: EventHandler = ({ signal }) => {
+    held ??= signal
+    return hold()
+  }
+  const [one, other] = [await openWorld(), await openWorld({ binding: { onEvent } })]
+  const [a, b] = [String(await freePort()), String(await freePort())]
+  await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
+  for (const maxConcurrency of ['7', '8', '9', '10']) {
+    const calls = [() => one.update({ handshakePort: b }), () => other.update({ handshakePort: b, maxConcurrency })]
+    const isReversed = maxConcurrency === '8'
+    const outcomes = await Promise.allSettled((isReversed ? calls.toReversed() : calls).map((call) => call()))
+    const [greedy, keeping] = isReversed ? outcomes.toReversed() : outcomes
+    expect(greedy).toMatchObject({ reason: { code: 'PORT_UNAVAILABLE' } })
+    expect(keeping).toMatchObject({ status: 'fulfilled' })
+    expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([a, b])
+  }
+  await other.binding.invoke('create', {})
+  await received
+  const waiting = other.update({ handshakePort: b })
+  expect(await refusal(one.update({ handshakePort: b }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  // It did not wait for the handler of the other.
+  expect(held?.aborted).toBe(false)
+  release()
+  await waiting
+  await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
+  await Promise.all([one.roundTrip(), other.roundTrip()])
 })
 
 it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {

@@ -14,6 +14,18 @@ export function leavePort(port: number | undefined): () => void {
   }
 }
 
+const kept = new Map<number, symbol>()
+
+/** Keeps a port for its owner, who closes it and opens it anew: nobody else gets it in between. The function that it returns ends that. */
+export function keepPort(port: number | undefined, owner: symbol): () => void {
+  if (port === undefined) return () => {}
+  kept.set(port, owner)
+  return () => void kept.delete(port)
+}
+
+/** Whether another component keeps the port. */
+export const isKept = (port: number, owner: symbol | undefined): boolean => (kept.get(port) ?? owner) !== owner
+
 /** Listens on a port; once more when it is left, where another component is about to do so. */
 export async function listenOnceLeft<T>(listen: () => Promise<T>): Promise<T> {
   for (;;) {
