@@ -1,4 +1,6 @@
 import { createServer } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { type EventHandler, parseComponents } from '../../src/index.ts'
 import { startHeldTopic } from '../publisher/scripted-topic.ts'
@@ -356,6 +358,21 @@ ${lines.join('\n')}`,
   expect(world.log.text()).not.toContain(accessKey)
   await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
   expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
+})
+
+it('lets go of the input sides that were replaced', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const servers: WeakRef<object>[] = []
+  const world = await openWorld({ binding: { fastify: (app) => void servers.push(new WeakRef(app)) } })
+  await world.init()
+  for (const maxConcurrency of ['7', '8', '9', '10']) await world.update({ maxConcurrency })
+  await eventually(() => {
+    collect()
+    // The one that was replaced last may be in use by what has not ended.
+    expect(servers.map((one) => one.deref() !== undefined).slice(0, 3)).toEqual([false, false, false])
+  })
+  expect(servers).toHaveLength(5)
 })
 
 it('closes one side alone, which an update opens again', async () => {

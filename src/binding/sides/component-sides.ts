@@ -152,7 +152,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
    * can't be opened, the former one is opened again.
    */
   async function replaceInput(component: ParsedComponent, { subscription = 'background', signal, closed }: Change) {
-    const former = input
+    let former = input
     const port = former?.side.address()?.port
     const wanted = component.metadata.input?.handshakePort
     const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
@@ -181,6 +181,8 @@ export function createComponentSides(options: ComponentSidesOptions) {
     } finally {
       endKeeping()
       if (!isReleased) hasLeft()
+      // The new side keeps `release`: each side would keep all those before it.
+      former = undefined
     }
   }
 
