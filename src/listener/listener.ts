@@ -10,8 +10,8 @@ import { createGate, type GateOptions } from './admit/judge-request.ts'
 import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { listen, refuseWithoutCodeGeneration } from './http/listen.ts'
-import { listenOnceLeft } from './http/port-handover.ts'
+import { listen, portInUse, refuseWithoutCodeGeneration } from './http/listen.ts'
+import { isKept, listenOnceLeft } from './http/port-handover.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -29,6 +29,8 @@ export interface ListenerOptions
   readonly fastify?: FastifyHook | undefined
   /** Called before each try to listen: the port may be that of another listener, which can give it up now. */
   readonly beforeListening?: (() => void) | undefined
+  /** Whose the port is while `keepPort` keeps it. */
+  readonly portOwner?: symbol | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
@@ -146,13 +148,14 @@ function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
 /** Loads the plugins and listens; closes the server if that fails, because the host's plugins may hold resources. */
 async function openServer(
   { app, createBindable, close }: ReturnType<typeof createServer>,
-  { input, fastify, beforeListening }: ListenerOptions,
+  { input, fastify, beforeListening, portOwner }: ListenerOptions,
   plugins: readonly FastifyPluginAsync[],
 ) {
   try {
     await loadPlugins(app, fastify, plugins)
     const { listenAddress: host, handshakePort: port } = input
-    return await listenOnceLeft(() => {
+    return await listenOnceLeft(port, portOwner, async () => {
+      if (isKept(port, portOwner)) throw portInUse(host, port)
       beforeListening?.()
       return listen({ create: createBindable, host, port })
     })

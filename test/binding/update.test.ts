@@ -1,6 +1,8 @@
 import { createServer } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { Binding, parseComponents } from '../../src/index.ts'
+import { Binding, type EventHandler, parseComponents } from '../../src/index.ts'
 import { type Answer, createGate, startTopic } from '../publisher/scripted-topic.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { eventually } from '../support/eventually.ts'
@@ -358,6 +360,37 @@ it('leaves a port to another component whose call comes at the same time, in any
   await third.roundTrip()
 })
 
+it('keeps its port from another component whose call comes at the same time, in any order', async () => {
+  const { received, release, hold } = createHold()
+  let held: AbortSignal | undefined
+  const onEvent: EventHandler = ({ signal }) => {
+    held ??= signal
+    return hold()
+  }
+  const [one, other] = [await openWorld(), await openWorld({ binding: { onEvent } })]
+  const [a, b] = [String(await freePort()), String(await freePort())]
+  await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
+  for (const maxConcurrency of ['7', '8', '9', '10']) {
+    const calls = [() => one.update({ handshakePort: b }), () => other.update({ handshakePort: b, maxConcurrency })]
+    const isReversed = maxConcurrency === '8'
+    const outcomes = await Promise.allSettled((isReversed ? calls.toReversed() : calls).map((call) => call()))
+    const [greedy, keeping] = isReversed ? outcomes.toReversed() : outcomes
+    expect(greedy).toMatchObject({ reason: { code: 'PORT_UNAVAILABLE' } })
+    expect(keeping).toMatchObject({ status: 'fulfilled' })
+    expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([a, b])
+  }
+  await other.binding.invoke('create', {})
+  await received
+  const waiting = other.update({ handshakePort: b })
+  expect(await refusal(one.update({ handshakePort: b }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  // It did not wait for the handler of the other.
+  expect(held?.aborted).toBe(false)
+  release()
+  await waiting
+  await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
+  await Promise.all([one.roundTrip(), other.roundTrip()])
+})
+
 it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {
   const accessKey = Buffer.from('the key that came later').toString('base64')
   const world = await openWorld({
@@ -389,6 +422,21 @@ ${lines.join('\n')}`,
   expect(world.log.text()).not.toContain(accessKey)
   await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
   expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
+})
+
+it('lets go of the input sides that were replaced', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const servers: WeakRef<object>[] = []
+  const world = await openWorld({ binding: { fastify: (app) => void servers.push(new WeakRef(app)) } })
+  await world.init()
+  for (const maxConcurrency of ['7', '8', '9', '10']) await world.update({ maxConcurrency })
+  await eventually(() => {
+    collect()
+    // The one that was replaced last may be in use by what has not ended.
+    expect(servers.map((one) => one.deref() !== undefined).slice(0, 3)).toEqual([false, false, false])
+  })
+  expect(servers).toHaveLength(5)
 })
 
 it('closes one side alone, which an update opens again', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Binding, BindingError, type Component, loadComponents, parseComponents, Secret } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -215,6 +215,12 @@ describe.each(doors)('$door', ({ read }) => {
     await expect(read(yaml('orders'), options)).rejects.toThrow(TypeError)
   })
 
+  it('asks the function secrets once for each reference', async () => {
+    const secrets = vi.fn(() => 'key')
+    await read(`${yaml('alpha')}---\n${yaml('beta')}`, { secrets })
+    expect(secrets).toHaveBeenCalledOnce()
+  })
+
   it('passes on what the function secrets throws', async () => {
     const outage = new Error('the vault is away')
     const throwing = () => {
@@ -353,8 +359,13 @@ describe('loadComponents', () => {
   })
 })
 
-it('says to whoever hands an asynchronous function to parseComponents what takes it', () => {
-  const parse = () => Reflect.apply(parseComponents, undefined, [yaml('orders'), { secrets: async () => 'key' }])
-  expect(parse).toThrow(TypeError)
-  expect(parse).toThrow('loadComponents')
-})
+it.each([async () => 'key', () => Promise.reject(new Error('the vault is away'))])(
+  'says to whoever hands an asynchronous function to parseComponents what takes it: %s',
+  async (secrets) => {
+    const parse = () => Reflect.apply(parseComponents, undefined, [yaml('orders'), { secrets }])
+    expect(parse).toThrow(TypeError)
+    expect(parse).toThrow('loadComponents')
+    // A rejection that nobody handles would end the process: the runner fails by it.
+    await new Promise(setImmediate)
+  },
+)

@@ -5,7 +5,7 @@ import { BindingError } from '../../core/errors.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { type Logger, unfailing } from '../../core/logger.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
-import { leavePort } from '../../listener/http/port-handover.ts'
+import { keepPort, leavePort } from '../../listener/http/port-handover.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
@@ -69,6 +69,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
   /** Aborts the changes under way; each `close` does. */
   let closing = new AbortController()
   const inTurn = createTurns()
+  const portOwner = Symbol('a component')
   let handler: EventHandler | undefined
   let input: Open<InputSide> | undefined
   let output: Open<OutputSide> | undefined
@@ -113,7 +114,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
       if (push) {
         const { createInputSide } = await import('./input-side.ts')
         const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }
-        const side = await createInputSide(at, { ...common, fastify, beforeListening: release })
+        const side = await createInputSide(at, { ...common, fastify, beforeListening: release, portOwner })
         opened = { side, component }
       } else if (pull) {
         const { createPullSide } = await import('./pull-side.ts')
@@ -151,9 +152,13 @@ export function createComponentSides(options: ComponentSidesOptions) {
    * can't be opened, the former one is opened again.
    */
   async function replaceInput(component: ParsedComponent, { subscription = 'background', signal, closed }: Change) {
-    const former = input
+    let former = input
     const port = former?.side.address()?.port
-    const hasLeft = leavePort(port)
+    const wanted = component.metadata.input?.handshakePort
+    const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
+    const held = former?.hasEnded ? undefined : port
+    const hasLeft = leavePort(held)
+    const endKeeping = keepPort(isSamePort ? held : undefined, portOwner)
     let isReleased = false
     function release(): void {
       signal.throwIfAborted()
@@ -171,7 +176,10 @@ export function createComponentSides(options: ComponentSidesOptions) {
       if (former && isReleased && !closed.aborted) await reopen(former, port, closed)
       throw locateError(error, placesOf(component.source, 'input'))
     } finally {
+      endKeeping()
       if (!isReleased) hasLeft()
+      // The new side keeps `release`: each side would keep all those before it.
+      former = undefined
     }
   }
 

@@ -23,9 +23,9 @@ export interface InputSide {
 /** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
 export async function createInputSide(
   input: InputMetadata,
-  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening'>,
+  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening' | 'portOwner'>,
 ): Promise<InputSide> {
-  const { endpoints, logger, secrets, handler, fastify, beforeListening } = options
+  const { endpoints, logger, secrets, handler, fastify, beforeListening, portOwner } = options
 
   let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
@@ -62,7 +62,7 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, secrets, handler, fastify, beforeListening },
+    ...{ input, endpoints, logger, secrets, handler, fastify, beforeListening, portOwner },
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     mayBeRouted: () => keeper?.isReady() ?? true,

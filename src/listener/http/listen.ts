@@ -71,6 +71,10 @@ export async function listen({ create, host, port, lookup = allAddresses }: List
   throw portUnavailable(refusal, candidate, port)
 }
 
+/** The error of a port that another component of the process keeps. */
+export const portInUse = (host: string | undefined, port: number): BindingError =>
+  portUnavailable(Object.assign(new Error('another component keeps it'), { code: 'EADDRINUSE' }), host ?? '::', port)
+
 /** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
 export function refuseWithoutCodeGeneration(port: number): void {
   const complaint = complaintAboutCodeGeneration()

@@ -14,20 +14,28 @@ export function leavePort(port: number | undefined): () => void {
   }
 }
 
-/** Listens on a port; once more when it is left, where another component is about to do so. */
-export async function listenOnceLeft<T>(listen: () => Promise<T>): Promise<T> {
+const kept = new Map<number, symbol>()
+
+/** Keeps a port for its owner, who closes it and opens it anew: nobody else gets it in between. The function that it returns ends that. */
+export function keepPort(port: number | undefined, owner: symbol): () => void {
+  if (port === undefined) return () => {}
+  kept.set(port, owner)
+  return () => void kept.delete(port)
+}
+
+/** Whether another component keeps the port. */
+export const isKept = (port: number, owner: symbol | undefined): boolean => (kept.get(port) ?? owner) !== owner
+
+/** Listens on a port; once more when it is left, where another component is about to do so and does not keep it. */
+export async function listenOnceLeft<T>(port: number, owner: symbol | undefined, listen: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await listen()
     } catch (error) {
-      const left = leavingOf(error)
-      if (!left) throw error
+      const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
+      const left = leaving.get(port)
+      if (!isBusy || error.details.reason !== 'EADDRINUSE' || isKept(port, owner) || !left) throw error
       await left
     }
   }
-}
-
-function leavingOf(error: unknown): Promise<void> | undefined {
-  const isPort = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
-  return isPort && error.details.reason === 'EADDRINUSE' ? leaving.get(error.details.port ?? 0) : undefined
 }

@@ -37,6 +37,9 @@ const isRecordOfRecords = (value: Secrets): value is SecretsByStore['stores'] =>
 /** What a function of the caller's gave for a reference. Its own error is passed on as it is. */
 export function checkAnswer(answer: unknown): string | undefined {
   if (answer === undefined || answer === null || typeof answer === 'string') return answer ?? undefined
-  const fix = answer instanceof Promise ? ': loadComponents takes a function that gives a promise' : ''
+  const isPromise = answer instanceof Promise
+  // Nobody awaits it any more: its failure must not end the process.
+  if (isPromise) answer.catch(() => {})
+  const fix = isPromise ? ': loadComponents takes a function that gives a promise' : ''
   throw new TypeError(`the function secrets must give a text or undefined${fix}`)
 }

@@ -96,8 +96,7 @@ export async function loadComponents(
   const answers = await Promise.all(
     references.map(async (one) => [keyOf(one), checkAnswer(await secrets(one))] as const),
   )
-  const known = new Map(answers)
-  return componentsOf(files, { kind: 'function', ask: (one) => known.get(keyOf(one)) }, { ...options, issues })
+  return componentsOf(files, known(answers), { ...options, issues })
 }
 
 /**
@@ -108,12 +107,18 @@ export async function loadComponents(
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
   if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
   checkValues('the options of parseComponents', options, { file: isText, ...loadOptions })
-  const { file = '<text>', secrets = {} } = options
-  const given: GivenSecrets =
-    typeof secrets === 'function'
-      ? { kind: 'function', ask: (reference) => checkAnswer(secrets(reference)) }
-      : sortRecord(secrets)
-  return componentsOf(new Map([[file, readComponentFile(yamlText, file)]]), given, options)
+  const { file = '<text>', secrets = {}, appId, types = componentTypes } = options
+  const files = new Map([[file, readComponentFile(yamlText, file)]])
+  if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options)
+  const references = referencesOf(takenDrafts(files, { types, appId }))
+  const answers = references.map((one) => [keyOf(one), checkAnswer(secrets(one))] as const)
+  return componentsOf(files, known(answers), options)
+}
+
+/** What the caller's function answered, by the key of the reference. */
+function known(answers: readonly (readonly [string, string | undefined])[]): GivenSecrets {
+  const byKey = new Map(answers)
+  return { kind: 'function', ask: (one) => byKey.get(keyOf(one)) }
 }
 
 function componentsOf(

@@ -52,7 +52,14 @@ export function createInstance(options: InstanceOptions) {
     return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
   }
 
+  /** An `init` may have waited for another one, or for a port, while the component was closed. */
+  function refuseWhenClosed(): void {
+    if (isClosed)
+      throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
+  }
+
   async function init(side: Side, properties: Texts): Promise<void> {
+    refuseWhenClosed()
     // In the words of a sidecar, and without a free port: who routes to it could not know which.
     const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
     const { input: push, pull } = metadata
@@ -70,6 +77,7 @@ export function createInstance(options: InstanceOptions) {
     } catch (error) {
       const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
       if (!isBusy || !push || !(await freePort(push.handshakePort, name))) throw error
+      refuseWhenClosed()
       await open()
     }
     isRunning = true
@@ -101,8 +109,6 @@ export function createInstance(options: InstanceOptions) {
      * @throws BindingError of `Binding.init` and `update`, and then a running side goes on; CLOSED after `close`
      */
     async init(side: Side, properties: Texts): Promise<void> {
-      if (isClosed)
-        throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
       runningInits++
       try {
         await inTurn(() => init(side, properties))

@@ -51,6 +51,17 @@ it('refuses Init and Invoke once it is over with a side', async () => {
   await eventually(() => expect(host.ping('input')).rejects.toMatchObject({ code: status.UNAVAILABLE }))
 })
 
+it('opens no listener for an Init that waits for another one', async () => {
+  const { fields, port } = await openComponent()
+  const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
+  const { init } = instances.obtain('orders')
+  const inits = ['7', '8', '9'].map((maxConcurrency) => init('input', { ...fields, maxConcurrency }))
+  const outcomes = Promise.allSettled(inits)
+  await instances.close()
+  expect(await outcomes).toMatchObject(inits.map(() => ({ reason: { code: 'CLOSED' } })))
+  await expect(fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' })).rejects.toThrow()
+})
+
 it('is over only when a replaced output side has published what it had', async () => {
   const { topic, open } = await startHeldTopic()
   const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
