@@ -132,7 +132,7 @@ withDaprd('a hot-reloaded YAML takes effect under load, on the same port, and no
   await publish(ids('a', 200))
   await app.received('POST', 20)
   write({ includedEventTypes: 't,u' })
-  await serving.line(/the metadata of the input side changed/)
+  await serving.line(/the input side starts anew/)
   await eventually(() => expect(serving.lines.filter((line) => line.includes('listening for')).length).toBe(2))
   await publish(ids('b', 20))
   await emulator.settled()
