@@ -64,6 +64,7 @@ it.each([
 ])('ends at every stage by $means, and the process exits by itself', async ({ means, code }) => {
   const child = fork(join(import.meta.dirname, 'stages-process.ts'), [means], {
     execArgv: ['--unhandled-rejections=strict', '--throw-deprecation'],
+    silent: true,
   })
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))

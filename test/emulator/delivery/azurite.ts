@@ -34,12 +34,13 @@ export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<
     [fileURLToPath(script), ...options, '--disableTelemetry', '--skipApiVersionCheck'],
     {
       cwd: folder,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      // None of its streams is the worker's own: vitest waits for whoever holds these.
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
   )
   const ended = new Promise<void>((resolve) => azurite.once('exit', () => resolve()))
   onTestFinished(async () => {
-    azurite.kill()
+    azurite.kill('SIGKILL')
     await ended
     await rm(folder, { recursive: true, force: true })
   })

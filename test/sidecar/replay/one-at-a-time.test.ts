@@ -143,8 +143,8 @@ it('ends with 130 at SIGINT while it looks whether one elsewhere still runs', as
 
 it('lets one of several processes take over, when they start at once', async () => {
   const { dead, at } = await openReplay()
-  const processes = Array.from({ length: 4 }, () => fork(join(import.meta.dirname, 'take-ledger.ts')))
-  onTestFinished(() => processes.forEach((one) => void one.kill()))
+  const processes = Array.from({ length: 4 }, () => fork(join(import.meta.dirname, 'take-ledger.ts'), { silent: true }))
+  onTestFinished(() => processes.forEach((one) => void one.kill('SIGKILL')))
   for (let round = 0; round < 30; round++) {
     mkdirSync(at(`${round}/${lock}/${markOfEnded()}`), { recursive: true })
     const answers = processes.map((one) => once(one, 'message'))
