@@ -85,7 +85,7 @@ export interface ComponentAnswer {
  * this type takes each of them.
  */
 export interface BindingComponent {
-  /** Validates everything, opens the sides that the metadata configure, and resolves when they work. After a failure it may be called again. */
+  /** Validates everything, opens the sides that are configured, and resolves when they work. After a failure it may be called again. */
   init(component: GivenComponent, options?: InitOptions): Promise<void>
   /** Takes other metadata for the same component. Where it rejects, everything goes on as before. */
   update(component: GivenComponent, options?: UpdateOptions): Promise<void>
@@ -100,8 +100,8 @@ export interface BindingComponent {
   /** Where it listens; `undefined` while it does not. */
   address(): ListenAddress | undefined
   /**
-   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` it ends these alone, and `update` can open
-   * them again: a host of several components ends the input sides of all first, as a handler may publish through another component.
+   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` it ends these alone, and `update` can
+   * open them again: a host of several components ends the input sides of all first, as a handler may publish through another component.
    */
   close(options?: SidesOption): Promise<void>
   /** `close()`, for `await using`. */

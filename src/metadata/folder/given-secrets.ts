@@ -16,7 +16,10 @@ export interface SecretReference {
   readonly key: string
 }
 
-/** The same, sorted out. */
+/** A text that is equal for equal references. */
+export const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
+
+/** What the caller gave, sorted out. */
 export type GivenSecrets =
   | { readonly kind: 'byName'; readonly secrets: Secrets }
   | { readonly kind: 'byStore'; readonly stores: SecretsByStore['stores'] }

@@ -13,6 +13,7 @@ import { describeIssue, metadataInvalid } from '../typed/metadata-invalid.ts'
 import {
   checkAnswer,
   type GivenSecrets,
+  keyOfReference,
   type SecretReference,
   type SecretsByStore,
   sortRecord,
@@ -70,7 +71,7 @@ export interface ParseComponentsOptions extends CommonOptions {
  * The components of YAML files, references resolved and metadata validated; documents of another `kind` are left out. A folder gives its
  * `.yaml` and `.yml` files in the order of their names, but no hidden ones and no folders in it.
  *
- * Fields that the option `credential` of a binding replaces may be absent. `init` tells of them where there is none.
+ * Fields that the option `credential` of a binding replaces may be absent. Without that option `init` reports them.
  *
  * @param paths files and folders. A file that is named twice is read once
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault of all files with file, line and column; of syntax errors only the
@@ -94,7 +95,7 @@ export async function loadComponents(
   if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), { ...options, issues })
   const references = referencesOf(takenDrafts(files, { types, appId }))
   const answers = await Promise.all(
-    references.map(async (one) => [keyOf(one), checkAnswer(await secrets(one))] as const),
+    references.map(async (one) => [keyOfReference(one), checkAnswer(await secrets(one))] as const),
   )
   return componentsOf(files, known(answers), { ...options, issues })
 }
@@ -111,14 +112,14 @@ export function parseComponents(yamlText: string, options: ParseComponentsOption
   const files = new Map([[file, readComponentFile(yamlText, file)]])
   if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options)
   const references = referencesOf(takenDrafts(files, { types, appId }))
-  const answers = references.map((one) => [keyOf(one), checkAnswer(secrets(one))] as const)
+  const answers = references.map((one) => [keyOfReference(one), checkAnswer(secrets(one))] as const)
   return componentsOf(files, known(answers), options)
 }
 
 /** What the caller's function answered, by the key of the reference. */
 function known(answers: readonly (readonly [string, string | undefined])[]): GivenSecrets {
   const byKey = new Map(answers)
-  return { kind: 'function', ask: (one) => byKey.get(keyOf(one)) }
+  return { kind: 'function', ask: (one) => byKey.get(keyOfReference(one)) }
 }
 
 function componentsOf(
@@ -144,8 +145,6 @@ const words: CallerWords = {
   appId: 'give the option appId',
   secret: (shape) => `give the option secrets, such as ${shape}`,
 }
-
-const keyOf = ({ store, name, key }: SecretReference) => JSON.stringify([store, name, key])
 
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string')
 const isText = mustBe('a text', (value) => typeof value === 'string')

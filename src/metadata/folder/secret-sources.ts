@@ -12,7 +12,7 @@ import {
   shapeOf,
 } from '../component/secret-reference.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
-import type { GivenSecrets, SecretReference } from './given-secrets.ts'
+import { type GivenSecrets, keyOfReference, type SecretReference } from './given-secrets.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
 import type { CallerWords } from './judge-file.ts'
 import { isStore, readSecretStore, type SecretStore } from './secret-stores.ts'
@@ -86,7 +86,7 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
   const all = drafts.flatMap(({ secretStore, entries }) =>
     entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? [withKey(secretStore, source)] : [])),
   )
-  return [...new Map(all.map((one) => [JSON.stringify([one.store, one.name, one.key]), one])).values()]
+  return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
 
 const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({

@@ -48,6 +48,7 @@ export function createInputService({ instances, logger }: ServiceOptions) {
 
 /** The gRPC service OutputBinding: payloads that the application publishes. */
 export function createOutputService({ instances, logger }: ServiceOptions) {
+  const operations = component.create().operations()
   return {
     Init: initOf('output', { instances, logger }),
     Invoke: unary<InvokeRequest, InvokeResponse>(
@@ -61,7 +62,7 @@ export function createOutputService({ instances, logger }: ServiceOptions) {
       },
       ({ metadata }, { code, durationMs }) => instances.find(instanceName(metadata))?.counters.invoke(code, durationMs),
     ),
-    ListOperations: unary(logger, async () => ({ operations: component.create().operations() })),
+    ListOperations: unary(logger, async () => ({ operations })),
     Ping: unary(logger, async () => ({})),
   }
 }
