@@ -4,6 +4,7 @@ import { isEveryAddress } from '../support/net/loopback.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
+import { createBlobEndpoints } from './blobs/blob-endpoints.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
@@ -32,6 +33,8 @@ import { createCertificateAuthority, makeAuthority } from './server/tls/certific
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
+import { acceptEvents } from './topics/accept-events.ts'
+import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
@@ -43,6 +46,8 @@ interface Addresses {
   http: string
   /** The addresses of the ports of topics' own, by their names in lower case. */
   topicPorts: Readonly<Record<string, string>>
+  /** The addresses of the blob endpoints, by their storage accounts. */
+  storage: Readonly<Record<string, string>>
 }
 
 export async function runEmulator(options: ResolvedOptions, state: State) {
@@ -50,7 +55,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
-  const addresses: Addresses = { https: '', http: '', topicPorts: {} }
+  const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
   const { engine, queues, operations, provisioning } = parts
@@ -67,8 +72,20 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     },
   )
   registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
-  const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
-    await Promise.all([server.close(), engine.close()])
+  const blobs = createBlobEndpoints(options.storage, {
+    ...parts,
+    persisted,
+    full: engine.full,
+    raise: ({ account, id }, events) =>
+      acceptEvents(parts, account, raisedEvents(parts.store, id, events, clock.now())),
+  })
+  const closeServers = () => Promise.all([server.close(), blobs.close()])
+  const listen = async () => ({
+    ...(await server.listen(options.host, options)),
+    storage: await blobs.listen(options.host),
+  })
+  const bound = await listen().catch(async (error: unknown) => {
+    await Promise.all([closeServers(), engine.close()])
     throw error
   })
   const host = named.includes(':') ? `[${named}]` : named
@@ -76,6 +93,9 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
   addresses.http = `http://${host}:${bound.httpPort}`
   addresses.topicPorts = Object.fromEntries(
     Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
+  )
+  addresses.storage = Object.fromEntries(
+    Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
   )
 
   const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
@@ -86,7 +106,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     state.freeze()
     queues.close()
     operations.close()
-    await Promise.all([engine.close(), server.close()])
+    await Promise.all([engine.close(), closeServers()])
   }
   const close = async () => {
     await stop()
@@ -100,6 +120,7 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
   }
   return {
     ...parts,
+    storage: options.storage,
     persisted,
     /** The certificate of the authority, PEM. */
     ca: authority.certificate,

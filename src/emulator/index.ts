@@ -8,6 +8,7 @@ export type {
   NamespaceOptions,
   NamespaceTopicOptions,
   QueueSubscriptionOptions,
+  StorageOptions,
   SystemTopicOptions,
   TopicOptions,
 } from './config/config-schema.ts'
@@ -43,4 +44,4 @@ export type {
 export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'
 export { EmulatorStateError } from './state/state-file.ts'
-export type { NamespaceTopicView, SystemTopicView, TopicView } from './topic-view.ts'
+export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './topic-view.ts'

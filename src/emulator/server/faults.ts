@@ -3,7 +3,7 @@
 import { checkNames } from '../../support/process/option-checks.ts'
 import { suggestName } from '../../support/text/nearest-name.ts'
 
-const routes = ['arm', 'entra', 'topic', 'namespace', 'delivery', 'operation'] as const
+const routes = ['arm', 'entra', 'topic', 'namespace', 'blob', 'delivery', 'operation'] as const
 
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a

@@ -9,6 +9,7 @@ import {
   EventGridEmulator,
   type EventGridEmulatorOptions,
   type IngressRule,
+  type StorageOptions,
 } from '../../../emulator/index.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
@@ -47,6 +48,10 @@ const portTroubles: Readonly<Record<string, string>> = {
   EACCES: 'is for privileged users only; run as one',
 }
 
+/** Of the blob endpoint of the first storage account; the next one has the next port. */
+const firstStoragePort = 4432
+
+const storageExample = 'devstoreaccount1=http://127.0.0.1:10000'
 const deliverExample = 'orders=http://127.0.0.1:3000/hook'
 const ingressExample = 'https://orders.example.com/=http://127.0.0.1:9000/'
 
@@ -77,6 +82,11 @@ const known = {
     'RULE',
     `TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable: --deliver ${deliverExample}`,
   ),
+  storage: texts(
+    'RULE',
+    'ACCOUNT=URL: blobs of this Azurite raise events; clients use the blob endpoint at port 4432, the next account at 4433, ' +
+      `or at yours: ACCOUNT:PORT=URL; repeatable: --storage ${storageExample}`,
+  ),
   'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
   quiet: flag('no line for each handshake, delivery and refused publish'),
 }
@@ -97,7 +107,7 @@ under way; a second one ends at once.
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const settings = { ...defaultPorts, ...withGiven(loaded, options), ...options.given }
+  const settings = withStoragePorts({ ...defaultPorts, ...withGiven(loaded, options), ...options.given })
   if (settings.port !== 0 && settings.port === settings.httpPort) {
     const remedy = 'choose others by --port and --http-port'
     throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
@@ -143,7 +153,11 @@ function readOptions(args: readonly string[]) {
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
   }
-  const beside: GivenBeside = { ingress: readIngress(values.ingress ?? []), deliver: readDeliver(values.deliver ?? []) }
+  const beside: GivenBeside = {
+    ingress: readIngress(values.ingress ?? []),
+    deliver: readDeliver(values.deliver ?? []),
+    storage: readStorage(values.storage ?? []),
+  }
   return { config, ca, quiet, given, ...beside }
 }
 
@@ -155,7 +169,9 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     const trouble = portTroubles[codeOf(error) ?? '']
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
-      throw new Error(`port ${port} ${trouble}, or choose others by --port and --http-port`, { cause: error })
+      const isStorage = options.storage?.some((one) => one.port === port)
+      const others = isStorage ? 'another by --storage ACCOUNT:PORT=URL' : 'others by --port and --http-port'
+      throw new Error(`port ${port} ${trouble}, or choose ${others}`, { cause: error })
     }
     throw error
   }
@@ -206,15 +222,29 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
 interface GivenBeside {
   readonly ingress: readonly IngressRule[]
   readonly deliver: Readonly<Record<string, readonly string[]>>
+  readonly storage: readonly StorageOptions[]
 }
 
 /** The options of the file, and what the command line has beside them. */
-function withGiven(loaded: LoadedConfig | undefined, { ingress, deliver }: GivenBeside): EventGridEmulatorOptions {
+function withGiven(loaded: LoadedConfig | undefined, given: GivenBeside): EventGridEmulatorOptions {
+  const { ingress, deliver } = given
+  const inFile = loaded?.config.storage ?? []
+  const storage = [
+    ...inFile.filter(({ account }) => !given.storage.some((one) => one.account === account)),
+    ...given.storage,
+  ]
   return {
     ...loaded?.options,
     ingress: [...ingress, ...(loaded?.config.ingress ?? [])],
     deliver: { ...loaded?.config.deliver, ...deliver },
+    ...(storage.length > 0 && { storage }),
   }
+}
+
+/** Gives each blob endpoint without a port the next fixed one, so that pasted connection strings keep working. */
+function withStoragePorts(options: EventGridEmulatorOptions): EventGridEmulatorOptions {
+  const { storage = [] } = options
+  return { ...options, storage: storage.map((one, at) => ({ port: firstStoragePort + at, ...one })) }
 }
 
 function followConfig(
@@ -252,6 +282,9 @@ async function drain(
   terminal.line(`${signal}: no more events are taken; ${waiting}`)
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
+  // A webhook may still read the blob whose event it gets.
+  const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'HEAD'
+  emulator.failNext({ route: 'blob', status: 503, times, matches: isWrite })
   await Promise.race([emulator.idle(), pause(maxDrainMs, undefined, { ref: false })])
   const { delivered, deadLettered, dropped } = emulator.figures()
   const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
@@ -277,6 +310,22 @@ function readDeliver(values: readonly string[]): Record<string, string[]> {
     deliver[topic] = [...(deliver[topic] ?? []), url]
   }
   return deliver
+}
+
+/** The accounts of `--storage ACCOUNT[:PORT]=URL`. Throws a UsageError that shows what one looks like. */
+function readStorage(values: readonly string[]): StorageOptions[] {
+  const known = new Set<string>()
+  return values.map((value) => {
+    const [, account = '', port, azurite = ''] = /^([a-z0-9]{3,24})(?::(\d{1,5}))?=(http:\/\/.*)$/.exec(value) ?? []
+    if (account === '' || !URL.canParse(azurite) || Number(port ?? 0) > 65_535) {
+      throw wrongOption(
+        `--storage takes an account and the http URL of Azurite, like ${storageExample}, not ${JSON.stringify(value)}`,
+      )
+    }
+    if (known.has(account)) throw wrongOption(`--storage names ${account} twice`)
+    known.add(account)
+    return { account, azurite, ...(port !== undefined && { port: Number(port) }) }
+  })
 }
 
 /** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */

@@ -1,5 +1,11 @@
 // What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
-import type { EventGridEmulator, NamespaceTopicView, SystemTopicView, TopicView } from '../../../emulator/index.ts'
+import type {
+  EventGridEmulator,
+  NamespaceTopicView,
+  StorageView,
+  SystemTopicView,
+  TopicView,
+} from '../../../emulator/index.ts'
 import { shellWord } from '../../../support/text/text.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
@@ -12,6 +18,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
     `page                         ${proxy}/`,
     `certificate authority        ${caFile}`,
     '',
+    ...emulator.storage().flatMap(storageLines),
     ...resourceLines(emulator),
     ...clients.flatMap(({ tenantId, clientId, clientSecret, roles }) => [
       `client ${clientId}`,
@@ -60,6 +67,15 @@ function publishedLines(
 
 function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
   return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
+}
+
+function storageLines({ account, id, blobEndpoint, azurite }: StorageView): string[] {
+  return [
+    `storage account ${account}`,
+    `  BlobEndpoint  ${blobEndpoint}`,
+    `  Azurite       ${azurite}`,
+    `  scope         ${id}`,
+  ]
 }
 
 /** Each value under the name of the metadata field that takes it. */
