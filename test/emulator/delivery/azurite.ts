@@ -26,6 +26,13 @@ const services = {
 
 /** Starts a service of Azurite as a process of its own, on a free port; the test's end stops it. Its connection string. */
 export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<string> {
+  const { connectionString, stop } = await spawnAzurite(service)
+  onTestFinished(stop)
+  return connectionString
+}
+
+/** The same for who stops it, such as the tests of a file that share one. */
+export async function spawnAzurite(service: 'blob' | 'queue' = 'blob') {
   const { script, host, port, endpoint } = services[service]
   const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
   const options = [host, '127.0.0.1', port, '0', '--inMemoryPersistence']
@@ -39,11 +46,11 @@ export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<
     },
   )
   const ended = new Promise<void>((resolve) => azurite.once('exit', () => resolve()))
-  onTestFinished(async () => {
+  const stop = async () => {
     azurite.kill('SIGKILL')
     await ended
     await rm(folder, { recursive: true, force: true })
-  })
+  }
   const address = await new Promise<string>((resolve, reject) => {
     let said = ''
     azurite.stdout.on('data', (chunk: Buffer) => {
@@ -53,5 +60,6 @@ export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<
     })
     void ended.then(() => reject(new Error(`Azurite did not start: ${said}`)))
   })
-  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};${endpoint}=${address}/${account};`
+  const connectionString = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};${endpoint}=${address}/${account};`
+  return { connectionString, stop }
 }
