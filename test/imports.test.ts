@@ -51,6 +51,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   entra: ['model', 'records', 'server', 'state'],
   arm: lower,
   topics: lower,
+  blobs: [...lower, 'topics'],
   'dead-letters': ['model', 'records'],
   namespaces: [...lower, 'dead-letters'],
   delivery: [...lower, 'dead-letters'],
