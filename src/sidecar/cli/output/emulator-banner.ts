@@ -5,7 +5,7 @@ import type {
   StorageView,
   SystemTopicView,
   TopicView,
-} from '../../../emulator/index.ts'
+} from '../../../../packages/emulator/src/index.ts'
 import { shellWord } from '../../../support/text/text.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
