@@ -26,3 +26,12 @@ it('shows how to publish to each domain, and what each system topic stands for',
   expect(lines.join('\n')).toContain(`domain shop\n  endpoint  ${emulator.domain('shop').endpoint}\n`)
   expect(lines.join('\n')).toContain(`system topic uploads\n  source    ${source}\n  scope     `)
 })
+
+it('shows the blob endpoint of each storage account, and the scope of its event subscriptions', async () => {
+  const emulator = await startEmulator({ storage: [{ account: 'acc', azurite: 'http://127.0.0.1:10000/acc' }] })
+  const [{ blobEndpoint = '', id = '' } = {}] = emulator.storage()
+  expect(blobEndpoint).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/acc$/)
+  expect(id).toMatch(/\/resourceGroups\/rg\/providers\/Microsoft\.Storage\/storageAccounts\/acc$/)
+  const said = `storage account acc\n  BlobEndpoint  ${blobEndpoint}\n  Azurite       http://127.0.0.1:10000\n  scope         ${id}\n`
+  expect(bannerLines(emulator, 'ca.pem').join('\n')).toContain(said)
+})
