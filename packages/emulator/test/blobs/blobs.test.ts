@@ -13,7 +13,8 @@ import { describe, expect, it } from 'vitest'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ManualClock } from '../../src/index.ts'
-import { account, accountId, type BlobEvent, clientOptions, openBlobs, shareAzurite } from './open-blobs.ts'
+import { azuriteAccount as account } from '../support/azurite-process.ts'
+import { accountId, type BlobEvent, clientOptions, openBlobs, shareAzurite } from './open-blobs.ts'
 
 shareAzurite()
 

@@ -15,7 +15,8 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../../../../test/support/listen.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
-import { account, openBlobs, shareAzurite } from './open-blobs.ts'
+import { azuriteAccount as account } from '../support/azurite-process.ts'
+import { openBlobs, shareAzurite } from './open-blobs.ts'
 
 shareAzurite()
 

@@ -3,14 +3,10 @@ import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { afterAll, beforeAll } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import type { EventGridEmulator, EventGridEmulatorOptions, StorageView } from '../../src/index.ts'
-import { spawnAzurite } from '../delivery/azurite.ts'
 import { type Subscriber, startSubscriber } from '../subscriber.ts'
+import { azuriteAccount, azuriteKey, spawnAzurite } from '../support/azurite-process.ts'
 
-export const account = 'devstoreaccount1'
-export const accountId = `/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/${account}`
-
-/** Of every Azurite; it is printed in its documentation. */
-export const accountKey = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
+export const accountId = `/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/${azuriteAccount}`
 
 /** An event as a webhook gets it. */
 export interface BlobEvent {
@@ -34,18 +30,14 @@ export interface Blobs {
   events(): Promise<readonly BlobEvent[]>
 }
 
-export const connectionStringOf = (blobEndpoint: string) =>
-  `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${accountKey};BlobEndpoint=${blobEndpoint};`
+const connectionStringOf = (blobEndpoint: string) =>
+  `DefaultEndpointsProtocol=http;AccountName=${azuriteAccount};AccountKey=${azuriteKey};BlobEndpoint=${blobEndpoint};`
 
 /** No client of these tests tries again: each request is seen once. */
 export const clientOptions = { retryOptions: { maxTries: 1 } }
 
-/** Base URL of Azurite, of its connection string. */
-export const azuriteOf = (connectionString: string) =>
-  /BlobEndpoint=(http:\/\/[^/]+)/.exec(connectionString)?.[1] ?? 'no BlobEndpoint'
-
 /** One for the tests of a file: it needs a second to start. */
-const shared = { azurite: '' }
+const shared = { azurite: '', address: '' }
 
 /** Has the tests of a file share an Azurite. Called once, at the top of the file. */
 export function shareAzurite(): void {
@@ -53,6 +45,7 @@ export function shareAzurite(): void {
   beforeAll(async () => {
     const started = await spawnAzurite()
     shared.azurite = started.connectionString
+    shared.address = started.address
     stop = started.stop
   })
   afterAll(() => stop())
@@ -60,10 +53,10 @@ export function shareAzurite(): void {
 
 /** The container `uploads` is new. @param filter of the webhook's event subscription */
 export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
-  const { azurite } = shared
+  const { azurite, address } = shared
   const subscriber = await startSubscriber()
   const emulator = await startEmulator({
-    storage: [{ account, azurite: azuriteOf(azurite) }],
+    storage: [{ account: azuriteAccount, azurite: address }],
     ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
     eventSubscriptions: [
       {
