@@ -59,7 +59,9 @@ const ofOneNode = [
     'test/sidecar/provision/**',
     'test/**/*-model.test.ts',
   ],
-  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page'].map((room) => `test/emulator/${room}/**`),
+  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page', 'test-interface'].map(
+    (room) => `test/emulator/${room}/**`,
+  ),
 ]
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
