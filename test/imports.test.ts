@@ -56,6 +56,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   delivery: [...lower, 'dead-letters'],
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
+  'test-interface': [...lower, 'topics', 'page'],
   cli: ['model', 'records', 'config', 'delivery', 'index.ts'],
 }
 
