@@ -1,5 +1,5 @@
 // What the package exports for the emulator: public names and types.
-import '../../../src/support/process/require-node.ts'
+import './require-node.ts'
 
 export type {
   AzureSubscriptionOptions,

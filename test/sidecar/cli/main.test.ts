@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import * as emulate from '../../../src/sidecar/cli/commands/emulate.ts'
-import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import { startCommand, startProcess } from '../../support/command.ts'
 
 const { version }: { version: string } = JSON.parse(

@@ -349,7 +349,7 @@ export function configJsonSchema(): object {
       if (jsonSchema.format === 'starts_with') delete jsonSchema.format
     },
   })
-  return { ...schema, title: 'Configuration of eventgrid-binding emulate' }
+  return { ...schema, title: 'Configuration of the emulator' }
 }
 
 /** A role may be written as its name alone: a pipe makes a mapping of it before it is checked. */

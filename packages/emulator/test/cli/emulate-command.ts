@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Command, startCommand } from '../../support/command.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import type { Command } from '../../../../test/support/command.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { startProgram } from '../support/program.ts'
 
 /** A topic as the banner shows it. */
 export interface ShownTopic {
@@ -11,7 +12,7 @@ export interface ShownTopic {
   readonly scope: string
 }
 
-/** `eventgrid-binding emulate` that is up. */
+/** `eventgrid-emulator` that is up. */
 export interface EmulateCommand extends Command {
   readonly resourceManager: string
   readonly proxy: string
@@ -27,13 +28,14 @@ export function configFile(text: string, name = 'emulator.yaml'): string {
   return file
 }
 
-/** Starts it on free ports and waits until it is ready. What it writes besides goes to a folder of the test. */
+/** Starts it on free ports and waits until it is ready. What it writes besides goes to a folder of the test. @param start by another command */
 export async function startEmulate(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  start = startProgram,
 ): Promise<EmulateCommand> {
   const ports = ['--port', '0', '--http-port', '0']
-  const command = startCommand(['emulate', ...ports, ...args], { TMPDIR: temporaryFolder(), ...env })
+  const command = start([...ports, ...args], { TMPDIR: temporaryFolder(), ...env })
   const [, resourceManager = '', proxy = ''] = await command.line(/ready: (https:\S+) (http:\S+)$/)
   return {
     ...command,

@@ -1,4 +1,7 @@
 // Lines that `emulate` prints while it runs: publishes, handshakes, deliveries, receives, dead letters; live figures line.
+
+import type { LinePart } from '../../../../src/support/command-line/terminal.ts'
+import { durationWords } from '../../../../src/support/time/duration-words.ts'
 import type {
   DeadLetterRecord,
   DeliveryRecord,
@@ -6,9 +9,7 @@ import type {
   HandshakeRecord,
   RequestRecord,
   WarningRecord,
-} from '../../../../packages/emulator/src/index.ts'
-import type { LinePart } from '../../check/report/report-lines.ts'
-import { durationWords } from './log-writer.ts'
+} from '../index.ts'
 
 type Tone = LinePart['tone']
 type Line = readonly LinePart[]

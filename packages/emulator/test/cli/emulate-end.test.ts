@@ -4,10 +4,10 @@ import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { startSubscriber } from '../../../packages/emulator/test/subscriber.ts'
-import { startCommand } from '../../support/command.ts'
-import { listen } from '../../support/listen.ts'
-import { openConnection } from '../../support/open-connection.ts'
+import { listen } from '../../../../test/support/listen.ts'
+import { openConnection } from '../../../../test/support/open-connection.ts'
+import { startSubscriber } from '../subscriber.ts'
+import { startProgram } from '../support/program.ts'
 import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
 /** A subscriber that leaves each delivery unanswered, for the test to answer. */
@@ -65,10 +65,10 @@ it.each([
 
 it('ends where a port is in use, and says what to do', async () => {
   const port = await listen(createServer())
-  const command = startCommand(['emulate', '--port', '0', '--http-port', `${port}`])
+  const command = startProgram(['--port', '0', '--http-port', `${port}`])
   expect(await command.ended).toBe(1)
   expect(command.lines).toEqual([
-    `eventgrid-binding emulate: port ${port} is in use; free it, or choose others by --port and --http-port`,
+    `eventgrid-emulator: port ${port} is in use; free it, or choose others by --port and --http-port`,
   ])
 })
 
@@ -84,7 +84,7 @@ it('ends well when nobody reads its lines any more', async () => {
 })
 
 it('prints its help into a pipe that is closed early without a complaint', async () => {
-  const main = resolve(import.meta.dirname, '../../../src/sidecar/cli/main.ts')
+  const main = resolve(import.meta.dirname, '../../src/cli/main.ts')
   const shell = spawn('sh', ['-c', '{ "$0" "$1" --help; echo "exit code $?" >&2; } | true', process.execPath, main], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -1,18 +1,18 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startSubscriber } from '../../../packages/emulator/test/subscriber.ts'
-import { loadConfig } from '../../../src/sidecar/cli/files/emulator-config.ts'
-import { startCommand } from '../../support/command.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { loadConfig } from '../../src/cli/emulator-config.ts'
+import { startSubscriber } from '../subscriber.ts'
+import { startProgram } from '../support/program.ts'
 import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
 it('names each fault of a configuration, with exit code 2', async () => {
   const file = configFile('port: 70000\ntopics:\n  - nmae: orders\n    name: orders\n')
-  const command = startCommand(['emulate', '--config', file])
+  const command = startProgram(['--config', file])
   expect(await command.ended).toBe(2)
   expect(command.lines).toEqual([
-    `eventgrid-binding emulate: ${file} has 2 faults:`,
+    `eventgrid-emulator: ${file} has 2 faults:`,
     `${file}:1:7: port must be a port, 0 to 65535`,
     '  1 | port: 70000',
     '    |       ^',

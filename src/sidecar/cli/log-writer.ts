@@ -1,8 +1,9 @@
 // Log line format: text, in colours and local time on a terminal, or JSON; log levels; durations in words.
-import { type LogFields, loggerBy } from '../../../core/logger.ts'
-import { printable } from '../../../support/text/text.ts'
-import { type OutputStream, painter } from './terminal.ts'
-import { hanging, wrapFor } from './wrap.ts'
+import { type LogFields, loggerBy } from '../../core/logger.ts'
+import { type OutputStream, painter } from '../../support/command-line/terminal.ts'
+import { hanging, wrapFor } from '../../support/command-line/wrap.ts'
+import { printable } from '../../support/text/text.ts'
+import { durationWords } from '../../support/time/duration-words.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -74,10 +75,3 @@ const indented = (text: string) =>
     .split(/\r?\n/)
     .map(printable)
     .join(`\n${' '.repeat(hanging)}`)
-
-/** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
-export function durationWords(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
-}

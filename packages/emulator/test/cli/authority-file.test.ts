@@ -4,9 +4,9 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path'
 import { X509CertificateGenerator } from '@peculiar/x509'
 import { expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../../packages/emulator/src/server/tls/certificates.ts'
-import { writeAuthorityFile } from '../../../src/sidecar/cli/files/authority-file.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { writeAuthorityFile } from '../../src/cli/authority-file.ts'
+import { createCertificateAuthority } from '../../src/server/tls/certificates.ts'
 import { startEmulate } from './emulate-command.ts'
 
 const { certificate } = createCertificateAuthority()

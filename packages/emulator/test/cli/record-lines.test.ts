@@ -6,7 +6,7 @@ import {
   handshakeLine,
   requestLines,
   warningLine,
-} from '../../../src/sidecar/cli/output/record-lines.ts'
+} from '../../src/cli/record-lines.ts'
 
 const about = {
   at: Date.UTC(2026, 0, 5, 14, 7, 9),

@@ -1,9 +1,9 @@
 // Command-line parsing: unknown option with "did you mean", empty values, help columns.
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { messageOf } from '../../../support/process/error-code.ts'
-import { nearestName } from '../../../support/text/nearest-name.ts'
-import { helpEntry } from '../output/help-text.ts'
-import { UsageError, wrongOption } from '../usage-error.ts'
+import { messageOf } from '../process/error-code.ts'
+import { nearestName } from '../text/nearest-name.ts'
+import { helpEntry } from './help-text.ts'
+import { UsageError, wrongOption } from './usage-error.ts'
 
 /**
  * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and

@@ -1,9 +1,9 @@
 // Emulator's configuration file: faults text, and which changed fields need a restart.
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../../packages/emulator/src/config/config.ts'
-import { UsageError } from '../usage-error.ts'
-import { readText, textOrError } from './read-text.ts'
+import { readText, textOrError } from '../../../../src/support/command-line/read-text.ts'
+import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
+import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../config/config.ts'
 
 /** A configuration file, read; paths in it are taken from where it lies. */
 export interface LoadedConfig extends ParsedConfig {

@@ -1,7 +1,7 @@
 // `emulate --ca FILE`: what may be overwritten (an emulator's certificate, an empty file), and writing it in one step.
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { readRegularBytesSync } from '../../../support/files/regular-file.ts'
+import { readRegularBytesSync } from '../../../../src/support/files/regular-file.ts'
 
 /**
  * Writes a certificate (PEM) into a file. Other commands read the file of their `--ca`, so a user may name one that is dear to him: only

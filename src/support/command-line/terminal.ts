@@ -1,13 +1,17 @@
 // Terminal output: prose in lines that fit, colours, `NO_COLOR`, `TERM=dumb`, live line, control characters left out.
-
-import { printable } from '../../../support/text/text.ts'
-import type { LinePart } from '../../check/report/report-lines.ts'
+import { printable } from '../text/text.ts'
 import { hanging, wrapFor } from './wrap.ts'
 
 export interface OutputStream {
   readonly isTTY?: boolean
   readonly columns?: number
   write(text: string): unknown
+}
+
+/** A part of a line, and its meaning, which chooses the colour. */
+export interface LinePart {
+  readonly text: string
+  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
 }
 
 /** Codes of ECMA-48 (SGR). */

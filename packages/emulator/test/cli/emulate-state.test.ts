@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import { ClientSecretCredential } from '@azure/identity'
 import { expect, it } from 'vitest'
-import { startSubscriber } from '../../../packages/emulator/test/subscriber.ts'
-import { startCommand } from '../../support/command.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { startSubscriber } from '../subscriber.ts'
+import { startProgram } from '../support/program.ts'
 import { auditConfig, configFile, type EmulateCommand, publish, startEmulate } from './emulate-command.ts'
 
 const owner = 'clients: [{ clientSecret: a-secret, roles: [Contributor] }]'
@@ -86,7 +86,7 @@ it('keeps what is undelivered when it is asked to end, and says so', async () =>
   )
 })
 
-const emulateOn = (state: string) => startCommand(['emulate', '--port', '0', '--http-port', '0', '--state', state])
+const emulateOn = (state: string) => startProgram(['--port', '0', '--http-port', '0', '--state', state])
 
 it('refuses a state file that another emulator uses', async () => {
   const state = join(temporaryFolder(), 'state.db')
@@ -94,6 +94,6 @@ it('refuses a state file that another emulator uses', async () => {
   const other = emulateOn(state)
   expect(await other.ended).toBe(2)
   expect(other.lines).toEqual([
-    `eventgrid-binding emulate: ${state} is in use by another emulator. End that one, or name another file.`,
+    `eventgrid-emulator: ${state} is in use by another emulator. End that one, or name another file.`,
   ])
 })

@@ -1,14 +1,16 @@
 // Prose broken at spaces to fit a width; commands, addresses and other words stay whole.
 
+const ours = 'eventgrid-binding|eventgrid-emulator'
+
 /** What the commands in our texts begin with. Before a colon it is this program's name before a complaint. */
-const programs = 'az|curl|dig|eventgrid-binding(?! \\w+:)|export|node|npm|npx|openssl|sudo'
+const programs = `az|curl|dig|(?:${ours})(?! \\w+:)|export|node|npm|npx|openssl|sudo`
 
 /**
  * A word with the spaces before it. A command is one word: from the name of a program that begins the line, follows a colon or begins
  * a quoted value, to the end of the line. In a sentence this program's name keeps its command's.
  */
 const words = new RegExp(
-  `( *)((?:(?<=^ *|: )|\\w+=")(?:${programs}) .*|[("]?(?:npx )?eventgrid-binding [a-z]+[^ ]*|[^ ]+)`,
+  `( *)((?:(?<=^ *|: )|\\w+=")(?:${programs}) .*|[("]?(?:npx )?(?:${ours}) (?:--)?[a-z]+[^ ]*|[^ ]+)`,
   'g',
 )
 

@@ -1,12 +1,7 @@
 // What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
-import type {
-  EventGridEmulator,
-  NamespaceTopicView,
-  StorageView,
-  SystemTopicView,
-  TopicView,
-} from '../../../../packages/emulator/src/index.ts'
-import { shellWord } from '../../../support/text/text.ts'
+
+import { shellWord } from '../../../../src/support/text/text.ts'
+import type { EventGridEmulator, NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../index.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
 export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {

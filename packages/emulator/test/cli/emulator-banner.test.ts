@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { bannerLines } from '../../../src/sidecar/cli/output/emulator-banner.ts'
-import { startEmulator } from '../../support/start-emulator.ts'
+import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { bannerLines } from '../../src/cli/emulator-banner.ts'
 
 it('shows how to publish to each namespace topic, and how to receive', async () => {
   const topics = [{ name: 'orders' }, { name: 'parcels' }]

@@ -1,5 +1,5 @@
 // "port is in use" message, naming the `--http-port`, `--grpc-port` or `--metrics-port` option.
-import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 /**
  * Has a server listen where the options `--<server>-address` and `--<server>-port` say. Rejects with an Error that says what to do

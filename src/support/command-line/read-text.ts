@@ -1,7 +1,7 @@
 // Text file read: at most 1 MiB, UTF-8 only.
 import { isUtf8 } from 'node:buffer'
-import { readRegularBytesSync } from '../../../support/files/regular-file.ts'
-import { messageOf } from '../../../support/process/error-code.ts'
+import { readRegularBytesSync } from '../files/regular-file.ts'
+import { messageOf } from '../process/error-code.ts'
 
 const largest = 1_048_576
 const readable = 16 * largest

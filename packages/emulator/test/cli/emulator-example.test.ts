@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
 import { configFile, startEmulate } from './emulate-command.ts'
 
-const root = resolve(import.meta.dirname, '../../..')
+const root = resolve(import.meta.dirname, '../../../..')
 const example = readFileSync(resolve(root, 'examples/emulator/emulator.yaml'), 'utf8')
 
 /** Starts the example's webhook on a free port. */
