@@ -1,16 +1,16 @@
 /** A managed identity whose endpoint stumbles, and how often a token is asked for. */
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { EventGridEmulator } from '../../src/emulator/index.ts'
 import {
   byIdentity,
   type IdentityAnswer,
   managed,
-  shortenFirstWait,
   stumbles,
   stumbling,
   useIdentityEndpoint,
 } from '../support/identity-endpoint.ts'
 import { openWorld } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 /** Opens an identity endpoint that stumbles `times`, then gives the emulator's tokens, and leads the process there. */
@@ -20,6 +20,8 @@ async function openIdentity(emulator: EventGridEmulator, stumble: IdentityAnswer
 }
 
 describe.each(stumbles)('an identity endpoint that $name', ({ stumble }) => {
+  beforeEach(quickenTime)
+
   it('once costs nothing: init succeeds', async () => {
     const world = await openWorld()
     const identity = await openIdentity(world.emulator, stumble, 1)
@@ -65,7 +67,7 @@ it('asks the identity endpoint for a new token where the topic refuses the one t
 })
 
 it('waits ten seconds for an identity endpoint that hangs, and asks again', async () => {
-  shortenFirstWait()
+  quickenTime()
   const world = await openWorld()
   const identity = await openIdentity(world.emulator, () => {}, 1)
   await world.init(byIdentity())
@@ -74,6 +76,7 @@ it('waits ten seconds for an identity endpoint that hangs, and asks again', asyn
 })
 
 it('names the host of an identity endpoint that hangs', async () => {
+  quickenTime()
   const world = await openWorld()
   const { host } = await openIdentity(world.emulator, () => {})
   const authority = new URL(world.emulator.endpoints.authorityHost).host

@@ -7,6 +7,7 @@ import { captureLog } from '../support/captured-log.ts'
 import { eventually } from '../support/eventually.ts'
 import { openPull, order } from '../support/open-pull.ts'
 import { type Fields, publicUrl } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
@@ -177,8 +178,9 @@ describe('provisioning: check', () => {
   })
 
   it('has init end by subscriptionTimeout, and says who could create it', async () => {
+    quickenTime()
     const world = await openComponents()
-    const { ready } = world.start({ provisioning: 'check', subscriptionTimeout: '5s' })
+    const { ready } = world.start({ provisioning: 'check', subscriptionTimeout: '20s' })
     const error = await refusal(ready)
     expect(error.code).toBe('TIMEOUT')
     expect(error.message).toContain('does not exist, and provisioning is check')

@@ -6,6 +6,7 @@ import { createMetrics, figuresOf } from '../../src/sidecar/shared/metrics.ts'
 import { sendArm } from '../support/azure-clients.ts'
 import { eventHubId } from '../support/azure-ids.ts'
 import { openPull, order, queue } from '../support/open-pull.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 const receiverRole = { role: 'EventGrid Data Receiver' }
@@ -359,6 +360,7 @@ it('forwards the events of another scope to the namespace topic, and receives th
 })
 
 it('creates the event subscription again that is deleted while it is being provisioned', async () => {
+  quickenTime()
   const { emulator, binding, byCredential } = await openPull({
     emulator: { clients, namespaces, operationDelayMs: 1_500 },
   })

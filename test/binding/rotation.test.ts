@@ -1,12 +1,14 @@
 /** Replicas with an old and a new secret share one event subscription. */
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { type Clock, realClock } from '../../src/emulator/index.ts'
 import { Binding, type Logger } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { publicUrl } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
+beforeEach(quickenTime)
 
 type Secrets = { readonly clientSecret: string } | { readonly deliveryToken: string }
 

@@ -18,6 +18,7 @@ import {
   type World,
   without,
 } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 /** What the log says of the sides that an update changes. */
@@ -425,6 +426,7 @@ ${lines.join('\n')}`,
 })
 
 it('lets go of the input sides that were replaced', async () => {
+  quickenTime()
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const servers: WeakRef<object>[] = []

@@ -1,7 +1,7 @@
 /** A write never breaks what works: the endpoint of an event subscription that delivers is asked before it is written. */
 import type { IncomingMessage } from 'node:http'
 import { createServer } from 'node:net'
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { Binding, type InitOptions } from '../../src/index.ts'
 import { sendArm } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -10,7 +10,10 @@ import { freePort } from '../support/free-port.ts'
 import { listen } from '../support/listen.ts'
 import { type Fields, fieldsFor, outputFields, without } from '../support/open-world.ts'
 import { answer, noBackend, openIngress, type Route } from '../support/public-ingress.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { startEmulator } from '../support/start-emulator.ts'
+
+beforeEach(quickenTime)
 
 const untilHandshake = 'Event Grid delivers nothing by it until a handshake succeeds'
 const isHandshake = ({ method, headers }: IncomingMessage) =>
@@ -140,7 +143,7 @@ it('init that waits ends by HANDSHAKE_FAILED, which names the answer; the event 
   const site = await openSite()
   await (await site.started()).close()
   site.ingress.route(() => noBackend)
-  await expect(site.binding().init({ ...changed, subscriptionTimeout: '1s' })).rejects.toMatchObject({
+  await expect(site.binding().init({ ...changed, subscriptionTimeout: '20s' })).rejects.toMatchObject({
     code: 'HANDSHAKE_FAILED',
     details: { answer: '503', endpoint: site.ingress.url },
     message: expect.not.stringContaining(untilHandshake),
@@ -154,7 +157,7 @@ it('a schema of Event Grid is asked for by its validation event alone, as Event 
   await (await site.started(schema)).close()
   const second = site.binding()
   site.ingress.route((request) => (request.method === 'POST' && isHandshake(request) ? answer(200) : second.port()))
-  await expect(second.init({ ...schema, ...changed, subscriptionTimeout: '1s' })).rejects.toMatchObject({
+  await expect(second.init({ ...schema, ...changed, subscriptionTimeout: '20s' })).rejects.toMatchObject({
     code: 'HANDSHAKE_FAILED',
     message: expect.stringContaining('POST of the validation event was answered 200 without its code'),
   })
@@ -184,7 +187,7 @@ it.each([
   site.emulator.setIngress(({ host }) =>
     away.includes(host) ? `http://127.0.0.1:${second.port()}/api/events` : undefined,
   )
-  await second.init({ subscriberEndpoint: away, subscriptionTimeout: '4s' })
+  await second.init({ subscriberEndpoint: away, subscriptionTimeout: '20s' })
   expect(site.writes()).toEqual(['PUT', 'PATCH'])
   const warnings = second.log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)
   expect(warnings.find((text) => text.includes('could not be reached from here'))).toMatch(says)
@@ -195,7 +198,7 @@ it('an endpoint that has answered and is silent now is not out of reach: nothing
   const site = await openSite()
   await (await site.started()).close()
   site.ingress.route(() => (site.ingress.asked.length > 1 ? () => {} : noBackend))
-  await expect(site.binding().init({ ...changed, subscriptionTimeout: '4s' })).rejects.toMatchObject({
+  await expect(site.binding().init({ ...changed, subscriptionTimeout: '20s' })).rejects.toMatchObject({
     code: 'HANDSHAKE_FAILED',
   })
   expect(site.ingress.asked.length).toBeGreaterThan(1)
@@ -207,7 +210,7 @@ it('a certificate that is not trusted here is no answer either, and NODE_EXTRA_C
   await (await site.started()).close()
   const untrusting = site.binding(site.emulator.endpoints)
   site.ingress.route(() => untrusting.port())
-  await untrusting.init({ ...changed, subscriptionTimeout: '2s' })
+  await untrusting.init({ ...changed, subscriptionTimeout: '20s' })
   expect(untrusting.log.text()).toMatch(/could not be reached from here \(\w*SELF_SIGNED\w*\)/)
   expect(site.ingress.asked).toEqual([])
   await untrusting.close()
@@ -364,7 +367,7 @@ it('consent of a listener that goes away between the two questions is none', asy
   const fresh = site.binding()
   const consent = answer(200, { 'webhook-allowed-origin': '*' })
   site.ingress.route((request) => (isHandshake(request) && site.ingress.asked.length > 1 ? noBackend : consent))
-  await expect(fresh.init({ ...changed, subscriptionTimeout: '3s' })).rejects.toMatchObject({
+  await expect(fresh.init({ ...changed, subscriptionTimeout: '20s' })).rejects.toMatchObject({
     code: 'HANDSHAKE_FAILED',
   })
   expect(site.writes()).toEqual(['PUT'])

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createEndpointQuestion } from '../../../src/provision/handshake/ask-endpoint.ts'
 import { listen } from '../../support/listen.ts'
 import { answer, openIngress } from '../../support/public-ingress.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { inputMetadata } from '../support/input.ts'
 
 const signal = new AbortController().signal
@@ -92,6 +93,7 @@ it('reads a bounded part of an answer that never ends', async () => {
 })
 
 it('goes by the head of an answer whose body never ends, however little of it comes', async () => {
+  quickenTime()
   const heads = [
     { status: 503, headers: {}, said: { kind: 'refusal', refusal: { answer: '503' } } },
     { status: 200, headers: { 'webhook-allowed-origin': '*' }, said: { kind: 'consent', byWaiting: false } },
