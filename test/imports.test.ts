@@ -1,8 +1,25 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../src')
+
+/** Folders of `test` that no folder of `src` stands for: suites of the whole, and what tests share. */
+const suites = [
+  ...[
+    'attack',
+    'dapr',
+    'documents',
+    'end-to-end',
+    'faults',
+    'fixtures',
+    'image',
+    'lifecycle',
+    'mutation',
+    'prometheus',
+  ],
+  ...['secrets', 'soak', 'specification', 'support', 'types', 'witness'],
+]
 
 const below = ['azure', 'metadata', 'core', 'support']
 const rooms = ['provision', 'dispatch', ...below]
@@ -173,6 +190,12 @@ it('keeps each outside package in the rooms that are made for it', () => {
     ),
   )
   expect(wrong).toEqual([])
+})
+
+it('has the tests of a file of src in the same folder of test', () => {
+  const folders = globSync('**/*.{ts,yaml}', { cwd: import.meta.dirname }).map((file) => dirname(file))
+  const strays = [...new Set(folders)].filter((folder) => !suites.includes(folder.split('/')[0] ?? ''))
+  expect(strays.filter((folder) => !existsSync(resolve(root, folder)))).toEqual([])
 })
 
 it('keeps the words of Azure and Event Grid out of support', () => {

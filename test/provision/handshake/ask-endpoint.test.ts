@@ -4,7 +4,7 @@ import { createEndpointQuestion } from '../../../src/provision/handshake/ask-end
 import { listen } from '../../support/listen.ts'
 import { answer, openIngress } from '../../support/public-ingress.ts'
 import { quickenTime } from '../../support/quick-time.ts'
-import { inputMetadata } from '../support/input.ts'
+import { inputMetadata } from '../input.ts'
 
 const signal = new AbortController().signal
 const azure = 'https://management.azure.com'

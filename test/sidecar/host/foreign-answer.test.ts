@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startTopic } from '../../publisher/scripted-topic.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { openApi } from './open-api.ts'
+import { openApi } from './api/open-api.ts'
 
 it('run answers 500 and logs it where a page answers in the place of the topic', async () => {
   const topic = await startTopic(() => ({ foreign: 200, headers: { 'content-type': 'text/html' }, body: '<p>Hello' }))

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { bannerLines } from '../../../../src/sidecar/cli/output/emulator-banner.ts'
+import { startEmulator } from '../../../support/start-emulator.ts'
+
+it('shows how to publish to each namespace topic, and how to receive', async () => {
+  const topics = [{ name: 'orders' }, { name: 'parcels' }]
+  const emulator = await startEmulator({ namespaces: [{ name: 'shop', keys: ['Zmlyc3Q=', 'c2Vjb25k'], topics }] })
+  const lines = bannerLines(emulator, 'ca.pem')
+  const { id, endpoint, namespaceEndpoint } = emulator.namespaceTopic('parcels')
+  expect(lines.join('\n')).toContain(
+    [
+      'namespace topic parcels',
+      `  topicEndpoint      ${endpoint}`,
+      `  namespaceEndpoint  ${namespaceEndpoint}`,
+      `  namespaceTopic     ${id}`,
+      '  namespaceKey       Zmlyc3Q=',
+    ].join('\n'),
+  )
+  expect(lines).toContain('namespace topic orders')
+})
+
+it('shows how to publish to each domain, and what each system topic stands for', async () => {
+  const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+  const emulator = await startEmulator({ domains: [{ name: 'shop' }], systemTopics: [{ name: 'uploads', source }] })
+  const lines = bannerLines(emulator, 'ca.pem')
+  expect(lines.join('\n')).toContain(`domain shop\n  endpoint  ${emulator.domain('shop').endpoint}\n`)
+  expect(lines.join('\n')).toContain(`system topic uploads\n  source    ${source}\n  scope     `)
+})
