@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
 import { RejectEvent } from '../../src/core/event.ts'
-import { createManualClock } from '../listener/manual-clock.ts'
 import { cloudEventText, credentialFrom, eventGridText, openListener } from '../listener/open-listener.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { idsOf, startTelemetry, traceparentOf } from '../support/telemetry.ts'
 
 const common = {

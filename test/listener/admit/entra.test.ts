@@ -7,7 +7,7 @@ import { decideToken, type ExpectedToken } from '../../../src/listener/admit/ent
 import { createKeySet, type KeySet } from '../../../src/listener/admit/key-set.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
-import { createManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { cloudEventText, openListener, proof } from '../open-listener.ts'
 import { createSigner, openKeySetServer } from './key-set-server.ts'
 

@@ -5,7 +5,7 @@ import { readDelivery } from '../../../src/dispatch/read-delivery.ts'
 import { eventMetadata } from '../../../src/listener/event-metadata.ts'
 import { refuseRepresentation } from '../../../src/listener/http/representation.ts'
 import { captureLog } from '../../support/captured-log.ts'
-import { createManualClock } from '../manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const cloudEvent = { specversion: '1.0', id: '1', source: 's', type: 't' }
 const eventGridEvent = {

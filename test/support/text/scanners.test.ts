@@ -68,14 +68,14 @@ describe.each(Object.entries(scanners))('%s reads any bytes in a bounded number 
     const bytes = fc.oneof({ weight: 3, arbitrary: likeJson }, anyBytes)
     fc.assert(
       fc.property(bytes, (made) => void scan(counted(made))),
-      { seed: 20_261_126, numRuns: 10_000 },
+      { seed: 20_261_126, numRuns: 2_000 },
     )
   })
 
-  it('of 100,000 brackets, quotes, keys or commas', () => {
+  it('of 10,000 brackets, quotes, keys or commas', () => {
     for (const piece of ['{', '[', '"', '\\"', ',', '"a":', '{"a":', '{"a":[{"b":', '"a":[{"b":1}],', ' '])
       for (const head of ['', '{', '{"a":[', '["'])
-        expect(() => scan(counted(Buffer.from(head + piece.repeat(100_000 / piece.length))))).not.toThrow()
+        expect(() => scan(counted(Buffer.from(head + piece.repeat(10_000 / piece.length))))).not.toThrow()
   })
 })
 
