@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
-const root = resolve(import.meta.dirname, '../src')
+const root = resolve(import.meta.dirname, '..')
 
 /** Folders of `test` that no folder of `src` stands for: suites of the whole, and what tests share. */
 const suites = [
@@ -105,12 +105,16 @@ const roomOf = (path: string) =>
     .slice(0, path.startsWith('sidecar/') ? 2 : 1)
     .join('/')
 
-const imports: Import[] = globSync('**/*.ts', { cwd: root }).flatMap((file) => {
-  const text = readFileSync(resolve(root, file), 'utf8')
+/** A file by its place in `src`, that of the emulator as if it were a room there. */
+const placeOf = (path: string) => path.replace(/^src\//, '').replace(/^packages\/emulator\/src\//, 'emulator/')
+
+const imports: Import[] = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).flatMap((path) => {
+  const text = readFileSync(resolve(root, path), 'utf8')
+  const file = placeOf(path)
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier = '']) => ({
     file,
     room: roomOf(file),
-    target: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
+    target: specifier.startsWith('.') ? placeOf(relative(root, resolve(root, dirname(path), specifier))) : specifier,
   }))
 })
 
@@ -199,7 +203,7 @@ it('has the tests of a file of src in the same folder of test', () => {
 })
 
 it('keeps the words of Azure and Event Grid out of support', () => {
-  const wrong = globSync('support/**/*.ts', { cwd: root }).filter((file) =>
+  const wrong = globSync('src/support/**/*.ts', { cwd: root }).filter((file) =>
     /aeg-|\/api\/events|Microsoft\.EventGrid|azure|event ?grid/i.test(
       // The name of this package may be said.
       readFileSync(resolve(root, file), 'utf8').replaceAll('eventgrid-binding', ''),

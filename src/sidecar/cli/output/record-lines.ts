@@ -6,7 +6,7 @@ import type {
   HandshakeRecord,
   RequestRecord,
   WarningRecord,
-} from '../../../emulator/index.ts'
+} from '../../../../packages/emulator/src/index.ts'
 import type { LinePart } from '../../check/report/report-lines.ts'
 import { durationWords } from './log-writer.ts'
 
