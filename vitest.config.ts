@@ -59,7 +59,9 @@ const ofOneNode = [
     'test/sidecar/provision/**',
     'test/**/*-model.test.ts',
   ],
-  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page'].map((room) => `packages/emulator/test/${room}/**`),
+  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page', 'test-interface'].map(
+    (room) => `packages/emulator/test/${room}/**`,
+  ),
 ]
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }

@@ -73,6 +73,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   delivery: [...lower, 'dead-letters'],
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
+  'test-interface': [...lower, 'topics', 'page'],
 }
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */

@@ -1,8 +1,11 @@
 // The error of `settled({ timeout })`: pending events of each event subscription, next try, last answer.
 import type { RunningEmulator } from './emulator-parts.ts'
+import type { PendingWork } from './test-interface/still-pending.ts'
 
-/** What is pending, a line for each event subscription: how many events, what they wait for, and the last answer. */
-export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues' | 'records' | 'clock'>): string {
+/** What is pending, by event subscription: how many events, what they wait for, and the last answer. */
+export function describePending(
+  parts: Pick<RunningEmulator, 'engine' | 'queues' | 'records' | 'clock'>,
+): readonly PendingWork[] {
   const { engine, queues, records } = parts
   const now = parts.clock.now()
 
@@ -13,7 +16,7 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
   }
 
   const deliveries = engine.pendingQueues().map(({ id, size, underWay, nextTryAt = 0 }) => {
-    return lineOf(id, [
+    return workOf(id, [
       eventsText(size),
       underWay > 0 ? `${underWay} awaiting an answer` : '',
       nextTryAt > now ? `next try in ${durationText(nextTryAt - now)}` : '',
@@ -25,7 +28,7 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
   const givenUp = [...Map.groupBy(letters, ({ subscriptionId }) => subscriptionId)].map(([id, own]) => {
     const due = own.reduce((first, letter) => Math.min(first, letter.due), Number.POSITIVE_INFINITY)
     const pause = durationText(Math.max(due - now, 0))
-    return lineOf(id, [
+    return workOf(id, [
       `${eventsText(own.length)} given up`,
       `next dead-letter in ${pause} (deadLetterDelay)`,
       lastAnswer(id),
@@ -35,16 +38,16 @@ export function describePending(parts: Pick<RunningEmulator, 'engine' | 'queues'
   const received = [...queues.figures()].flatMap(([id, { available, locked, delayed }]) => {
     const count = available + locked + delayed
     const states = `${available} available, ${locked} locked, ${delayed} delayed`
-    return count === 0 ? [] : lineOf(id, [eventsText(count), states])
+    return count === 0 ? [] : workOf(id, [eventsText(count), states])
   })
 
-  return [...deliveries, ...givenUp, ...received].join('\n')
+  return [...deliveries, ...givenUp, ...received]
 }
 
-function lineOf(subscriptionId: string, facts: readonly string[]): string {
-  const [, source, name] =
+function workOf(subscriptionId: string, facts: readonly string[]): PendingWork {
+  const [, topic = '', subscription = ''] =
     /(?<![^/])([^/]+)(?:\/providers\/[^/]+)?\/eventSubscriptions\/([^/]+)$/i.exec(subscriptionId) ?? []
-  return `- event subscription ${name} of ${source}: ${facts.filter((fact) => fact !== '').join(', ')}`
+  return { subscription, subscriptionId, topic, detail: facts.filter((fact) => fact !== '').join(', ') }
 }
 
 const eventsText = (count: number) => (count === 1 ? '1 event' : `${count} events`)

@@ -32,6 +32,8 @@ import { createCertificateAuthority, makeAuthority } from './server/tls/certific
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
+import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
+import type { TestedEmulator } from './test-interface/tested-emulator.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
@@ -45,7 +47,8 @@ interface Addresses {
   topicPorts: Readonly<Record<string, string>>
 }
 
-export async function runEmulator(options: ResolvedOptions, state: State) {
+/** @param emulator what the test interface asks; undefined until it is made */
+export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
   const { clock } = options
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
@@ -58,15 +61,17 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
   const server = createEmulatorServer(
     authority,
     named,
-    (path) => isPagePath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
+    (path) => isPagePath(path) || isTestPath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
     createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
     (request, refusal) => {
-      // The page's own requests are not recorded either.
-      if (!isPagePath(request.url ?? '/')) recordRefused(parts, request, refusal)
+      const { url = '/' } = request
+      // As the requests of the page and of the test interface that are answered.
+      if (!isPagePath(url) && !isTestPath(url)) recordRefused(parts, request, refusal)
     },
+    isTestPath,
   )
-  registerRoutes(server.app, parts, { ...options, addresses, ca: authority.certificate })
+  registerRoutes(server.app, parts, { ...options, addresses, emulator, ca: authority.certificate })
   const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
     await Promise.all([server.close(), engine.close()])
     throw error
@@ -114,6 +119,15 @@ export async function runEmulator(options: ResolvedOptions, state: State) {
     },
     /** Resolves when no operation, handshake or due delivery is under way. */
     idle: engine.idle,
+    /** Forgets events, queues, records and faults. What is under way of them ends without a trace. */
+    forget() {
+      parts.faults.clear()
+      engine.forget()
+      queues.forget()
+      parts.watcher.clear()
+      parts.figures.clear()
+      for (const ring of Object.values(parts.records)) ring.clear()
+    },
     close: () => {
       closing ??= close()
       return closing
@@ -177,6 +191,10 @@ function createParts(
     for (const { subscription, event, because } of unserved(accepted)) {
       watcher.changed(subscription, event, { state: 'unserved', reason: because })
     }
+    for (const { sources, events } of accepted) {
+      const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
+      if (subscriptions.length > 0) watcher.offered(subscriptions, events)
+    }
     return wanted
   }
   const provisioning = createProvisioning({
@@ -207,7 +225,7 @@ type Parts = ReturnType<typeof createParts>
 function registerRoutes(
   app: FastifyInstance,
   parts: Parts,
-  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'>,
+  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'> & Pick<TestRouteOptions, 'emulator'>,
 ): void {
   const { engine, accept, unserved, namespaces, watcher: trail } = parts
   const shared = { ...options, ...parts }
@@ -216,6 +234,7 @@ function registerRoutes(
   app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerTestRoutes(scope, { ...options, engine }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
   app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))

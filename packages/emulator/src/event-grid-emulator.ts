@@ -4,22 +4,36 @@
 import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
+import { createTurns } from '../../../src/support/work/in-turn.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
-import { checkTopicNames, type EventGridEmulatorOptions, resolveOptions } from './config/options.ts'
+import {
+  checkTopicNames,
+  type EventGridEmulatorOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
-import type { Client } from './model/resources/client.ts'
+import { builtInRoles } from './entra/roles.ts'
+import type { Client, RoleGrant } from './model/resources/client.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { asResourceId, eventSubscriptionId } from './model/resources/resource-ids.ts'
+import { ManualClock } from './model/time/clock.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './page/figures.ts'
 import type { Records } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
+import { type DeadLetter, deadLettersOf } from './test-interface/dead-letters.ts'
+import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
+import { type EventQuery, type PublishedEvents, publishedEvents } from './test-interface/published-events.ts'
+import { type RequestRoute, type ShownRequest, shownRequests } from './test-interface/shown-requests.ts'
+import { StillPendingError } from './test-interface/still-pending.ts'
+import type { ResetOptions } from './test-interface/tested-emulator.ts'
 import {
   type NamespaceTopicView,
   namespaceTopicView,
@@ -49,6 +63,10 @@ export interface EmulatorEndpoints {
  */
 export class EventGridEmulator implements AsyncDisposable {
   readonly #parts: RunningEmulator
+  /** Those that were applied last. */
+  #settings: ResolvedOptions
+  /** One advance of the clock after the other: each is to move it by its whole time. */
+  readonly #advances = createTurns()
   /** Where clients find it; fits the binding's option `endpoints`. */
   readonly endpoints: EmulatorEndpoints
   /** The emulator's certificate authority, PEM. */
@@ -65,9 +83,12 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly subscriptionId: string
   /** Records of requests, handshakes, delivery attempts and dead-lettered events. */
   readonly records: Records
+  /** The file that whoever started the emulator wrote its certificate authority to; set it, and {@link environment} names it. */
+  caFile: string | undefined
 
-  private constructor(parts: RunningEmulator) {
+  private constructor(parts: RunningEmulator, settings: ResolvedOptions) {
     this.#parts = parts
+    this.#settings = settings
     const { directory, addresses, ca } = parts
     const [client] = directory.clients
     const { https } = addresses
@@ -92,10 +113,13 @@ export class EventGridEmulator implements AsyncDisposable {
     if (complaint) throw new Error(`the emulator cannot start: ${complaint.what}; ${complaint.fix}`)
     const state = await openState(options.state)
     let emulator: EventGridEmulator | undefined
+    let ready: EventGridEmulator | undefined
     try {
       const settings = resolveOptions(options, state.persisted)
-      emulator = new EventGridEmulator(await runEmulator(settings, state))
+      const parts = await runEmulator(settings, state, () => ready)
+      emulator = new EventGridEmulator(parts, settings)
       configure(emulator.#parts, settings)
+      ready = emulator
       return emulator
     } catch (error) {
       if (emulator) await emulator.close()
@@ -110,7 +134,9 @@ export class EventGridEmulator implements AsyncDisposable {
    * options (ports, state, clock, delivery) stay the same. Throws the errors that {@link start} rejects with; then all is as before.
    */
   reconfigure(options: EventGridEmulatorOptions): void {
-    configure(this.#parts, resolveOptions(options, this.#parts.persisted))
+    const settings = resolveOptions(options, this.#parts.persisted)
+    configure(this.#parts, settings)
+    this.#settings = settings
   }
 
   /**
@@ -242,7 +268,84 @@ export class EventGridEmulator implements AsyncDisposable {
     try {
       await Promise.all([engine.settled(signal), queues.settled(signal)])
     } catch (cause) {
-      throw new Error(`events are still pending after ${timeout} ms:\n${describePending(this.#parts)}`, { cause })
+      throw new StillPendingError(timeout ?? 0, describePending(this.#parts), { cause })
+    }
+  }
+
+  /**
+   * The events that were published or raised, oldest first, each with what became of it at every event subscription of its topic. The
+   * newest ones are kept, and longest those that wait or failed: the option `pageEvents` says how many. Throws a TypeError for an unknown
+   * option, and a RangeError for an unknown topic.
+   */
+  events(query: EventQuery = {}): PublishedEvents {
+    checkNames('the options of events', query, ['topic', 'type', 'subject', 'limit'])
+    return publishedEvents(this.#parts, query)
+  }
+
+  /** The events that were given up, one by one, with their reason: also without a storage account. The latest 10,000 are kept. */
+  deadLetters(): readonly DeadLetter[] {
+    return deadLettersOf(this.records)
+  }
+
+  /** The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route @default all */
+  requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly ShownRequest[] {
+    checkNames('the options of requests', query, ['route'])
+    return shownRequests(this.records, query.route)
+  }
+
+  /**
+   * Forgets events, queues, records, figures and faults, so that a test begins anew. Topics and event subscriptions stay. What is under way
+   * of an event is not recorded any more; a request that a subscriber has got already cannot be taken back. Rejects with a TypeError for
+   * an unknown option, and as {@link reconfigure} throws.
+   */
+  async reset(options: ResetOptions = {}): Promise<void> {
+    checkNames('the options of reset', options, ['resources'])
+    const { provisioning, engine } = this.#parts
+    this.#parts.forget()
+    if (options.resources !== true) return
+    const atOnce = { ...provisioning, remove: provisioning.removeAtOnce }
+    configure({ ...this.#parts, provisioning: atOnce }, this.#settings, { alone: true })
+    // Handshakes of event subscriptions that came back.
+    await engine.quiet()
+  }
+
+  /**
+   * Moves the clock by so many milliseconds, and waits for what becomes due meanwhile. Resolves with its new time. Rejects with a TypeError
+   * if the option `clock` is no `ManualClock`, and with a RangeError for a time that is negative or no whole number.
+   */
+  async advance(ms: number): Promise<number> {
+    const { clock } = this.#parts
+    if (!(clock instanceof ManualClock))
+      throw new TypeError('advance needs an emulator with the option clock: new ManualClock()')
+    if (!(Number.isSafeInteger(ms) && ms >= 0))
+      throw new RangeError(`advance takes whole milliseconds, not ${String(ms)}`)
+    return this.#advances(async () => {
+      await clock.advance(ms)
+      return clock.now()
+    })
+  }
+
+  /** Where the emulator is, with its keys, and how programs of each language are led to it. */
+  environment(): EmulatorEnvironment {
+    const { addresses, clock, directory } = this.#parts
+    const { tenantId, clientId, clientSecret, subscriptionId, caFile } = this
+    const { https, http } = addresses
+    const client = { tenantId, clientId, clientSecret }
+    const shared = { https, subscriptionId, ...(caFile !== undefined && { caFile }) }
+    const published = (views: readonly TopicView[]) => views.map(({ keys: _keys, ...view }) => view)
+    return {
+      ...{ http, ca: this.ca, clock: clock instanceof ManualClock ? 'manual' : 'machine' },
+      ...shared,
+      clients: directory.clients.map((one) => ({
+        tenantId: one.tenantId,
+        clientId: one.clientId,
+        clientSecret: one.clientSecret,
+      })),
+      topics: published(this.topics()),
+      domains: published(this.domains()),
+      systemTopics: this.systemTopics(),
+      namespaceTopics: this.namespaceTopics(),
+      languages: languageEnvironments({ ...shared, client }),
     }
   }
 
@@ -252,9 +355,19 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#parts.faults.add(fault)
   }
 
-  /** Removes all faults that have not happened yet. */
+  /** Takes all faults back that have not happened yet. A call that one delays at this moment gets its real answer at once. */
   clearFaults(): void {
     this.#parts.faults.clear()
+  }
+
+  /** The roles of an application, with their scopes. @param clientId @default the first client. Throws a RangeError for an unknown client. */
+  roles(clientId: string = this.clientId): readonly Required<RoleGrant>[] {
+    const principalId = this.#principal(clientId)
+    const own = this.#parts.directory.roleAssignments().filter((one) => one.principalId === principalId)
+    return own.map(({ roleId, scope }) => ({
+      role: builtInRoles.find(({ id }) => id === roleId)?.name ?? roleId,
+      scope,
+    }))
   }
 
   /**
@@ -267,7 +380,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Removes a role of an application at a scope.
-   * @param scope @default `/`. Throws a RangeError for an unknown client.
+   * @param scope @default `/`. Throws a RangeError for an unknown role or client.
    */
   removeRole(clientId: string, role: string, scope = '/'): void {
     this.#parts.directory.removeRole({ principalId: this.#principal(clientId), role, scope })

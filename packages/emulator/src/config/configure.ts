@@ -20,18 +20,22 @@ export interface Configured extends Pick<DeclarationTargets, 'clock' | 'provisio
 }
 
 /** What has to come out the same when a configuration is tried and when it is carried out. */
-type Decided = Pick<DeclarationTargets, 'clock' | 'newKeys' | 'formerly'>
+type Decided = Pick<DeclarationTargets, 'clock' | 'newKeys' | 'formerly' | 'alone'>
 
-/** Applies a configuration. Throws, and changes nothing, where a part of it is refused or the state file does not take it. */
-export function configure(parts: Configured, options: ResolvedOptions): void {
+/**
+ * Applies a configuration; `alone`: whether it leaves nothing else, such as what was made through ARM. Throws, and changes nothing, where a part of it is refused or the state file does not take it.
+ */
+export function configure(parts: Configured, options: ResolvedOptions, { alone = false } = {}): void {
   const { clock, persisted, directory } = parts
   const now = clock.now()
   const decided: Decided = {
     clock: { now: () => now },
     newKeys: remembered(randomKeys),
+    alone,
     formerly: remembered((kind) => JSON.parse(persisted.get('declared', kind) ?? '[]')),
   }
   persisted.writeAhead(rehearse(parts, decided, options))
+  if (alone) directory.forget()
   directory.declare(options)
   parts.setIngress(options.ingress)
   declare({ ...parts, ...decided, remember: (kind, names) => persisted.put('declared', kind, names) }, options)
@@ -50,6 +54,7 @@ function rehearse(
   changes.length = 0
   const put = (subscription: EventSubscription) =>
     copy.subscriptions.put(withInForce(subscription, copy.subscriptions.get(subscription.id)))
+  if (decided.alone) trial.forget()
   trial.declare(options)
   const targets: DeclarationTargets = {
     ...decided,

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import { deleteNamespace, deleteNamespaceTopic, deleteQueueSubscription } from '../arm/resources/namespace-contents.ts'
+import { removeResource } from '../arm/resources/resources.ts'
 import type { HandshakeRetries } from '../arm/subscriptions/provisioning.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
@@ -17,6 +18,8 @@ export interface DeclarationTargets extends NamespaceTargets, ResourceTargets {
   formerly(kind: string): readonly string[]
   /** Keeps the names of what this one declares, as JSON, for the next one. */
   remember(kind: string, names: string): void
+  /** Whether nothing else is to be there afterwards, such as what was made through ARM. @default false */
+  readonly alone?: boolean
 }
 
 /** Creates the resources and event subscriptions that options or a configuration file declare, and removes what they no longer declare. */
@@ -73,20 +76,41 @@ export function declare(targets: DeclarationTargets, options: ResolvedOptions): 
     const names = options[type].map(({ name }) => name)
     sweep(type, names, (name) => removeNamed(targets, type, name))
   }
-  store.leadResources([
+  const tracked = [
     ...topics.map((topic) => putPublished(targets, 'topics', topic)),
     ...domains.map((domain) => putPublished(targets, 'domains', domain)),
     ...systemTopics.map((systemTopic) => putSystemTopic(targets, systemTopic)),
-  ])
+  ]
+  store.leadResources(tracked)
   const namespaceNames = namespaces.map(({ name }) => name)
   sweep('namespaces', namespaceNames, (name) => {
     const declared = named(targets.namespaces.namespaces.all(), name)
     if (declared) deleteNamespace(targets, declared)
   })
-  declareContents(namespaces.map((namespace) => putNamespace(targets, namespace)))
+  const contents = namespaces.map((namespace) => putNamespace(targets, namespace))
+  declareContents(contents)
   const put = (one: EventSubscriptionOptions) => putEventSubscription(one, options.declaredRetries)
-  sweep('event subscriptions', eventSubscriptions.map(put), (id) => {
+  const subscriptions = eventSubscriptions.map(put)
+  sweep('event subscriptions', subscriptions, (id) => {
     const existing = store.subscriptions.get(id)
     if (existing) provisioning.remove(existing)
   })
+  if (!targets.alone) return
+  const inNamespaces = contents.flatMap(({ id, ...inside }) => [id, ...inside.topics, ...inside.subscriptions])
+  removeOthers(targets, new Set([...tracked, ...inNamespaces, ...subscriptions].map((id) => id.toLowerCase())))
+}
+
+/** Removes all resources and event subscriptions that have none of these ids. */
+function removeOthers(targets: DeclarationTargets, ids: ReadonlySet<string>): void {
+  const { store, provisioning } = targets
+  const isOther = ({ id }: { readonly id: string }) => !ids.has(id.toLowerCase())
+  for (const one of store.tracked().filter(isOther)) removeResource(targets, one)
+  for (const one of store.subscriptions.all().filter(isOther)) provisioning.remove(one)
+  for (const one of store.resources('domains/topics')) {
+    if (store.subscriptions.of(one.id).length === 0) store.deleteResourceSoon(one)
+  }
+  const { namespaces, topics, subscriptions } = targets.namespaces
+  for (const one of namespaces.all().filter(isOther)) deleteNamespace(targets, one)
+  for (const one of topics.all().filter(isOther)) deleteNamespaceTopic(targets, one)
+  for (const one of subscriptions.all().filter(isOther)) deleteQueueSubscription(targets, one)
 }

@@ -71,8 +71,12 @@ export interface DeadLetter {
   readonly destination: DeadLetterDestination | undefined
   /** The event, with the reason. */
   readonly event: EventText
+  /** Why it is given up. */
+  readonly reason: string
   /** Called when the event is written, or dropped if there is no path. */
   readonly done: (blobPath: string | undefined) => void
+  /** Called in its place when the event is forgotten. */
+  readonly forgotten: () => void
 }
 
 interface WaitingLetter extends DeadLetter {
@@ -121,13 +125,17 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
     try {
       await store.write({ storageAccountId, container, path, content })
     } catch (error) {
+      if (!letters.some(isWanted)) return
       // Event Grid tells nobody: it tries again, and drops the events in the end.
       if (letters.some(({ failingSince }) => failingSince === undefined))
         warn(last.subscription, waitsBecause(container, error, retries))
-      return postpone(letters, at)
+      return postpone(letters.filter(isWanted), at)
     }
-    end(letters, `${container}/${path}`)
+    end(letters.filter(isWanted), `${container}/${path}`)
   }
+
+  /** Whether it was not forgotten while it was written. */
+  const isWanted = (letter: WaitingLetter) => writing.has(letter)
 
   function postpone(letters: readonly WaitingLetter[], now: number): void {
     for (const letter of letters) {
@@ -148,6 +156,7 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
       subscriptionId: first.subscription.id,
       subscriptionName: first.subscription.name,
       ...(blobPath !== undefined && { blobPath }),
+      reasons: letters.map(({ reason }) => reason),
       events: letters.map(({ event }) => event.value),
     })
     for (const { done } of letters) done(blobPath)
@@ -187,6 +196,14 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
       const now = clock.now()
       const all = [...waiting.entries, ...[...writing].map((item) => ({ item, due: now }))]
       return all.map(({ item, due }) => ({ subscriptionId: item.subscription.id, due }))
+    },
+    /** Forgets the events that are not written yet, those too whose writing is under way. */
+    forget(): void {
+      cancelTimer()
+      const letters = [...waiting.entries.map(({ item }) => item), ...writing]
+      waiting.clear()
+      writing.clear()
+      for (const letter of letters) letter.forgotten()
     },
     /** Ends the timer. */
     close(): void {

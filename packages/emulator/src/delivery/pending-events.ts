@@ -58,16 +58,21 @@ export function createPendingEvents(options: PendingEventsOptions) {
   function giveUp(subscription: EventSubscription, pending: PendingEvent, reason: GiveUpReason): void {
     const { event, row, lastAttemptAt = clock.now() } = pending
     watcher?.changed(subscription, event, { state: 'given up', reason })
+    const forgotten = () => {
+      journal.settled(subscription.id, row)
+      release(pending)
+    }
     const letter = {
       subscription,
       folder: subscription.name.toUpperCase(),
       destination: deadLetterDestinationOf(subscription),
       event: deadLetteredForm(pending, reason, deliverySchemaOf(subscription)),
+      reason,
       done(blobPath: string | undefined) {
-        journal.settled(subscription.id, row)
-        release(pending)
+        forgotten()
         watcher?.changed(subscription, event, endOf(blobPath))
       },
+      forgotten,
     }
     deadLetters.add(letter, lastAttemptAt + settings.deadLetterDelay)
   }
@@ -202,6 +207,21 @@ export function createPendingEvents(options: PendingEventsOptions) {
     },
     /** To be called after a subscription left the store: its pending events are dropped. */
     subscriptionDeleted: (subscription: EventSubscription) => removeQueue(subscription),
+    /** Forgets all events as if they had never been: nothing more is sent or recorded of them. */
+    forget(): void {
+      const all = [...queues.values()]
+      queues.clear()
+      for (const queue of all) {
+        journal.forget(queue.id)
+        queue.drop({ forget: true })
+      }
+      deadLetters.forget()
+      for (const subscription of store.subscriptions.all()) {
+        const settings = deliveredBy(subscription)
+        if (settings && isDelivered(settings)) addQueue(settings)
+      }
+      waiters.check()
+    },
     /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
     pending: count,
     /** The queues with events that are neither delivered nor given up. */

@@ -1,12 +1,13 @@
 // Clients, tenants, Azure subscriptions with their resource groups, role assignments; effect of reconfiguring.
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
 import type { ResourceGroup } from '../model/resources/resource.ts'
 import { resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
 import type { RoleAssignment } from '../model/resources/role-assignment.ts'
 import type { Store } from '../model/resources/store.ts'
-import { type ActionRequest, allows, findRole } from './roles.ts'
+import { type ActionRequest, allows, builtInRoles, findRole, type Role } from './roles.ts'
 
 export type RegistrationState = 'NotRegistered' | 'Unregistered' | 'Registering' | 'Registered' | 'Unregistering'
 
@@ -77,6 +78,13 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
   }
 
   const directory = {
+    /** Forgets all but what it is told next: Azure subscriptions, resource groups and roles, those too that were made at runtime. */
+    forget(): void {
+      subscriptions.clear()
+      for (const group of groups.all()) groups.delete(group)
+      remove(() => true)
+      declared = { clients: [], subscriptions: [] }
+    },
     /** The Azure subscriptions of the options. */
     get declaredSubscriptions(): readonly DeclaredSubscription[] {
       return declared.subscriptions
@@ -110,9 +118,7 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
     roleAssignments: (): readonly RoleAssignment[] => assignments,
     /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
     assignRole({ principalId, role, scope, id }: RoleRequest): RoleAssignment {
-      const found = findRole(role)
-      if (!found) throw new RangeError(`the emulator does not know the role '${role}'`)
-      const roleId = found.id
+      const roleId = knownRole(role).id
       const held = assignments.find(
         (one) => sameName(one.principalId, principalId) && one.roleId === roleId && sameName(one.scope, scope),
       )
@@ -124,9 +130,9 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
       assignments = [...assignments, made]
       return made
     },
-    /** Removes a role; without `role` every role; without `scope` at every scope. */
+    /** Removes a role; without `role` every role; without `scope` at every scope. Throws a RangeError for an unknown role. */
     removeRole({ principalId, role, scope }: Partial<RoleRequest> & Pick<RoleRequest, 'principalId'>): void {
-      const roleId = role === undefined ? undefined : findRole(role)?.id
+      const roleId = role === undefined ? undefined : knownRole(role).id
       remove(
         (assignment) =>
           sameName(assignment.principalId, principalId) &&
@@ -142,6 +148,13 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
   }
   directory.declare(options)
   return directory
+}
+
+function knownRole(role: string): Role {
+  const found = findRole(role)
+  if (found) return found
+  const names = builtInRoles.map(({ name }) => name)
+  throw new RangeError(`the emulator does not know the role '${role.slice(0, 200)}'; ${suggestName(role, names)}`)
 }
 
 function grantsOf(clients: readonly Client[]) {

@@ -89,7 +89,8 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
         const folder = deadLetterFolder(current, store)
         const form = namespaceDeadLetter(event, reason, clock.now())
-        deadLetters.add({ subscription: current, folder, destination, event: form, done }, clock.now())
+        const letter = { subscription: current, folder, destination, event: form, reason, done, forgotten: end }
+        deadLetters.add(letter, clock.now())
         deadLetters.pump()
       },
     })
@@ -149,6 +150,15 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const hold = bound.hold(sizeOf(event.body), 1)
       entry.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row, hold })
       return true
+    },
+    /** Forgets all events as if they had never been. Receives that wait go on waiting. */
+    forget(): void {
+      for (const { queue, subscription } of entries.values()) {
+        for (const { hold } of queue.clear()) bound.release(hold)
+        journal.forget(subscription.id)
+      }
+      deadLetters.forget()
+      waiters.check()
     },
     /** How many events are in which state, by the resource id of the event subscription. */
     figures: (): ReadonlyMap<string, QueueFigures> =>

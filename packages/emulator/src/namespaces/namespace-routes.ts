@@ -1,6 +1,7 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { advice, withAdvice } from '../model/advice.ts'
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
@@ -31,7 +32,7 @@ import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  readonly watcher: Pick<EventWatcher, 'accepted'>
+  readonly watcher: Pick<EventWatcher, 'accepted' | 'offered'>
 }
 
 interface Params {
@@ -45,7 +46,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, watcher, clock } = options
+  const { queues, store, watcher, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -80,10 +81,9 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     const events = parseCloudEvents(request.headers, bodyOf(request))
     const unwanted = queues.publish(topic, events)
     request.outcome.publish = publishSummary(name, events, unwanted, nameOfEvent)
-    watcher.accepted(
-      topic.id,
-      events.map((body) => ({ schema: 'CloudEventSchemaV1_0', body })),
-    )
+    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
+    watcher.accepted(topic.id, accepted)
+    watcher.offered(store.subscriptions.of(topic.id), accepted)
     return sendPlainJson(reply, {})
   })
 

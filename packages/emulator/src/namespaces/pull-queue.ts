@@ -165,6 +165,17 @@ export function createPullQueue({ clock, changed, removed, ...options }: PullQue
     })
   }
 
+  function clear(): readonly QueuedEvent[] {
+    const dropped = [...items]
+    for (const item of dropped) {
+      item.timer?.()
+      item.expiry?.()
+    }
+    items.clear()
+    locked.clear()
+    return dropped
+  }
+
   return {
     add(event: QueuedEvent): void {
       const item: Item = {
@@ -218,17 +229,12 @@ export function createPullQueue({ clock, changed, removed, ...options }: PullQue
     get size() {
       return items.size
     },
-    /** Ends waits and timers, and drops the events. Returns these. */
+    /** Drops the events. Returns these. */
+    clear,
+    /** The same, and ends waits. */
     close(): readonly QueuedEvent[] {
       waiting.close()
-      const dropped = [...items]
-      for (const item of dropped) {
-        item.timer?.()
-        item.expiry?.()
-      }
-      items.clear()
-      locked.clear()
-      return dropped
+      return clear()
     },
   }
 }

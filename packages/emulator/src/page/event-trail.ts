@@ -27,7 +27,12 @@ export interface Fate {
   tries: number
   /** The last attempts. */
   readonly attempts: DeliveryRecord[]
+  /** How all attempts ended, the first of very many left out. */
+  readonly history: TrailedAttempt[]
 }
+
+/** An attempt without its request and its answer. */
+export type TrailedAttempt = Pick<DeliveryRecord, 'at' | 'status' | 'error' | 'outcome' | 'durationMs' | 'nextTryAt'>
 
 export interface TrailedEvent {
   /** Unique in this emulator, ascending in the order of arrival. */
@@ -51,6 +56,8 @@ export interface TrailedEvent {
   readonly fates: Map<string, Fate>
   /** Number of further subscriptions, which are not followed. */
   furtherFates: number
+  /** The subscriptions that do not match, by their ids in lower case. */
+  readonly unmatched: Map<string, Pick<EventSubscription, 'id' | 'name'>>
 }
 
 /** Who is told of the events, perhaps several times in a tick. */
@@ -59,6 +66,8 @@ export interface TrailListener {
   changed(event: TrailedEvent): void
   /** An event made room for another. */
   gone(event: TrailedEvent): void
+  /** All events are forgotten. */
+  cleared(): void
 }
 
 export type EventTrail = ReturnType<typeof createEventTrail>
@@ -74,6 +83,8 @@ export interface EventTrailOptions {
 export const trailedBodyLimit = 16_384
 /** The maximum number of attempts in memory for an event and a subscription: the last ones. */
 const attemptLimit = 10
+/** The same without requests and answers. Event Grid tries an event 30 times at most; on the page it may be redelivered. */
+const historyLimit = 50
 /** The maximum number of subscriptions that are followed per event. */
 export const fateLimit = 50
 export const endedStates: ReadonlySet<FateState> = new Set([
@@ -110,6 +121,8 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   const known = new WeakMap<EventText, TrailedEvent>()
   const listeners: TrailListener[] = []
   let lastKey = 0
+  /** The key of the last event that is forgotten. */
+  let lastForgotten = 0
 
   function add(topic: string, event: AcceptedEvent): TrailedEvent {
     const text = textOf(event.body)
@@ -130,6 +143,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       event: truncated ? undefined : event,
       fates: new Map(),
       furtherFates: 0,
+      unmatched: new Map(),
     }
     known.set(event.body, entry)
     tellGone(kept.add(entry))
@@ -154,10 +168,11 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   ): boolean {
     // An event of an earlier run of the emulator is not known yet.
     const entry = known.get(event.body) ?? add(scope, event)
+    if (entry.key <= lastForgotten) return false
     let fate = entry.fates.get(id.toLowerCase())
     if (!fate) {
       if (entry.fates.size >= fateLimit) return false
-      fate = { subscriptionId: id, subscriptionName: name, pull, state: 'queued', tries: 0, attempts: [] }
+      fate = { subscriptionId: id, subscriptionName: name, pull, state: 'queued', tries: 0, attempts: [], history: [] }
       entry.fates.set(id.toLowerCase(), fate)
     }
     apply(fate)
@@ -189,6 +204,15 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       const entry = known.get(event.body)
       if (!isFollowed && !pull && changes.state === 'queued' && entry) entry.furtherFates++
     },
+    offered(subscriptions, events) {
+      for (const event of events) {
+        const entry = known.get(event.body)
+        if (!entry || entry.fates.size >= fateLimit) continue
+        for (const { id, name } of subscriptions.slice(0, fateLimit)) {
+          if (!entry.fates.has(id.toLowerCase())) entry.unmatched.set(id.toLowerCase(), { id, name })
+        }
+      }
+    },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
       if (record.outcome === 'delivered') figures.add('delivered', events.length)
@@ -198,6 +222,8 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
           fate.tries = record.deliveryCount + 1
           fate.attempts.push(record)
           if (fate.attempts.length > attemptLimit) fate.attempts.shift()
+          fate.history.push(shortened(record))
+          if (fate.history.length > historyLimit) fate.history.shift()
           delete fate.nextTryAt
           if (record.outcome === 'delivered') fate.state = 'delivered'
           else if (record.outcome === 'retry' && fate.state !== 'forgotten') {
@@ -226,5 +252,20 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
     limit,
     leftOut: kept.leftOut,
     listen: (listener: TrailListener) => void listeners.push(listener),
+    /** Forgets all events, for good: what is told of one of them later has no effect. */
+    clear(): void {
+      lastForgotten = lastKey
+      kept.clear()
+      for (const listener of listeners) listener.cleared()
+    },
+  }
+}
+
+function shortened({ at, status, error, outcome, durationMs, nextTryAt }: DeliveryRecord): TrailedAttempt {
+  return {
+    ...{ at, outcome, durationMs },
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+    ...(nextTryAt !== undefined && { nextTryAt }),
   }
 }

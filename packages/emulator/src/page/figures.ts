@@ -19,11 +19,13 @@ interface Second {
   readonly samples: number[]
 }
 
+const noTotals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0, refused: 0 }
+
 export type Figures = ReturnType<typeof createFigures>
 
 /** Counts, in all and by the second. @param now milliseconds since 1970 */
 export function createFigures(now: () => number) {
-  const totals = { published: 0, delivered: 0, failed: 0, deadLettered: 0, dropped: 0, refused: 0 }
+  const totals = { ...noTotals }
   const seconds = new Map<number, Second>()
 
   function current(): Second {
@@ -49,6 +51,11 @@ export function createFigures(now: () => number) {
     answered(ms: number): void {
       const second = current()
       second.samples[second.answers++ % samplesPerSecond] = ms
+    },
+    /** Counts from 0 again. */
+    clear(): void {
+      Object.assign(totals, noTotals)
+      seconds.clear()
     },
     totals: (): Readonly<Record<FigureName, number>> => ({ ...totals }),
     /** The last seconds, oldest first, quiet ones too; the running one comes last. */

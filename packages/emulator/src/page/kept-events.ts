@@ -94,6 +94,13 @@ export function createKeptEvents<Event extends { readonly key: number }>(
     all: (): Event[] => [...kept.values()].flatMap((one) => [...one.values()]).sort((a, b) => b.key - a.key),
     find: (key: number): Event | undefined =>
       [...kept.values()].map((one) => one.get(key)).find((event) => event !== undefined),
+    /** Forgets all, and what was left out. */
+    clear(): void {
+      for (const one of kept.values()) one.clear()
+      for (const rank of keptRanks) left.set(rank, 0)
+      open.clear()
+      size = 0
+    },
     leftOut: (): LeftOut => ({
       events: [...left.values()].reduce((sum, one) => sum + one, 0),
       failed: left.get('failed') ?? 0,

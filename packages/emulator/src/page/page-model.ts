@@ -72,6 +72,15 @@ export function createPageModel(sources: PageSources) {
       refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
   })
 
+  trail.listen({
+    changed: () => {},
+    gone: () => {},
+    cleared() {
+      deadLettered.clear()
+      refused = []
+    },
+  })
+
   return {
     /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
     resources(): object {

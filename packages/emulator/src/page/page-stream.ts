@@ -155,6 +155,12 @@ export function createPageStream(model: PageModel, options: PageStreamOptions = 
       dirty.delete(event)
       gone.add(event.key)
     },
+    /** All events are forgotten: the full state comes with the next figures. */
+    cleared(): void {
+      dirty.clear()
+      gone.clear()
+      incomplete = clients.size > 0
+    },
     /** The full state, which a browser gets first. */
     state,
     close(): void {

@@ -44,6 +44,11 @@ export interface EventWatcher {
     event: AcceptedEvent,
     change: FateChange,
   ): void
+  /**
+   * The event subscriptions that there are at the sources of events. Where nothing was told of an event for one of them before, it does
+   * not match.
+   */
+  offered(subscriptions: readonly Pick<EventSubscription, 'id' | 'name'>[], events: readonly AcceptedEvent[]): void
   /** A batch of events was sent in one request. */
   tried(subscription: EventSubscription, events: readonly AcceptedEvent[], record: DeliveryRecord): void
   /** The pending events of a subscription were dropped: it was deleted, or for the reason that is given. */

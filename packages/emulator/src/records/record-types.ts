@@ -149,6 +149,8 @@ export interface DeadLetterRecord extends SubscriptionRecord {
   readonly blobPath?: string
   /** The blob's content, parsed. */
   readonly events: readonly unknown[]
+  /** Why each of them was given up, in the order of `events`, such as `TimeToLiveExceeded`. */
+  readonly reasons: readonly string[]
 }
 
 /** An event subscription that was written, and does less than in Azure. */

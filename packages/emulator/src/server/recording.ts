@@ -49,7 +49,10 @@ export function recordRequests(
     const fault = faults.take(face, { method: request.method, url: request.url })
     if (!fault) return
     const { delayMs, drop, status } = fault
-    const gone = delayMs ? await waited(request, delayMs, clock) : false
+    const { takenBack } = faults
+    const gone = delayMs ? await waited(request, delayMs, clock, takenBack) : false
+    // Taken back while it delayed the call: the real answer follows.
+    if (takenBack.aborted && !gone) return
     if (gone || drop) {
       reply.hijack()
       request.raw.socket.destroy()
@@ -124,12 +127,17 @@ function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['header
   return shown
 }
 
-/** Waits by the clock; true if the client disconnected meanwhile. */
-async function waited({ raw: { socket } }: FastifyRequest, ms: number, clock: Clock): Promise<boolean> {
+/** Waits by the clock, or until the fault is taken back; true if the client disconnected meanwhile. */
+async function waited(
+  { raw: { socket } }: FastifyRequest,
+  ms: number,
+  clock: Clock,
+  takenBack: AbortSignal,
+): Promise<boolean> {
   const gone = new AbortController()
   const leave = () => gone.abort()
   socket.once('close', leave)
-  await pause(clock, ms, gone.signal)
+  await pause(clock, ms, AbortSignal.any([gone.signal, takenBack]))
   socket.off('close', leave)
   return gone.signal.aborted
 }

@@ -36,7 +36,7 @@ interface Ports {
 /**
  * Makes the https server (all routes) and the http server (topics, page and the CONNECT proxy). Routes are added to
  * `app` before `listen`. `host` is what clients reach them by, beside the loopback names. A request for ARM or Entra over
- * plain http is answered 403, one for another path 404.
+ * plain http is answered 403, one for another path 404. Paths that guard themselves refuse other web pages in a form of their own.
  */
 export function createEmulatorServer(
   authority: CertificateAuthority,
@@ -45,6 +45,7 @@ export function createEmulatorServer(
   limits: ConnectionLimits = connectionLimits,
   answersAsIngress: IngressFront = () => false,
   refused: (request: IncomingMessage, refusal: Refusal) => void = () => {},
+  guardsItself: (path: string) => boolean = () => false,
 ) {
   const ownHosts = [...new Set([...loopbackHosts, host])]
   let listeningOn = host
@@ -88,6 +89,7 @@ export function createEmulatorServer(
   })
   // Before any face: a page of another site must not reach one, nor a page whose name was made to point here (DNS rebinding).
   app.addHook('onRequest', async (request, reply) => {
+    if (guardsItself(request.url)) return
     if (!isOfPage(request) || (isOwnHost(request, listeningOn) && isOwnOrigin(request) && !isForeignFetch(request)))
       return
     const { status, ...error } = refusals.webPage

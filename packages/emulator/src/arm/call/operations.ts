@@ -48,8 +48,8 @@ export interface Change {
 export interface OperationWaits {
   /** From now on it waits for a manual action. */
   park(): void
-  /** Waits by the clock, or until the emulator is closed. */
-  delay(ms: number): Promise<void>
+  /** Waits by the clock, or until the signal aborts or the emulator is closed. */
+  delay(ms: number, signal: AbortSignal): Promise<void>
 }
 
 export type Operations = ReturnType<typeof createOperations>
@@ -91,9 +91,9 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
         status = 'AwaitingManualAction'
         rest()
       }
-      const delay = async (ms: number) => {
+      const delay = async (ms: number, signal: AbortSignal) => {
         rest()
-        await pause(clock, ms, closing.signal)
+        await pause(clock, ms, AbortSignal.any([closing.signal, signal]))
         begin()
       }
       const carryOut = async () => {

@@ -151,9 +151,10 @@ export function createProvisioning(options: ProvisioningOptions) {
     asking.set(subscription.id.toLowerCase(), own)
     const operation = operations.start(azureIdOf(subscription), async (signal, { park, delay }) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
-      if (fault?.delayMs) await delay(fault.delayMs)
-      // A delay alone is no failure: the real result follows.
-      if (fault && !isDelayAlone(fault)) {
+      const { takenBack } = faults
+      if (fault?.delayMs) await delay(fault.delayMs, takenBack)
+      // A delay alone is no failure: the real result follows. So it does for a fault that is taken back.
+      if (fault && !takenBack.aborted && !isDelayAlone(fault)) {
         move(subscription, 'Failed')
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
         return { status: 'Failed', error: { code, message, ...(details && { details }) } }
@@ -218,6 +219,8 @@ export function createProvisioning(options: ProvisioningOptions) {
         return { status: 'Succeeded' }
       })
     },
+    /** Removes it without an operation. */
+    removeAtOnce: forget,
     close(): void {
       for (const cancel of expiries.values()) cancel()
       for (const one of asking.values()) one.abort()

@@ -16,11 +16,13 @@ export interface DeliveryAttempt {
   finish(result: Result): AttemptResult
   /** The subscriber answered after its time-out. Returns whether that cancels the next attempt. */
   answeredLate(status: number): boolean
+  /** Whether its events are forgotten: nothing is to be sent or recorded any more. */
+  isForgotten(): boolean
 }
 
 /** The result of an attempt, for the record. */
 export interface AttemptResult {
-  readonly outcome: 'delivered' | 'retry' | 'given up'
+  readonly outcome: 'delivered' | 'retry' | 'given up' | 'forgotten'
   readonly nextTryAt?: number
 }
 

@@ -1,5 +1,7 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
+
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
+import { pause } from '../../../../../src/support/time/clock.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from '../../records/record-types.ts'
@@ -22,21 +24,30 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
   const { clock, faults, records, watcher, work } = options
 
   /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
-  async function delayed(ms: number): Promise<void> {
+  async function delayed(ms: number, signal: AbortSignal): Promise<void> {
     work.end()
-    await new Promise<void>((resolve) => clock.setTimer(ms, resolve))
+    await pause(clock, ms, signal)
     work.begin()
   }
 
   /** Sends a request, unless a fault takes its place. */
-  async function send(url: URL, request: PreparedRequest, late: (status: number) => void): Promise<WebhookResult> {
+  async function send(
+    url: URL,
+    request: PreparedRequest,
+    attempt: DeliveryAttempt,
+    late: (status: number) => void,
+  ): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
-    if (fault?.delayMs) await delayed(fault.delayMs)
+    const { takenBack } = faults
+    if (fault?.delayMs) await delayed(fault.delayMs, takenBack)
     const unsent = { target: url.href, durationMs: 0 }
-    if (fault?.drop) {
-      return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }
+    if (attempt.isForgotten()) return unsent
+    if (fault && !takenBack.aborted) {
+      if (fault.drop) {
+        return { ...unsent, failure: { outcome: 'SocketError', message: 'A fault closed the connection.' } }
+      }
+      if (fault.status !== undefined) return { ...unsent, status: fault.status }
     }
-    if (fault?.status !== undefined) return { ...unsent, status: fault.status }
     return request.send(late)
   }
 
@@ -53,12 +64,13 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       const request = await channel.prepare([first, ...more])
       headers = request.headers
       body = request.body
-      result = await send(url, request, answeredLate)
+      result = await send(url, request, attempt, answeredLate)
     } catch (error) {
       // A request that can't be sent must not stop the queue: it is a failed attempt.
       result = { target: url.href, durationMs: 0, failure: { outcome: 'Aborted', message: messageOf(error) } }
     }
     const next = attempt.finish(result)
+    if (next.outcome === 'forgotten') return
     const givenUp = deadLetterDestinationOf(subscription) ? 'dead-lettered' : 'dropped'
     const record: DeliveryRecord = {
       at,

@@ -34,6 +34,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
   let requests = 0
   let eventsUnderWay = 0
   let dropped = false
+  let forgotten = false
 
   const policy = () => ({ ...defaultPolicy, ...subscription.properties.retryPolicy })
 
@@ -46,9 +47,14 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
         finish(result) {
           requests--
           eventsUnderWay -= batch.length
+          if (forgotten) {
+            batch.forEach(options.release)
+            return { outcome: 'forgotten' }
+          }
           return results.finish(batch, result, { subscription, maxAttempts: policy().maxDeliveryAttempts, dropped })
         },
         // Event Grid may or may not send the next attempt then (delivery-and-retry); the emulator does not.
+        isForgotten: () => forgotten,
         answeredLate: (status) => !dropped && outcomeOf(status) === 'Delivered' && results.settleWaiting(batch) > 0,
       })
       .finally(() => {
@@ -111,9 +117,10 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     get waits() {
       return retries.size > 0
     },
-    /** Drops waiting events, and ignores the answers of requests under way. */
-    drop(): void {
+    /** Drops waiting events, and ignores the answers of requests under way. To forget it all, these are not even recorded. */
+    drop({ forget = false }: { readonly forget?: boolean } = {}): void {
       dropped = true
+      forgotten = forget
       for (let next = ready.shift(); next; next = ready.shift()) options.release(next)
       for (let next = retries.take(Infinity); next; next = retries.take(Infinity)) options.release(next)
     },

@@ -56,6 +56,10 @@ export class DueQueue<T> {
     return first.item
   }
 
+  clear(): void {
+    this.#heap.length = 0
+  }
+
   #sink(entry: Entry<T>): void {
     const heap = this.#heap
     let at = 0
