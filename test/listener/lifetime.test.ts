@@ -216,10 +216,4 @@ describe('close', () => {
     expect(log.text()).toContain('the store is gone')
     expect(clock.pending()).toBe(0)
   })
-
-  it('may be called twice', async () => {
-    const { listener } = await openListener()
-    await listener.close()
-    await listener.close()
-  })
 })

@@ -201,9 +201,6 @@ describe('provisioning: check', () => {
   })
 
   it.each([
-    { name: 'a filter', now: { subjectBeginsWith: '/shop' }, says: 'subjectBeginsWith' },
-    { name: 'a filter of types', now: { includedEventTypes: 'order.placed' }, says: 'includedEventTypes' },
-    { name: 'a limit of tries', now: { maxDeliveryAttempts: '7' }, says: 'maxDeliveryAttempts' },
     {
       name: 'two fields',
       now: { subjectBeginsWith: '/shop', maxDeliveryAttempts: '7' },

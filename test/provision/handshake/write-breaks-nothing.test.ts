@@ -81,32 +81,13 @@ async function openSite(inputSchema: 'CloudEventSchemaV1_0' | 'EventGridSchema' 
 const changed = { maxDeliveryAttempts: '7' }
 const background = { subscription: 'background' } as const
 
-const refusals: readonly { name: string; route: Route; says: RegExp; answer: string }[] = [
-  { name: '503 of an ingress', route: noBackend, says: /answered 503 \(page: "no healthy upstream"\)/, answer: '503' },
-  { name: '404', route: answer(404), says: /OPTIONS was answered 404/, answer: '404' },
-  {
-    name: 'a page with 200',
-    route: answer(200, { 'content-type': 'text/html' }, '<title>Sign in</title>'),
-    says: /answered 200 without WebHook-Allowed-Origin \(page: "Sign in"\)/,
-    answer: '200',
-  },
-  {
-    name: 'consent to another origin',
-    route: answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.us' }),
-    says: /WebHook-Allowed-Origin: eventgrid\.azure\.us/,
-    answer: '200',
-  },
-  {
-    name: 'a redirect to where consent is',
-    route: answer(307, { location: '/other?code=marked', 'webhook-allowed-origin': '*' }),
-    says: /answered 307, a redirect that Event Grid does not follow, to \/other\?\(redacted\)/,
-    answer: '307',
-  },
+/** ask-endpoint.test.ts has the other answers that are no consent. */
+const refusals: readonly { name: string; route: Route; says: RegExp }[] = [
+  { name: '503 of an ingress', route: noBackend, says: /answered 503 \(page: "no healthy upstream"\)/ },
   {
     name: 'a page that quotes the query',
     route: (response, { url = '' }) => void response.writeHead(403, { 'content-type': 'text/plain' }).end(`no: ${url}`),
     says: /answered 403 \("no: [^"]*\(redacted\)/,
-    answer: '403',
   },
 ]
 
@@ -126,7 +107,7 @@ it.each(refusals)(
     expect(second.health().status).toBe('degraded')
     expect(second.reasons()).toMatch(/HANDSHAKE_FAILED.*other retryPolicy \(maxDeliveryAttempts\)/)
     expect(second.log.text()).toMatch(says)
-    expect(second.reasons() + second.log.text()).not.toMatch(/hidden-code|marked/)
+    expect(second.reasons() + second.log.text()).not.toContain('hidden-code')
     expect(second.ready()).toBe(true)
     site.raise('meanwhile')
     await eventually(() => expect(site.handled).toEqual(['meanwhile']))

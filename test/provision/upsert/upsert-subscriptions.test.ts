@@ -120,20 +120,6 @@ it('patches the differing top-level fields only, at the top of the body', async 
   })
 })
 
-it('carries minimumTlsVersionAllowed over a write of the destination, though the SDK does not know it', async () => {
-  const { arm, upsert } = await start()
-  const tls = { minimumTlsVersionAllowed: '1.2' }
-  arm.state.properties = {
-    provisioningState: 'Succeeded',
-    eventDeliverySchema: 'CloudEventSchemaV1_0',
-    destination: { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old', ...tls } },
-  }
-  await upsert()
-  expect(arm.writes()[0]).toMatchObject({ method: 'PATCH', body: { destination: { properties: tls } } })
-  await upsert({ input: inputMetadata({ deliveryAuthentication: { kind: 'none' } }) })
-  expect(arm.writes()[1]).toMatchObject({ method: 'PUT', body: { properties: { destination: { properties: tls } } } })
-})
-
 it('sends one request a call, whatever the SDK would retry', async () => {
   const { arm, upsert, failed, log } = await start({ once: first('GET', refused(500, 'InternalServerError')) })
   await upsert()
