@@ -10,6 +10,7 @@ import { scrub } from '../../src/core/scrub.ts'
 import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
 import { readSubscriptionProperties } from '../../src/provision/decide/subscription-properties.ts'
 import { desire } from '../provision/standing.ts'
+import { anyText } from '../support/any-text.ts'
 
 const length = 400_000
 const fill = (text: string) => text.repeat(Math.ceil(length / text.length))
@@ -89,7 +90,7 @@ describe('a text of Azure', () => {
       'Http OPTIONS request failed with response code 503',
     )
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.array(fc.oneof(word, fc.string())).map((parts) => parts.join(' ')),
     )
     fc.assert(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cut, oneLine, printable, quote, shellWord } from '../../../src/support/text/text.ts'
+import { anyText } from '../any-text.ts'
 
 describe('text for a log or a terminal', () => {
   it('has a space for each character that moves the cursor or turns the direction', () => {
@@ -10,7 +11,7 @@ describe('text for a log or a terminal', () => {
   it('is one line, whatever comes in', () => {
     expect(oneLine(' a\r\n  forged\u2028line ')).toBe('a forged line')
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(anyText(), (text) => {
         const line = oneLine(text, 50)
         expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}]/u)
         expect(line.length).toBeLessThanOrEqual(51)
