@@ -33,8 +33,8 @@ export interface SubscriptionCalls {
   get(options: CallOptions): Promise<unknown>
   getFullUrl(options: CallOptions): Promise<unknown>
   getDeliveryAttributes(options: CallOptions): Promise<unknown>
-  /** One page of all event subscriptions of the source; the next one by `nextLink`. */
-  list(options: CallOptions, nextLink?: string): Promise<unknown>
+  /** One page of all event subscriptions of the source. */
+  getPage(options: CallOptions, path: string): Promise<unknown>
   begin(write: SubscriptionWrite, options: CallOptions, onResponse: OnResponse): Promise<Poller>
 }
 
@@ -45,15 +45,14 @@ export function bindSubscriptionCalls(
 ): SubscriptionCalls {
   const client = connect()
   const id = subscriptionIdOf(place)
-  const list: SubscriptionCalls['list'] = (options, nextLink) =>
-    getFromArm(client, { path: nextLink ?? place.listPath, ...limitsOf(options) })
+  const getPage: SubscriptionCalls['getPage'] = (options, path) => getFromArm(client, { path, ...limitsOf(options) })
 
   if (place.kind === 'namespaceTopic') {
     return {
-      get: (options) => getFromArm(client, { path: id, ...limitsOf(options) }),
+      get: (options) => getPage(options, id),
       getFullUrl: async () => undefined,
       getDeliveryAttributes: async () => undefined,
-      list,
+      getPage,
       async begin({ method, properties }, options, onResponse) {
         const send = async (request: Omit<ArmRequest, 'signal' | 'timeoutMs'>): Promise<LroResponse> => {
           const response = await sendToArm(client, { ...request, ...limitsOf(options) })
@@ -81,7 +80,7 @@ export function bindSubscriptionCalls(
     get: (options) => rawAnswer((onResponse) => get({ ...options, onResponse })),
     getFullUrl: (options) => rawAnswer((onResponse) => getFullUrl({ ...options, onResponse })),
     getDeliveryAttributes: (options) => rawAnswer((onResponse) => getDeliveryAttributes({ ...options, onResponse })),
-    list,
+    getPage,
     begin({ method, properties }, options, onResponse) {
       const body = method === 'PUT' ? { properties } : properties
       const writing = sdkCalls(connect([createBodyPolicy(body)]), place)

@@ -1,18 +1,18 @@
 // Check `azure/permission`: role actions that the client lacks at the scope, by the list of permissions (`*` wildcards, `notActions`).
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
+import { readWholeList } from '../../../../provision/arm/read-list.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
-import { type AzurePlace, readPages } from '../../world/azure-place.ts'
+import type { AzurePlace } from '../../world/azure-place.ts'
 
 export async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope, actions } = place
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
-    const permissions = readPermissions(
-      await readPages((page) => place.readArm(page, resourceApiVersions.permissions, signal), path),
-    )
+    const get = (page: string) => place.readArm(page, resourceApiVersions.permissions, signal)
+    const permissions = readPermissions(await readWholeList(get, path, 'permissions'))
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
     if (lacking.length === 0)
       return ok(`the client may ${place.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)
