@@ -5,6 +5,7 @@ import { trustPolicies } from '../../azure/trust.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { withLimit } from '../../support/time/clock.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
@@ -48,7 +49,7 @@ export function createKeySet(options: KeySetOptions) {
     try {
       connecting ??= connect(options)
       const send = await connecting
-      const { status, bodyAsText } = await send(AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
+      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
       if (status !== 200) throw new KeySetError(`it was answered with ${status}`)
       const text = bodyAsText ?? ''
       if (!holdsKey(text))

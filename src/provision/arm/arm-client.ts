@@ -18,6 +18,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
 import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { withLimit } from '../../support/time/clock.ts'
 
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
@@ -137,13 +138,14 @@ export function createTimeLimitPolicy(): PipelinePolicy {
     name: 'eventgrid-binding-time-limit',
     sendRequest(request, next) {
       const { abortSignal, timeout } = request
-      if (timeout > 0) {
-        const over = AbortSignal.timeout(Math.ceil(timeout))
-        // The SDK's type allows for signals that are not the platform's; ours always are.
-        request.abortSignal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, over]) : over
-        request.timeout = 0
-      }
-      return next(request)
+      if (timeout <= 0) return next(request)
+      request.timeout = 0
+      // The SDK's type allows for signals that are not the platform's; ours always are.
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined
+      return withLimit({ ms: timeout, signal }, (limited) => {
+        request.abortSignal = limited
+        return next(request)
+      })
     },
   }
 }

@@ -1,11 +1,12 @@
-// Checks `endpoint/certificate` and `topic/certificate`: every address judged as Azure would: public roots, missing intermediate, wrong
-// name, 14-day expiry warning.
+/** Checks `endpoint/certificate` and `topic/certificate`: would Azure accept the certificate of each address? */
+import events from 'node:events'
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/trust.ts'
 import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
+import { withLimit } from '../../../support/time/clock.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
 import { once } from '../world/once.ts'
 import type { Route } from '../world/world.ts'
@@ -114,28 +115,27 @@ const serverNameOf = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
 
 function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
-  return new Promise((resolve, reject) => {
+  return withLimit({ ms: limitMs, signal }, async (limited) => {
     const name = serverNameOf(hostname)
-    const over = AbortSignal.timeout(limitMs)
-    const either = AbortSignal.any([signal, over])
     const socket = tls.connect({
-      ...{ host: target.address, port: target.port, secureContext, minVersion: 'TLSv1.2' },
+      host: target.address,
+      port: target.port,
+      secureContext,
+      minVersion: 'TLSv1.2',
       servername: isIP(name) ? '' : name,
       // The fault is reported. Nothing is sent over this connection.
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     })
-    const end = () => socket.destroy(over.aborted ? over.reason : signal.reason)
-    either.addEventListener('abort', end, { once: true })
-    socket.on('close', () => either.removeEventListener('abort', end))
-    socket.on('error', reject)
-    socket.on('secureConnect', () => {
-      const certificate = socket.getPeerCertificate()
+    limited.addEventListener('abort', () => socket.destroy(limited.reason), { once: true })
+    try {
+      await events.once(socket, 'secureConnect')
       const { authorizationError: untrusted } = socket
       const fault = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
-      resolve({ certificate, protocol: socket.getProtocol(), fault })
+      return { certificate: socket.getPeerCertificate(), protocol: socket.getProtocol(), fault }
+    } finally {
       socket.destroy()
-    })
+    }
   })
 }
 
