@@ -124,14 +124,10 @@ function holdsKey(text: string): boolean {
 /** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
 async function connect({ url, ca }: KeySetOptions) {
   // Loaded with the first fetch, so that the start does not wait for them.
+  const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
   const { createAnswerLimitPolicy } = await import('../../azure/answer-limit.ts')
-  const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
-    '@azure/core-rest-pipeline'
-  )
-  const client = createDefaultHttpClient()
-  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-  for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
-  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
-  return (abortSignal: AbortSignal) =>
-    pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
+  const { createSender } = await import('../../azure/send-once.ts')
+  const trust = trustPolicies(ca === undefined ? {} : { ca })
+  const send = createSender([...trust, createAnswerLimitPolicy({ maxBytes, longer: 'fail' })])
+  return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
 }
