@@ -1,6 +1,6 @@
-// Connection to Azure Resource Manager: https, own host only, time-out, no retries; calls that the SDK lacks.
+/** The connection to Azure Resource Manager: what each call is bound by, and calls that the SDK lacks. */
 
-import { EventGridManagementClient } from '@azure/arm-eventgrid'
+import { EventGridManagementClient, type EventSubscriptionsGetOptionalParams } from '@azure/arm-eventgrid'
 import {
   createPipelineRequest,
   type HttpMethods,
@@ -78,26 +78,26 @@ export function connectArm(
   })
 }
 
+/** What limits one request, as the SDK's methods take it. */
+export type CallOptions = Pick<EventSubscriptionsGetOptionalParams, 'abortSignal' | 'requestOptions'>
+
 /** A request to ARM that the SDK for Event Grid has no method for. */
-export interface ArmRequest {
+export interface ArmRequest extends CallOptions {
   readonly method: HttpMethods
   /** A path that begins with a slash, or a URL of ARM, as in a `nextLink`. May have an `api-version` already. */
   readonly path: string
   /** @default that of the client */
   readonly apiVersion?: string
-  readonly signal?: AbortSignal
-  /** @default none */
-  readonly timeoutMs?: number
   readonly body?: object
 }
 
 /** Sends a request by the SDK's own pipeline. Rejects as the SDK's methods do: `readFailure` reads it. */
 export async function sendToArm(client: EventGridManagementClient, given: ArmRequest): Promise<PipelineResponse> {
-  const { method, path, apiVersion = client.apiVersion, signal, timeoutMs = 0, body } = given
+  const { method, path, apiVersion = client.apiVersion, abortSignal, requestOptions, body } = given
   const url = new URL(path, `${client.$host}/`)
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
-  const request = createPipelineRequest({ url: url.href, method, timeout: timeoutMs })
-  if (signal) request.abortSignal = signal
+  const timeout = requestOptions?.timeout ?? 0
+  const request = createPipelineRequest({ url: url.href, method, timeout, ...(abortSignal && { abortSignal }) })
   if (body) {
     request.body = JSON.stringify(body)
     request.headers.set('content-type', 'application/json')

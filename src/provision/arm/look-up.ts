@@ -1,4 +1,4 @@
-// Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees.
+/** Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
@@ -14,8 +14,9 @@ import {
   webHookOf,
   withDestination,
 } from '../decide/subscription-properties.ts'
+import type { CallOptions } from './arm-client.ts'
 import { readList, unreadable } from './read-list.ts'
-import type { CallOptions, SubscriptionCalls } from './subscription-calls.ts'
+import type { SubscriptionCalls } from './subscription-calls.ts'
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly properties: SubscriptionProperties }

@@ -1,15 +1,10 @@
-// The requests for one event subscription: by the SDK's methods, and plain ones for a namespace topic, which the SDK does not know.
-import type { EventGridManagementClient, EventSubscriptions } from '@azure/arm-eventgrid'
+/** The requests for one event subscription: by the SDK's methods, and plain ones for a namespace topic, which the SDK does not know. */
+import type { EventGridManagementClient, EventSubscriptionsGetOptionalParams as Get } from '@azure/arm-eventgrid'
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { readJson } from '../../support/text/json-text.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
-import { type ArmRequest, getFromArm, sendToArm } from './arm-client.ts'
-
-type Get = NonNullable<Parameters<EventSubscriptions['get']>[2]>
-
-/** What limits one request, in the SDK's form. */
-export type CallOptions = Pick<Get, 'abortSignal' | 'requestOptions'>
+import { type ArmRequest, type CallOptions, getFromArm, sendToArm } from './arm-client.ts'
 
 /** Receives each answer of a write and of its polls. */
 export type OnResponse = (response: RawResponse) => void
@@ -45,7 +40,7 @@ export function bindSubscriptionCalls(
 ): SubscriptionCalls {
   const client = connect()
   const id = subscriptionIdOf(place)
-  const getPage: SubscriptionCalls['getPage'] = (options, path) => getFromArm(client, { path, ...limitsOf(options) })
+  const getPage: SubscriptionCalls['getPage'] = (options, path) => getFromArm(client, { path, ...options })
 
   if (place.kind === 'namespaceTopic') {
     return {
@@ -54,8 +49,8 @@ export function bindSubscriptionCalls(
       getDeliveryAttributes: async () => undefined,
       getPage,
       async begin({ method, properties }, options, onResponse) {
-        const send = async (request: Omit<ArmRequest, 'signal' | 'timeoutMs'>): Promise<LroResponse> => {
-          const response = await sendToArm(client, { ...request, ...limitsOf(options) })
+        const send = async (request: Omit<ArmRequest, keyof CallOptions>): Promise<LroResponse> => {
+          const response = await sendToArm(client, { ...request, ...options })
           onResponse(response)
           const body = readJson(response.bodyAsText)
           return {
@@ -90,11 +85,6 @@ export function bindSubscriptionCalls(
     },
   }
 }
-
-const limitsOf = ({ abortSignal, requestOptions }: CallOptions) => ({
-  ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
-  timeoutMs: requestOptions?.timeout ?? 0,
-})
 
 /** The SDK's methods for the path. The bodies of its writes come from a policy. */
 function sdkCalls(client: EventGridManagementClient, place: Exclude<SubscriptionPlace, { kind: 'namespaceTopic' }>) {

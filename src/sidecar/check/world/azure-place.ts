@@ -47,7 +47,7 @@ export function reachArm({ credential: metadata, environment }: EitherInput, opt
   // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
   const client = once(() => connectArm(connection()))
   const readArm: AzurePlace['readArm'] = async (path, apiVersion, signal) =>
-    getFromArm(client(), { path, apiVersion, signal })
+    getFromArm(client(), { path, apiVersion, abortSignal: signal })
   return {
     credential,
     readArm,
