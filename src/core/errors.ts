@@ -224,6 +224,9 @@ export function isBindingError(error: unknown): error is BindingError {
   return error instanceof Error && mark in error
 }
 
+/** What may be shown of any error: the message of one of ours; the text of another one may hold a secret. */
+export const shownMessage = (error: unknown): string => (isBindingError(error) ? error.message : 'an unexpected error')
+
 /** What an error says, without its code. */
 export const inWords = ({ what, place, fix }: ErrorFacts): string =>
   [place === undefined ? what : `${what} (${errorPlaceInWords(place)})`, fix].filter(Boolean).join('; ')

@@ -6,6 +6,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
+import { nameOf } from '../support/process/error-code.ts'
 import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/judge-request.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
@@ -112,7 +113,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
       if (reply.sent) return
-      const reason = error instanceof Error ? error.name : typeof error
+      const reason = nameOf(error)
       logger.error('a request failed in the listener', { error: reason })
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {

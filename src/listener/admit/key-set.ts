@@ -2,7 +2,7 @@
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { trustPolicies } from '../../azure/trust.ts'
-import { codeOf } from '../../support/process/error-code.ts'
+import { codeOf, nameOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { withLimit } from '../../support/time/clock.ts'
@@ -107,7 +107,7 @@ function whyNotFetched(
   { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
 ): string {
   if (error instanceof KeySetError) return error.message
-  const name = error instanceof Error ? error.name : typeof error
+  const name = nameOf(error)
   if (name === 'TimeoutError' || name === 'AbortError') return `no answer came in ${timeoutMs / 1_000} s`
   const code = codeOf(error)
   const remedy = certificateRemedy(code, url) ?? silenceRemedy(code, url)
