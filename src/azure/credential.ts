@@ -15,7 +15,7 @@ import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
 import { systemClock, within, withLimit } from '../support/time/clock.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
-import { type Exchange, judgeTokenFailure } from './entra-refusal.ts'
+import { type Exchange, tokenFailure } from './entra-refusal.ts'
 import { createManagedIdentity } from './managed-identity.ts'
 import { refuseUnusableProxy } from './proxy.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -54,7 +54,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       return connect(metadata, options, authorityHost)
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
-      throw judgeTokenFailure(error, [], context)
+      throw tokenFailure(error, [], context)
     }
   }
   // Fails at once where something is missing.
@@ -71,7 +71,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     } catch (error) {
       const { abortSignal } = tokenOptions
       if (abortSignal?.aborted && !isTimeLimit(abortSignal)) throw error
-      throw judgeTokenFailure(error, wait.exchanges, context)
+      throw tokenFailure(error, wait.exchanges, context)
     } finally {
       wait.over.abort()
     }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { inBackground } from '../support/work/in-background.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
-import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/judge-request.ts'
+import { admit, admittedOf, decideByHead, type Gate, type GateDecision } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
 import type { Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'
@@ -41,7 +41,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       admit(raw, { as: decision.as, arrivedAt })
       proceed()
     }
-    const decision = judgeHead(gate, raw.method ?? '', headers)
+    const decision = decideByHead(gate, raw.method ?? '', headers)
     if (!(decision instanceof Promise)) follow(decision)
     else {
       const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error))

@@ -16,7 +16,7 @@ import { inBackground } from '../../support/work/in-background.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import type { InitOptions, InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import { changedFields } from '../changed-fields.ts'
-import { type Health, judgeHealth } from '../health.ts'
+import { decideHealth, type Health } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -319,7 +319,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
         throw locateError(error, placesOf(component.source, 'output'))
       }
     },
-    health: (): Health => judgeHealth({ input: input?.side.health(), output: output?.side.health() }),
+    health: (): Health => decideHealth({ input: input?.side.health(), output: output?.side.health() }),
     /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
     isHandling: () => [input, ...draining].some((one) => one?.side.isHandling()),
     close,

@@ -4,7 +4,7 @@ import { createCredential } from '../../azure/credential.ts'
 import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { createPublisher } from '../../publisher/publisher.ts'
-import { judgeOutput } from '../health.ts'
+import { decideOutputHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 
 export type OutputSide = ReturnType<typeof createOutputSide>
@@ -24,6 +24,6 @@ export function createOutputSide(output: OutputMetadata, options: SideOptions) {
     publish: publisher.publish,
     settled: publisher.settled,
     close: publisher.close,
-    health: () => judgeOutput(publisher.lastFailure()),
+    health: () => decideOutputHealth(publisher.lastFailure()),
   }
 }

@@ -16,7 +16,7 @@ import { createReceiver, type EventDispatch, type Receiver } from '../../receive
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/in-background.ts'
-import { judgePull } from '../health.ts'
+import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
@@ -80,7 +80,7 @@ export async function createPullSide(
     },
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
-      judgePull({
+      decidePullHealth({
         closed,
         handlerAttached: handler() !== undefined,
         subscription: keeper?.state(),

@@ -26,7 +26,7 @@ export type TokenDecision =
 
 const skewMs = 5 * 60_000
 
-/** Judges the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
+/** Decides on the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
 export function decideToken(claims: unknown, expected: ExpectedToken, now: number): TokenDecision {
   if (!isRecord(claims)) return reject({ problem: 'format' })
   const { iss, tid, aud, exp, nbf, appid, azp } = claims

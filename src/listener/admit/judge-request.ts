@@ -72,7 +72,7 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
-export function judgeHead(
+export function decideByHead(
   gate: Gate,
   method: string,
   headers: IncomingHttpHeaders,
@@ -83,19 +83,19 @@ export function judgeHead(
   }
   if (method !== 'POST')
     return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
-  if (isValidation(headers)) return judgeValidation(gate, headers)
+  if (isValidation(headers)) return decideValidation(gate, headers)
   // The connection is closed too, so that the next try may reach another replica.
   if (gate.draining) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
   const evidence = gate.checkCredential(headers)
   return evidence instanceof Promise
-    ? evidence.then((settled) => judgeDelivery(gate, headers, settled))
-    : judgeDelivery(gate, headers, evidence)
+    ? evidence.then((settled) => decideDelivery(gate, headers, settled))
+    : decideDelivery(gate, headers, evidence)
 }
 
 const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
 const readValidation: GateDecision = { kind: 'read', as: 'validation' }
 
-function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
+function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
   if (evidence.kind !== 'proven') {
     const namesUs = namesOurs(gate, headers)
     const writtenAt = gate.subscriptionWrittenAt()
@@ -120,7 +120,7 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
   return readDelivery
 }
 
-function judgeValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
+function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
   if (!namesOurs(gate, headers))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)

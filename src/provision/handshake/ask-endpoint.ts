@@ -9,8 +9,8 @@ import { isLoopback } from '../../support/net/loopback.ts'
 import { type Probe, probe, type Target, targetsOf } from '../../support/net/probe.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 import { systemClock, within } from '../../support/time/clock.ts'
+import { type HandshakeRefusal, refusalOfOptions, refusalOfValidation } from './handshake-refusal.ts'
 import { notReadyHeader, optionsRequest, validationRequest } from './handshake-request.ts'
-import { type HandshakeRefusal, refusalOfOptions, refusalOfValidation } from './judge-handshake.ts'
 
 /** What became of the question. Holds no secret. */
 export type EndpointAnswer =

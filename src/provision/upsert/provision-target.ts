@@ -1,7 +1,7 @@
 // What one side needs in Azure, and how an attempt at it is repeated: which resource was asked about, which secrets were seen, whose
 // right is missing.
 import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
@@ -92,7 +92,7 @@ export function attemptUntilDone<Outcome>(
         return await attempt(deadline, count)
       } catch (error) {
         const failure = readFailure(error, clock.now())
-        if (!worksWithout || !without || judgeFailure(failure) !== 'permission') throw error
+        if (!worksWithout || !without || verdictOf(failure) !== 'permission') throw error
         const { what, fix } = explainFailure(failure, context())
         const name = input.eventSubscriptionName
         logger.warn(

@@ -1,6 +1,6 @@
 // Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { judgeFailure, untilHandshake } from '../../azure/resource-manager-refusal.ts'
+import { untilHandshake, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
@@ -77,7 +77,7 @@ async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
   try {
     return { existing: await read(one), isPlain: false }
   } catch (error) {
-    if (judgeFailure(readFailure(error, 0)) !== 'permission') throw error
+    if (verdictOf(readFailure(error, 0)) !== 'permission') throw error
     const existing = await read(one, 'plain')
     return { existing: existing && one.assumeHidden(existing), isPlain: true }
   }

@@ -1,6 +1,6 @@
 // Attempts until the subscription is provisioned or `subscriptionTimeout` is over; TIMEOUT, ABORTED.
 import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
@@ -65,7 +65,7 @@ export async function repeatAttempts<Outcome>(options: RepeatOptions<Outcome>): 
     } catch (error) {
       if (signal.aborted) throw aborted(name)
       const left = started + timeoutMs - clock.elapsed()
-      const failed = judgeAttempt(error, options.context(), { left, now: clock.now() })
+      const failed = readAttempt(error, options.context(), { left, now: clock.now() })
       const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
       onAttempt?.({
         attempt,
@@ -91,7 +91,7 @@ interface Failed extends AttemptFailure {
 }
 
 /** @param time `left` until the end, in ms, and `now` in ms since 1970 */
-function judgeAttempt(
+function readAttempt(
   error: unknown,
   context: FailureContext,
   time: { readonly left: number; readonly now: number },
@@ -103,7 +103,7 @@ function judgeAttempt(
   const explained = explainFailure(failure, context)
   return {
     error: new BindingError(explained.code, explained),
-    verdict: judgeFailure(failure),
+    verdict: verdictOf(failure),
     // A request without an answer when our own time ends says nothing about the network.
     ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
     retryAfterMs,

@@ -2,23 +2,23 @@
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { askForTokens } from './checks/azure/check-azure-credential.ts'
-import { judgeRoles } from './checks/azure/check-permission.ts'
-import { judgeProvider } from './checks/azure/check-provider.ts'
-import { judgeScope } from './checks/azure/check-scope.ts'
-import { judgeSubscription } from './checks/azure/check-subscription.ts'
-import { judgeCertificates } from './checks/check-certificate.ts'
+import { checkRoles } from './checks/azure/check-permission.ts'
+import { checkProvider } from './checks/azure/check-provider.ts'
+import { checkScope } from './checks/azure/check-scope.ts'
+import { checkEventSubscription } from './checks/azure/check-subscription.ts'
+import { checkCertificates } from './checks/check-certificate.ts'
 import { compareClock } from './checks/check-clock.ts'
-import { judgeConnections } from './checks/check-connect.ts'
-import { judgeName } from './checks/check-dns.ts'
-import { judgeAnswers } from './checks/check-endpoint.ts'
-import { judgeSamples, type SampleEvent } from './checks/check-event.ts'
-import { judgePort } from './checks/check-port.ts'
+import { checkConnections } from './checks/check-connect.ts'
+import { checkName } from './checks/check-dns.ts'
+import { checkAnswers } from './checks/check-endpoint.ts'
+import { checkSamples, type SampleEvent } from './checks/check-event.ts'
+import { checkPort } from './checks/check-port.ts'
 import { tryReceive, trySettle } from './checks/check-pull.ts'
-import { judgePullPlace } from './checks/check-pull-subscription.ts'
+import { checkPullPlace } from './checks/check-pull-subscription.ts'
 import { tryRoundTrip } from './checks/check-round-trip.ts'
 import { askSidecar } from './checks/check-sidecar.ts'
 import { askTopic } from './checks/check-topic.ts'
-import { judgeHandshake, judgePath } from './judge/judge-endpoint.ts'
+import { handshakeFinding, pathFinding } from './judge/endpoint-findings.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckId, checkIds } from './report/check-ids.ts'
 import { type Finding, failed, joined, skipped } from './report/finding.ts'
@@ -114,22 +114,22 @@ function inputChecks(world: InputWorld, options: ComponentChecksOptions): readon
   const host = { url, ...placeOf(surroundings), route: world.route }
   const unused = unusedEmulator(surroundings)
   const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
-  const atAzure = azureChecks([world], surroundings, (signal) => judgeSubscription(world, signal), 'scope')
+  const atAzure = azureChecks([world], surroundings, (signal) => checkEventSubscription(world, signal), 'scope')
   return [
-    { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => judgePort(world, portTakenBy) },
-    { id: 'endpoint/dns', needs: valid, field, run: () => judgeName({ field, ...host, unused }) },
-    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => judgeConnections(world, signal) },
+    { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => checkPort(world, portTakenBy) },
+    { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host, unused }) },
+    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => checkConnections(world, signal) },
     {
       id: 'endpoint/certificate',
       needs: ['endpoint/connect'],
       field,
-      run: (signal) => judgeCertificates(host, signal),
+      run: (signal) => checkCertificates(host, signal),
     },
-    { id: 'endpoint/handshake', needs, field, run: () => judgeAnswers(world, judgeHandshake) },
-    { id: 'endpoint/path', needs, field, run: () => judgeAnswers(world, judgePath) },
+    { id: 'endpoint/handshake', needs, field, run: () => checkAnswers(world, handshakeFinding) },
+    { id: 'endpoint/path', needs, field, run: () => checkAnswers(world, pathFinding) },
     ...(world.input.provisioning === 'none' ? placeIds.map(unasked) : atAzure),
     ...(samples.length > 0
-      ? [{ id: 'filters/event', needs: valid, run: () => judgeSamples(world, samples) } as const]
+      ? [{ id: 'filters/event', needs: valid, run: () => checkSamples(world, samples) } as const]
       : []),
   ]
 }
@@ -138,22 +138,22 @@ function inputChecks(world: InputWorld, options: ComponentChecksOptions): readon
 function azureChecks(
   places: readonly [AzurePlace, ...AzurePlace[]],
   surroundings: Surroundings,
-  judgeSubscriptions: (signal: AbortSignal) => Promise<Finding>,
+  checkSubscription: (signal: AbortSignal) => Promise<Finding>,
   scopeField?: FieldName,
 ): readonly Check[] {
   const needs = ['azure/credential'] as const
-  const ofAll = (judge: (place: AzurePlace, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
-    judgeAll(places, (place) => judge(place, signal))
+  const ofAll = (check: (place: AzurePlace, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
+    findingOfAll(places, (place) => check(place, signal))
   return [
-    { id: 'azure/provider', needs, run: (signal) => judgeProvider(places[0], placeOf(surroundings), signal) },
-    { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(judgeScope) },
-    { id: 'azure/permission', needs, run: ofAll(judgeRoles) },
-    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: judgeSubscriptions },
+    { id: 'azure/provider', needs, run: (signal) => checkProvider(places[0], placeOf(surroundings), signal) },
+    { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(checkScope) },
+    { id: 'azure/permission', needs, run: ofAll(checkRoles) },
+    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: checkSubscription },
   ]
 }
 
-const judgeAll = async <Place>(places: readonly Place[], judge: (place: Place) => Promise<Finding>) =>
-  joined(await Promise.all(places.map(judge)))
+const findingOfAll = async <Place>(places: readonly Place[], check: (place: Place) => Promise<Finding>) =>
+  joined(await Promise.all(places.map(check)))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -176,7 +176,8 @@ const placeOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmul
 function pullChecks(world: PullWorld, { surroundings }: ComponentChecksOptions): readonly Check[] {
   const [first, ...others] = world.places
   const unmanaged = world.pull.provisioning === 'none' ? placeIds.map(unasked) : []
-  const atAzure = first && azureChecks([first, ...others], surroundings, () => judgeAll(world.places, judgePullPlace))
+  const atAzure =
+    first && azureChecks([first, ...others], surroundings, () => findingOfAll(world.places, checkPullPlace))
   const needs = world.pull.credential ? ([...valid, 'azure/credential'] as const) : valid
   return [
     ...(atAzure ?? unmanaged),
@@ -192,8 +193,8 @@ function outputChecks(world: OutputWorld): readonly Check[] {
   const host = { url: new URL(output.topicEndpoint), ...placeOf(surroundings), route }
   const byToken = output.authentication.kind === 'entra'
   return [
-    { id: 'topic/dns', needs: valid, field, run: () => judgeName({ field, ...host }) },
-    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => judgeCertificates(host, signal) },
+    { id: 'topic/dns', needs: valid, field, run: () => checkName({ field, ...host }) },
+    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => checkCertificates(host, signal) },
     {
       id: 'topic/credential',
       needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],

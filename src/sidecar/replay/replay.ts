@@ -2,7 +2,7 @@
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
 import type { DeadLetterFile } from './dead-letter-files.ts'
-import { createEitherPublisher, judgeUnpublished, type TargetTopic } from './either-publisher.ts'
+import { createEitherPublisher, decideUnpublished, type TargetTopic } from './either-publisher.ts'
 import type { Ledger } from './ledger.ts'
 import { readEntries } from './read-entries.ts'
 
@@ -107,7 +107,7 @@ export async function replay(options: ReplayOptions) {
   }
 
   async function publish({ path, folder, index, letter }: Found): Promise<void> {
-    const why = publisher ? await publisher.publish(letter) : judgeUnpublished(letter, options)
+    const why = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
     if (typeof why === 'string') return list({ path, index, id: letter.id, why })
     counts.published++
     if (why.converted) counts.converted++

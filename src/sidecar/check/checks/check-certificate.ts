@@ -45,8 +45,8 @@ export interface CertificatePlace extends Pick<CertificateOptions, 'ca' | 'byEmu
   route(): Promise<Route>
 }
 
-/** Judges the certificates of all addresses. */
-export async function judgeCertificates(
+/** Checks the certificates of all addresses. */
+export async function checkCertificates(
   { url, ca, byEmulator = false, route }: CertificatePlace,
   signal: AbortSignal,
 ): Promise<Finding> {
@@ -54,7 +54,7 @@ export async function judgeCertificates(
   const { targets } = await route()
   const judged = await Promise.all(
     targets.map(async (target) => {
-      const finding = await judgeCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
+      const finding = await checkCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
       if (!finding || targets.length === 1) return finding
       return { ...finding, detail: `${target.address}: ${finding.detail}` }
     }),
@@ -65,10 +65,10 @@ export async function judgeCertificates(
 }
 
 /**
- * Judges the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
+ * Checks the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
  * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
  */
-export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
+export async function checkCertificate(options: CertificateOptions): Promise<Finding | undefined> {
   const { hostname } = options
   let seen: Seen
   try {
@@ -76,7 +76,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
-  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await judgeTrust(seen, options) : undefined
+  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await checkTrust(seen, options) : undefined
   const others = ownFaults(seen.certificate, hostname)
   // Of an intermediate certificate, say.
   const unknown = seen.fault !== undefined && !trust && others.every(({ status }) => status !== 'failed')
@@ -87,7 +87,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
 }
 
 /** Does this machine know the authority, which the public roots do not? */
-async function judgeTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
+async function checkTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
   const known = await look(options, ownContext(options.ca))
   if (known.fault !== undefined && isTrustFault(known.fault)) return explainFault(fault, options.hostname, certificate)
   const authority = issuerOf(certificate)

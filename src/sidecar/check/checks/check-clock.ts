@@ -20,7 +20,7 @@ export async function compareClock(
   const sent = now()
   try {
     const date = await dateOf(asked, endpoints, signal)
-    return judgeClock(date, (sent + now()) / 2)
+    return clockFinding(date, (sent + now()) / 2)
   } catch {
     const remedy = 'check the network and a proxy (HTTPS_PROXY)'
     const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
@@ -28,7 +28,7 @@ export async function compareClock(
   }
 }
 
-export function judgeClock(date: string | undefined, here: number): Finding {
+export function clockFinding(date: string | undefined, here: number): Finding {
   const there = Date.parse(date ?? '')
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
   // The header has whole seconds, so it is 500 ms behind on average.

@@ -15,7 +15,7 @@ const remedy = [
 ].join('; ')
 
 /** Whether each address takes a connection. */
-export async function judgeConnections(world: InputWorld, signal: AbortSignal): Promise<Finding> {
+export async function checkConnections(world: InputWorld, signal: AbortSignal): Promise<Finding> {
   const { targets } = await world.route()
   const tries = await Promise.all(targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })))
   const closed = tries.filter(({ trouble }) => trouble !== undefined)

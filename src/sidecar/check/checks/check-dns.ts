@@ -15,7 +15,7 @@ export interface DnsOptions {
   route(): Promise<Route>
 }
 
-export async function judgeName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
+export async function checkName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
   let found: Route

@@ -2,21 +2,18 @@
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'
-import type { JudgeEndpointOptions } from '../judge/judge-endpoint.ts'
+import type { EndpointFacts } from '../judge/endpoint-findings.ts'
 import { type Finding, failed } from '../report/finding.ts'
 import type { InputWorld } from '../world/world.ts'
 
-/** Judges what the public endpoint answers: the handshake, or the path that arrives. */
-export async function judgeAnswers(
-  world: InputWorld,
-  judge: (options: JudgeEndpointOptions) => Finding,
-): Promise<Finding> {
+/** Checks what the public endpoint answers: the handshake, or the path that arrives. */
+export async function checkAnswers(world: InputWorld, findingOf: (facts: EndpointFacts) => Finding): Promise<Finding> {
   const { input } = world
   // Opens the listener if the port is free.
   const holder = await world.portHolder()
   try {
     const answers = await world.endpointAnswers()
-    return judge({ input, answers, holder })
+    return findingOf({ input, answers, holder })
   } catch (error) {
     const code = codeOf(error)
     const message = oneLine(messageOf(error), 200)

@@ -11,7 +11,7 @@ export interface SampleEvent {
   readonly event: UnknownRecord
 }
 
-export async function judgeSamples(world: InputWorld, samples: readonly SampleEvent[]): Promise<Finding> {
+export async function checkSamples(world: InputWorld, samples: readonly SampleEvent[]): Promise<Finding> {
   const { input, surroundings } = world
   // Other checks report why Azure cannot be asked.
   const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
@@ -25,13 +25,13 @@ export async function judgeSamples(world: InputWorld, samples: readonly SampleEv
   else if (!provisioned) aside = '; Azure has no event subscription yet'
   return joined(
     samples.flatMap(({ name, event }) => [
-      judge(`${name}: the filters that init would leave`, event, wanted, aside),
-      ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
+      filterFinding(`${name}: the filters that init would leave`, event, wanted, aside),
+      ...(provisioned ? [filterFinding(`${name}: the filters in Azure`, event, provisioned, '')] : []),
     ]),
   )
 }
 
-function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
+function filterFinding(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
   const reasons = refusals(event, filter)
   const cases = caseDifferences(event, filter)
   const alike =

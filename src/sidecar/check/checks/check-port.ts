@@ -1,13 +1,13 @@
 // Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
 
-import { citer } from '../../../provision/handshake/judge-handshake.ts'
+import { citer } from '../../../provision/handshake/handshake-refusal.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { idleSubscription } from '../judge/idle-subscription.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
 import type { InputWorld } from '../world/world.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
-export async function judgePort(world: InputWorld, taken: string | undefined): Promise<Finding> {
+export async function checkPort(world: InputWorld, taken: string | undefined): Promise<Finding> {
   const { handshakePort } = world.input
   if (taken !== undefined) {
     const remedy = 'give each component a handshakePort of its own, and route its path to it'

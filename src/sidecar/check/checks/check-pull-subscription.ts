@@ -14,17 +14,17 @@ import {
   withStaying,
 } from './azure/check-subscription.ts'
 
-export async function judgePullPlace(place: PullPlace): Promise<Finding> {
+export async function checkPullPlace(place: PullPlace): Promise<Finding> {
   const name = `${place.eventSubscriptionName} of ${place.scope.id}`
   try {
     const existing = await place.existing()
-    return existing ? judgeExisting(name, existing, place) : missing(name, place)
+    return existing ? existingFinding(name, existing, place) : missing(name, place)
   } catch (error) {
     return readFinding(error, place.explainedBy(), `the event subscription ${name}`)
   }
 }
 
-function judgeExisting(name: string, existing: SubscriptionProperties, place: PullPlace): Finding {
+function existingFinding(name: string, existing: SubscriptionProperties, place: PullPlace): Finding {
   const decision = decideUpsert(existing, place.wanted)
   if (decision.action === 'refuse') return different(place)(`${name}: ${decision.because}`, { remedy: decision.fix })
   if (decision.action === 'wait') return changing(name, decision.state)

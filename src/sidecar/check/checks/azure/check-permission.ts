@@ -7,7 +7,7 @@ import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.t
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
 
-export async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
+export async function checkRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope, actions } = place
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`

@@ -13,7 +13,7 @@ const look = 'az provider show --namespace Microsoft.EventGrid --query registrat
  * @param place where the event subscription is kept that Azure refuses without the provider
  * @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure
  */
-export async function judgeProvider(
+export async function checkProvider(
   place: AzurePlace,
   { byEmulator }: { readonly byEmulator: boolean },
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import { readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
 import type { AzurePlace } from '../../world/azure-place.ts'
 
-export async function judgeScope(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
+export async function checkScope(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
   const { scope } = place
   let asked = 'provider' in scope ? `the types of ${scope.provider}` : scope.id
   try {

@@ -17,17 +17,17 @@ import { type Finding, failed, joined, ok, warning } from '../../report/finding.
 import type { AzurePlace } from '../../world/azure-place.ts'
 import type { InputWorld } from '../../world/world.ts'
 
-export async function judgeSubscription(world: InputWorld, signal: AbortSignal): Promise<Finding> {
+export async function checkEventSubscription(world: InputWorld, signal: AbortSignal): Promise<Finding> {
   try {
     const existing = await world.existing()
     const [idle, others] = await Promise.all([idleSubscription(world), leftOvers(world, signal)])
-    return joined([judgeExisting(existing, world), ...(idle ? [idle] : []), ...others])
+    return joined([existingFinding(existing, world), ...(idle ? [idle] : []), ...others])
   } catch (error) {
     return readFinding(error, world.explainedBy(), 'the event subscription')
   }
 }
 
-function judgeExisting(existing: SubscriptionProperties | undefined, world: InputWorld): Finding {
+function existingFinding(existing: SubscriptionProperties | undefined, world: InputWorld): Finding {
   const { input, wanted } = world
   const name = input.eventSubscriptionName
   if (!existing) return missing(name, world)
