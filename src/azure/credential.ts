@@ -35,10 +35,18 @@ export interface CredentialOptions {
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
  * the client, and NoTokenError where Entra could not be asked, so that a caller tries again. The object shows no secret,
  * however it is printed.
- * @throws BindingError METADATA_INVALID when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
+ * @throws BindingError METADATA_INVALID where the metadata describes none, when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
  * credential is missing; CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
-export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
+export function createCredential(
+  metadata: CredentialMetadata | undefined,
+  options: CredentialOptions,
+): RenewableCredential {
+  if (!metadata) {
+    const fix = 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential'
+    const issue = { field: 'azureCredential', rule: 'is missing, and so are the fields of a client', fix }
+    throw metadataInvalid('the component has no credential to ask Azure Resource Manager with', [issue])
+  }
   const { tokenTimeoutMs = 30_000 } = options
   const { authorityHost: givenHost = options.environment.authorityHost } = options.endpoints
   const authorityHost = givenHost.replace(/(?<!\/)\/+$/, '')

@@ -1,4 +1,4 @@
-// Assembly of the webhook listener and its status figures; derived connection and memory limits.
+/** The listener put together: who decides on a request, who reads it, who hands it on and who answers. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
@@ -6,7 +6,7 @@ import { createDispatcher, type DispatcherOptions } from '../dispatch/dispatcher
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
-import { createGate, type GateOptions } from './admit/judge-request.ts'
+import type { Gate } from './admit/decide-request.ts'
 import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
@@ -18,7 +18,7 @@ import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
-    Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
+    Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
     Pick<DispatcherOptions, 'secrets' | 'maxKnownOutcomes'> {
   /** The current handler; without one deliveries are answered 503. */
@@ -77,14 +77,20 @@ export async function createListener(options: ListenerOptions) {
 
   const { health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true } = options
-  const isReady = () => !gate.draining && mayBeRouted()
-  const gate = createGate({
-    ...{ handler, health, isReady, subscriptionWrittenAt, now },
+  let isDraining = false
+  const isReady = () => !isDraining && mayBeRouted()
+  const gate: Gate = {
+    handler,
+    health,
+    isReady,
+    isDraining: () => isDraining,
+    subscriptionWrittenAt,
+    now,
     allowedOrigin: input.environment.eventGridOrigin,
-    eventSubscriptionName: input.eventSubscriptionName,
+    eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
-  })
+  }
   const limits = limitsFor(options)
   const server = createServer({
     ...{ limits, log, clock },
@@ -108,17 +114,17 @@ export async function createListener(options: ListenerOptions) {
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({ draining: gate.draining, ...dispatcher.load(), ...answers.figures() }),
+    status: (): ListenerStatus => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
-      gate.draining = true
+      isDraining = true
       dispatcher.stop()
       listening.closeIdleConnections()
       await within(clock, input.handlerTimeoutMs, dispatcher.idle())
     },
     /** Frees the port, whatever still runs. */
     async close(): Promise<void> {
-      gate.draining = true
+      isDraining = true
       dispatcher.stop()
       closing.abort()
       await listening.close()

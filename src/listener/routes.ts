@@ -1,9 +1,10 @@
-// Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
+/** The routes of the listener: each request is decided on by its head, read, and handed on. */
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { inBackground } from '../support/work/in-background.ts'
+import { admit, admittedOf } from './admit/admitted.ts'
+import { decideByHead, type Gate, type GateDecision } from './admit/decide-request.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
-import { admit, admittedOf, decideByHead, type Gate, type GateDecision } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
 import type { Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'

@@ -1,4 +1,4 @@
-// The event subscriptions of a side as one thing: brought about or checked (with its OpenTelemetry span), inspected, planned.
+/** The event subscriptions of a side as one thing: brought about or checked, inspected, planned. */
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -11,7 +11,6 @@ import {
   otherError,
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
-import { checked } from '../../metadata/fields/checked.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
 import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
@@ -51,7 +50,7 @@ export function connectSubscription(
   const { input, endpoints, clock = systemClock, onAttributes } = options
   const onFound = (existing: SubscriptionProperties) => onAttributes?.(declaredAttributes(existing))
   const { environment, subscriptionId } = input
-  const credential = createCredential(checked('credential', input.credential), { ...options, environment })
+  const credential = createCredential(input.credential, { ...options, environment })
   const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, onFound })
   const { resourceManager } = api
   const target: ProvisionTarget = {
@@ -71,7 +70,7 @@ export function connectSubscription(
 export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const { endpoints, clock = systemClock } = options
   const { environment, namespaceTopic } = pull
-  const credential = createCredential(checked('credential', pull.credential), { ...options, environment })
+  const credential = createCredential(pull.credential, { ...options, environment })
   const { subscriptionId, namespaceId } = namespaceTopic
   const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock })
   const { resourceManager } = api

@@ -1,6 +1,5 @@
 // Typed metadata of each side from the values of fields that have no fault, alone or between them.
 import type { MetadataIssue } from '../../core/errors.ts'
-import { checked } from '../fields/checked.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
@@ -113,6 +112,12 @@ export function outputMetadata(values: Values, options: SideOptions) {
     /** The longest that a call of `create` lasts, with all attempts. */
     publishTimeoutMs: publishTimeout,
   }
+}
+
+/** A value that the parser has found to be there, which the compiler cannot see. That it is missing is a defect of ours. */
+function checked<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw new Error(`${name} is missing although it was checked`)
+  return value
 }
 
 /** @param defaultName of the event subscription */

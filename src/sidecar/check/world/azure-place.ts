@@ -2,7 +2,6 @@
 import { createCredential } from '../../../azure/credential.ts'
 import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
-import { checked } from '../../../metadata/fields/checked.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'
 import { connectArm, getFromArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
@@ -40,9 +39,7 @@ interface ArmOptions {
  */
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
   const { subscriptionId, endpoints } = options
-  const credential = once(() =>
-    createCredential(checked('credential', metadata), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
-  )
+  const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
   const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
   // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
   const client = once(() => connectArm(connection()))
