@@ -140,7 +140,12 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   if (problem) reasons.push(problem)
   const status = down || getsNothing(facts.subscription) ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
   return {
-    ...{ status, reasons, answered, strangers, unaccepted, ready: !down && facts.mayBeRouted },
+    status,
+    reasons,
+    answered,
+    strangers,
+    unaccepted,
+    ready: !down && facts.mayBeRouted,
     eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
   }
 }

@@ -64,7 +64,14 @@ export async function createListener(options: ListenerOptions) {
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, maxKnownOutcomes } = options
   const dispatcher = createDispatcher({
-    ...{ ...input, ...source, handler, log: handlerLog, secrets, maxKnownOutcomes, now: elapsed, clock },
+    ...input,
+    ...source,
+    handler,
+    log: handlerLog,
+    secrets,
+    maxKnownOutcomes,
+    now: elapsed,
+    clock,
   })
   const closing = new AbortController()
 
@@ -93,7 +100,9 @@ export async function createListener(options: ListenerOptions) {
   }
   const limits = limitsFor(options)
   const server = createServer({
-    ...{ limits, log, clock },
+    limits,
+    log,
+    clock,
     isOurPath: createPathCheck(input.subscriberEndpoint),
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
@@ -102,10 +111,19 @@ export async function createListener(options: ListenerOptions) {
   const { declaredAttributes = () => undefined } = options
   const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
-    ...{ gate, answers, elapsed },
+    gate,
+    answers,
+    elapsed,
     keepConnection: server.keep,
     bodies: createBodies({
-      ...{ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes, isReady },
+      dispatcher,
+      answers,
+      log,
+      source,
+      maxRequestBytes,
+      maxConcurrency,
+      declaredAttributes,
+      isReady,
     }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },

@@ -46,7 +46,10 @@ export async function createInputSide(
     provisioning === 'none'
       ? undefined
       : createSubscriptionKeeper({
-          ...{ connect, logger, provisioning, addsCredential: input.deliveryAuthentication.kind === 'secret' },
+          connect,
+          logger,
+          provisioning,
+          addsCredential: input.deliveryAuthentication.kind === 'secret',
           ...(options.clock && { clock: options.clock }),
         })
 
@@ -62,7 +65,14 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, secrets, handler, fastify, beforeListening, portOwner },
+    input,
+    endpoints,
+    logger,
+    secrets,
+    handler,
+    fastify,
+    beforeListening,
+    portOwner,
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     mayBeRouted: () => keeper?.isReady() ?? true,

@@ -134,7 +134,11 @@ function startReceiver(
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => explainNamespaceRefusal(failure, pull),
-    ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
+    eventSubscriptionName,
+    maxConcurrency,
+    log,
+    logger,
+    clock,
   })
 }
 

@@ -54,7 +54,9 @@ export function connectSubscription(
   const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, onFound })
   const { resourceManager } = api
   const target: ProvisionTarget = {
-    ...{ api, input, worksWithout: false },
+    api,
+    input,
+    worksWithout: false,
     wanted: [wantedWebHook(input)],
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
     context: () => failureContext(input, resourceManager),
@@ -79,7 +81,9 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
     namespaceEndpoint = `https://${hostname}`
   }
   const target: ProvisionTarget = {
-    ...{ api, input: pull, wanted: wantedForPull(pull) },
+    api,
+    input: pull,
+    wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
     // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
     worksWithout: pull.namespaceEndpoint !== undefined,

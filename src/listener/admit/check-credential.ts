@@ -57,7 +57,11 @@ async function createTokenCheck(
       authorityHosts: [authorityHost, environment.authorityHost],
     },
     keys: createKeySet({
-      ...{ url, ca: endpoints.ca, timeoutMs, closing, elapsed },
+      url,
+      ca: endpoints.ca,
+      timeoutMs,
+      closing,
+      elapsed,
       onFailure: (reason) => log.warn('could not fetch the keys of Entra', { url, reason }),
     }),
     now,

@@ -115,7 +115,9 @@ function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocume
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
   const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
   return {
-    ...{ name, type, version },
+    name,
+    type,
+    version,
     /** The applications that it is for; empty: every one. */
     scopes: readScopes(scopes, fault),
     secretStore: readSecretStore(auth, fault),

@@ -91,7 +91,9 @@ function knownField(name: FieldName): KnownField {
     example: undefined,
     type: oneOf(choices),
     ...facts,
-    ...{ name, needed, choices },
+    name,
+    needed,
+    choices,
     sides: [...new Set(readers.map((reader) => (reader === 'output' ? 'output' : 'input')))],
     required: readers.some((reader) => reader !== 'pull' && needed(bare, reader) !== undefined),
   }

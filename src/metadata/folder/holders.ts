@@ -29,5 +29,7 @@ export function findHolders<T>(claims: readonly Holder<T>[], before: Holders<T> 
 
 /** @param kind the word for what has the name */
 export const doubledName = (kind: string, name: string, owner: string, at: FilePlace): MetadataIssue => ({
-  ...{ kind: 'doubledName', rule: `${kind} ${JSON.stringify(name)} is defined in ${owner} too, which is used`, at },
+  kind: 'doubledName',
+  rule: `${kind} ${JSON.stringify(name)} is defined in ${owner} too, which is used`,
+  at,
 })

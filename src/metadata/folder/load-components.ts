@@ -93,7 +93,14 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
     report([doubledName('component', name, owner, held.component.places.name)])
   return {
     components: new Map([...holders].map(([name, { held }]) => [name, held])),
-    ...{ ...stores, holders, byFile, files: judged, storeIssues, issues, faults, notes },
+    ...stores,
+    holders,
+    byFile,
+    files: judged,
+    storeIssues,
+    issues,
+    faults,
+    notes,
   }
 }
 

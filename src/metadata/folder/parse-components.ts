@@ -129,7 +129,14 @@ function componentsOf(
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
   const loaded = loadFiles(files, {
-    ...{ env, appId, namespace, types, given, words, allowAnyPort: true, credentialMayCome: true },
+    env,
+    appId,
+    namespace,
+    types,
+    given,
+    words,
+    allowAnyPort: true,
+    credentialMayCome: true,
   })
   for (const read of loaded.files.values()) {
     if (read instanceof Error) continue

@@ -90,7 +90,9 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
 }
 
 const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({
-  ...{ store, name, key },
+  store,
+  name,
+  key,
 })
 
 /**

@@ -150,8 +150,15 @@ function subscriptionSettings(values: Values): SubscriptionSettings {
   const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
   const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    ...{ eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters },
-    ...{ maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels },
+    eventDeliverySchema,
+    includedEventTypes,
+    subjectBeginsWith,
+    subjectEndsWith,
+    advancedFilters,
+    maxDeliveryAttempts,
+    maxEventsPerBatch,
+    preferredBatchSizeInKilobytes,
+    labels,
     eventTimeToLiveMinutes: values.eventTimeToLive,
     deadLetter: deadLetterSetting(values),
   }

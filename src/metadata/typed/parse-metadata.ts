@@ -84,7 +84,8 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const provisioning = options.provisioning ?? decided.values.provisioning
   const by: Circumstances = {
     ...decided.values,
-    ...{ provisioning, credentialGiven: options.credentialGiven ?? false },
+    provisioning,
+    credentialGiven: options.credentialGiven ?? false,
     has: (name) => written.has(name),
   }
   const configured: Reader[] = []

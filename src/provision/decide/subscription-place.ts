@@ -35,7 +35,9 @@ export function placeAt(scope: Scope, name: string): SubscriptionPlace {
   const nested = nestedTopic(scope)
   if (nested) return { name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false, ...nested }
   return {
-    ...{ kind: 'extension', name, sourceId },
+    kind: 'extension',
+    name,
+    sourceId,
     listPath: `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`,
     listsOthers: !('provider' in scope),
   }

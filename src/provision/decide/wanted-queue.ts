@@ -124,7 +124,9 @@ function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['f
       const kept = standing?.endpointType === 'NamespaceTopic' ? standing : undefined
       const properties = { ...kept?.properties, resourceId: namespaceTopic.id }
       const filters = {
-        ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+        includedEventTypes,
+        subjectBeginsWith,
+        subjectEndsWith,
         advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
       }
       return withoutNothing({

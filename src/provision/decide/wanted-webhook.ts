@@ -98,7 +98,9 @@ function merge(
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, labels } = settings
   const filters = {
-    ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+    includedEventTypes,
+    subjectBeginsWith,
+    subjectEndsWith,
     advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
   }
   const filter = withSettings(others.filter, filters, resets)

@@ -77,7 +77,9 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     const proxy = isLoopback(url.hostname) ? undefined : proxyOf(url.href)
     const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url)
     const answer = await firstAnswer(targets, {
-      ...{ url, signal, secureContext: secureContextOf(endpoints) },
+      url,
+      signal,
+      secureContext: secureContextOf(endpoints),
       ...request,
     })
     const refusal = isEventGridSchema ? refusalOfValidation(answer, code, input) : refusalOfOptions(answer, input)

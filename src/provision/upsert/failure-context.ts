@@ -40,7 +40,9 @@ export function pullFailureContext(pull: PullMetadata, resourceManager: string, 
 }
 
 const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, resourceManager: string) => ({
-  ...{ eventSubscriptionName, clientId, resourceManager },
+  eventSubscriptionName,
+  clientId,
+  resourceManager,
   isReadOnly: provisioning === 'check',
 })
 

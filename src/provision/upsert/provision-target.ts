@@ -86,7 +86,8 @@ export function attemptUntilDone<Outcome>(
 
   return repeatAttempts({
     ...how,
-    ...{ input, context },
+    input,
+    context,
     async attemptOnce(deadline, count) {
       try {
         return await attempt(deadline, count)

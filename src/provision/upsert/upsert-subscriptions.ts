@@ -101,8 +101,15 @@ function createUpserter(
         writes++
         if (endpoint && existing && works(existing)) {
           unreached = await askBeforeWrite({
-            ...{ endpoint, eventSubscriptionName: name, because: upsert.because, mayWait: lacksOurs },
-            ...{ onAnswer: take, timeoutMs: input.subscriptionTimeoutMs, limits, logger, clock },
+            endpoint,
+            eventSubscriptionName: name,
+            because: upsert.because,
+            mayWait: lacksOurs,
+            onAnswer: take,
+            timeoutMs: input.subscriptionTimeoutMs,
+            limits,
+            logger,
+            clock,
           })
         }
         await write(upsert, limits)

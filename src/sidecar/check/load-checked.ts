@@ -67,7 +67,11 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
 const isRead = ok('the file is read')
 
 const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
-  ...{ name: null, file, properties: {}, sides: [], metadata: undefined },
+  name: null,
+  file,
+  properties: {},
+  sides: [],
+  metadata: undefined,
   files: { yaml, secrets },
 })
 

@@ -88,7 +88,9 @@ function outcomeOf(
   const { status, detail, remedy } = finding
   const about = status === 'failed' || status === 'warning' ? (finding.field ?? field) : undefined
   return {
-    ...{ id, status, detail: clean(detail) },
+    id,
+    status,
+    detail: clean(detail),
     ...(remedy !== undefined && { remedy: clean(remedy) }),
     ...(about !== undefined && { field: clean(about) }),
     ms,

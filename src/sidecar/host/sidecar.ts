@@ -46,7 +46,10 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
   const host = createHost({
-    ...{ channel, loggerOf, metrics, endpoints: options.endpoints },
+    channel,
+    loggerOf,
+    metrics,
+    endpoints: options.endpoints,
     publishAnswer: (answer, signal) => publishAnswer(answer, signal),
   })
   const callOutput = createCallOutput({ host, logger })

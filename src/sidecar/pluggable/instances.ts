@@ -66,7 +66,12 @@ export function createInstances(options: InstancesOptions) {
       metrics.forget(oldest.name)
     }
     const instance = createInstance({
-      ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
+      name,
+      logger: loggerOf(name),
+      metrics,
+      endpoints,
+      readWarningMs,
+      freePort,
       onUninitialized(fix) {
         const component = printable(name)
         quiet.warn(`a component was not initialised in this process; ${fix}`, { component }, component)

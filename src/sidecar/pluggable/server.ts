@@ -68,7 +68,11 @@ export async function createPluggable(options: PluggableOptions) {
     onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
   })
   const files = await claimSockets({
-    ...{ folder: resolve(options.folder), names: socketNames, mode, signal, lockTimeoutMs },
+    folder: resolve(options.folder),
+    names: socketNames,
+    mode,
+    signal,
+    lockTimeoutMs,
     bind: async (path) => void (await peers.listen({ path })),
     onWarning: (warning) => logger.warn(warning),
     onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),

@@ -65,8 +65,16 @@ interface Found extends DeadLetterFile {
 export async function replay(options: ReplayOptions) {
   const { files, output, ledger, signal, onProgress } = options
   const counts: ReplayCounts = {
-    ...{ published: 0, known: 0, duplicates: 0, leftOut: 0, unpublishable: 0 },
-    ...{ notTried: 0, failed: 0, converted: 0, unrecorded: 0, files: 0 },
+    published: 0,
+    known: 0,
+    duplicates: 0,
+    leftOut: 0,
+    unpublishable: 0,
+    notTried: 0,
+    failed: 0,
+    converted: 0,
+    unrecorded: 0,
+    files: 0,
   }
   /** The first of them. */
   const unpublishable: Unpublishable[] = []

@@ -2,7 +2,9 @@
 
 /** They are what they were when this module was loaded. A test fakes them later: vitest those of `globalThis`, node:test in all places. */
 export const realTimers = {
-  ...{ setImmediate, setInterval, clearInterval },
+  setImmediate,
+  setInterval,
+  clearInterval,
   now: Date.now,
   /** As `AbortSignal.timeout`. */
   abortAfter: AbortSignal.timeout,

@@ -45,7 +45,10 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
         ? `https://${await api().readHostname(namespaceTopic.namespaceId, limits())}`
         : namespaceUrl(given, endpoints)
     const client = createNamespaceClient({
-      ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
+      namespaceEndpoint: endpoint,
+      topicName: namespaceTopic.topic,
+      eventSubscriptionName,
+      endpoints,
       authentication: key
         ? { kind: 'key', key }
         : { kind: 'entra', credential: credential(), scope: environment.topicScope },
@@ -56,7 +59,9 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
   const places = (): readonly PullPlace[] =>
     wantedForPull(pull).map((wanted) => ({
-      ...{ eventSubscriptionName, readArm, wanted },
+      eventSubscriptionName,
+      readArm,
+      wanted,
       scope: parseScope(wanted.place.sourceId),
       actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
       writes,
@@ -72,7 +77,8 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     reachedBy: 'pull/receive',
   }
   return {
-    ...{ pull, clockSource },
+    pull,
+    clockSource,
     wantedTokens: pull.credential ? [...(asksArm ? [wantedToken] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {

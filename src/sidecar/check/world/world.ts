@@ -51,7 +51,11 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
-    ...{ input, surroundings, scope, writes, wanted },
+    input,
+    surroundings,
+    scope,
+    writes,
+    wanted,
     clockSource: asksArm ? clockSource : undefined,
     /** Whether a check runs that asks for this as well. */
     mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
@@ -101,7 +105,10 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   )
   const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
   return {
-    ...{ output, surroundings, credential, clockSource },
+    output,
+    surroundings,
+    credential,
+    clockSource,
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
