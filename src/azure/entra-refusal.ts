@@ -1,4 +1,4 @@
-// What it means where Entra or an identity endpoint gives no token: AADSTS codes, retry or CREDENTIALS_REJECTED, the advice.
+/** What it means where Entra or an identity endpoint gives no token, and what to do about it. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-// What a refusal of Resource Manager means, and what to do about it: retried or not, roles, handshake, provider, scope, network.
+/** What a refusal of Resource Manager means, and what to do about it. */
 import type { BindingErrorParts, ProvisioningErrorCode } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/redact.ts'

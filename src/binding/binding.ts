@@ -1,4 +1,4 @@
-// The public `Binding` class: init, read, invoke, health, close; texts of its state errors.
+/** The public class `Binding`: its life from init to close, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-// Healthy, degraded or unhealthy: the reasons' texts, and the readiness flag of each side.
+/** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { FailureStreak } from '../dispatch/failure-streak.ts'
 import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'

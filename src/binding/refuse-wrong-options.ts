@@ -1,4 +1,4 @@
-// TypeErrors for unknown or invalid options of Binding, init and invoke; generator handlers refused.
+/** The TypeErrors for options of Binding, init and invoke that are unknown or of another form. */
 
 import {
   checkLogger,

@@ -1,4 +1,4 @@
-// `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words.
+/** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
 import { type FilePlace, placeInWords } from './file-place.ts'
 
 /**

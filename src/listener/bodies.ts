@@ -1,4 +1,4 @@
-// What becomes of a body: a delivery is handed to the dispatcher and acknowledged by its outcomes; a validation is answered.
+/** What becomes of a body: a delivery is handed to the dispatcher and acknowledged by its outcomes; a validation is answered. */
 import type { FastifyReply } from 'fastify'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'

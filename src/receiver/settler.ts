@@ -1,4 +1,4 @@
-// Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails.
+/** Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails. */
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'

@@ -1,4 +1,4 @@
-// The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself.
+/** The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself. */
 import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'

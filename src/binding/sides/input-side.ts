@@ -1,4 +1,4 @@
-// Push input put together: listener, delivery credentials and watch over the event subscription.
+/** Push delivery put together: the listener, and the watch over its event subscription. */
 import { createListener, type ListenerOptions, type ListenerStatus } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputFacts, type InputHealth, summarise } from '../health.ts'

@@ -1,4 +1,4 @@
-// Publishing side put together: publisher, topic URL, token credential, its health.
+/** Publishing put together: where to, with which credential, and its health. */
 
 import { createCredential } from '../../azure/credential.ts'
 import { topicUrl } from '../../core/endpoints.ts'

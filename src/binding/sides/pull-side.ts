@@ -1,4 +1,4 @@
-// Pull delivery put together: Queue subscription first, then receiver, by key or token.
+/** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
 import { isUtf8 } from 'node:buffer'
 import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'

@@ -1,4 +1,4 @@
-// Event subscription polled every 5 to 10 minutes, recreated if missing, or only watched; one task at a time; 120 s timeout.
+/** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 
 import { readFailure } from '../../azure/read-failure.ts'
 import { verdictOf } from '../../azure/resource-manager-refusal.ts'

@@ -1,5 +1,4 @@
-// Pending, provisioned, failed, missing or unmanaged event subscription; at most 30 s not ready without our credential; log line
-// "somebody changed the event subscription".
+/** What is known of the event subscription, whether deliveries may be routed here, and the log of what others change in it. */
 import { inWords, isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SubscriptionLook } from '../../provision/upsert/provision-target.ts'

@@ -1,4 +1,4 @@
-// Accepted issuer, tenant, audience, caller, expiry of Entra tokens; 5 minutes clock skew.
+/** Which claims of an Entra token are accepted: issuer, audience, caller and expiry. */
 import { scrub } from '../../core/scrub.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { cut } from '../../support/text/text.ts'

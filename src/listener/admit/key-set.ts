@@ -1,4 +1,4 @@
-// Fetching Entra's signing keys: cache 12 hours, cooldown 30 s, time-out 5 s.
+/** Fetches Entra's signing keys, keeps them, and checks signatures with them. */
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { trustPolicies } from '../../azure/trust.ts'

@@ -1,4 +1,4 @@
-// Reading request bodies up to a limit; memory bound for all unfinished ones.
+/** Reads the body of a request up to a limit, within a bound of memory for all unfinished ones. */
 import type { Readable } from 'node:stream'
 
 /**

@@ -1,4 +1,4 @@
-// Metadata field found by name or alias in any case; the schema of all values; entry to write.
+/** A metadata field by its name or alias in any case, and how it is written. */
 import { z } from 'zod'
 import type { Facts, Side } from './field-entry.ts'
 import { fields } from './field-table.ts'

@@ -1,4 +1,4 @@
-// Duplicate names across files: which file wins; "is defined in … too".
+/** Which file a name belongs to where several files have it. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 

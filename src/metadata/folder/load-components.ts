@@ -1,4 +1,4 @@
-// The components of files, with every fault of all of them; previous components kept for a broken file.
+/** The components of files, with every fault of all of them; previous components kept for a broken file. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { ComponentFile, ComponentFiles } from '../component/component-file.ts'
 import { byPlace, describeIssue, describeIssues } from '../typed/metadata-invalid.ts'

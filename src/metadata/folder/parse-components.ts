@@ -1,4 +1,4 @@
-// Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once.
+/** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'

@@ -1,4 +1,4 @@
-// Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one.
+/** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from '../component/component-file.ts'

@@ -1,4 +1,4 @@
-// Typed metadata of each side from the values of fields that have no fault, alone or between them.
+/** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'

@@ -1,4 +1,4 @@
-// Validation of all fields together: deciding fields first, then values, missing fields and conflicts; order of issues.
+/** Validates all fields together: those that decide about others first, then values, what is missing, and conflicts. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'

@@ -1,4 +1,4 @@
-// Where Resource Manager keeps an event subscription, by its source: extension, system topic, partner topic, namespace topic.
+/** Where Resource Manager keeps an event subscription, by its source: extension, system topic, partner topic, namespace topic. */
 import type { NamespaceTopicId, Scope } from '../../metadata/fields/scope.ts'
 
 /** An event subscription, and where Resource Manager keeps it. */

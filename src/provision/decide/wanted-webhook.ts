@@ -1,4 +1,4 @@
-// Push: the event subscription that delivers to the web hook, from the input metadata and over what exists.
+/** Push: the event subscription that delivers to the web hook, from the input metadata and over what exists. */
 import { ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import { resetToDefault } from '../../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'

@@ -1,4 +1,4 @@
-// Asks the endpoint at its public URL as Event Grid will ask it: consent, another answer, no answer; or it can't be asked from here.
+/** Asks the endpoint at its public URL as Event Grid will ask it: consent, another answer, no answer; or it can't be asked from here. */
 import { randomUUID } from 'node:crypto'
 import { proxyOf } from '../../azure/proxy.ts'
 import { secureContextOf } from '../../azure/trust.ts'

@@ -1,5 +1,4 @@
-// What one side needs in Azure, and how an attempt at it is repeated: which resource was asked about, which secrets were seen, whose
-// right is missing.
+/** What one side needs in Azure, and how an attempt at it is repeated. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'

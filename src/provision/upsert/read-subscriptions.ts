@@ -1,4 +1,4 @@
-// Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
+/** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { untilHandshake, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'

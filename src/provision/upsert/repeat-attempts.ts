@@ -1,4 +1,4 @@
-// Attempts until the subscription is provisioned or `subscriptionTimeout` is over; TIMEOUT, ABORTED.
+/** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'

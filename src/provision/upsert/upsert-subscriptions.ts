@@ -1,5 +1,4 @@
-// Brings about the event subscriptions of one side: read, decide, write at most twice, read again;
-// log line "somebody else writes it too".
+/** Brings about the event subscriptions of one side: reads, decides, writes at most twice, and reads again. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'

@@ -1,4 +1,4 @@
-// Whether a payload is JSON, text or bytes; texts and bytes that hold an object or array are JSON.
+/** Whether a payload is JSON, text or bytes. */
 import { BindingError } from '../../core/errors.ts'
 import { asBytes, asUtf8 } from './as-bytes.ts'
 import { parseJson } from './bounded-json.ts'

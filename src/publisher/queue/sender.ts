@@ -1,4 +1,4 @@
-// Sending and retrying publish requests: pauses, `Retry-After`, giving up, halving, log lines.
+/** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../../core/errors.ts'
 import type { LogFields, Logger } from '../../core/logger.ts'
 import { backOff } from '../../support/time/back-off.ts'

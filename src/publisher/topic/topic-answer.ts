@@ -1,4 +1,4 @@
-// What an answer of the topic is worth: which is believed, and which are retried, split or given up.
+/** What an answer of the topic is worth: which is believed, and which are retried, split or given up. */
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 

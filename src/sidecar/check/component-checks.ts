@@ -1,4 +1,4 @@
-// Which checks a component gets, for push, pull and output, and their dependencies.
+/** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { askForTokens } from './checks/azure/check-azure-credential.ts'

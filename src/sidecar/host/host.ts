@@ -1,4 +1,4 @@
-// Components of `run` started, changed and closed as their files change.
+/** Starts, changes and closes the components of `run` as their files change. */
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'

@@ -1,4 +1,4 @@
-// One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
+/** One component of `run`: its events go to the application, its calls are counted. */
 import { isDeepStrictEqual } from 'node:util'
 import type { BindingComponent, ComponentAnswer, InvokeOptions } from '../../binding/binding-component.ts'
 import { component } from '../../binding/component.ts'

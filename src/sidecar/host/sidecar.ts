@@ -1,4 +1,4 @@
-// `run` put together: APIs, components, readiness; log texts about application up or gone.
+/** `run` put together: the APIs, the components, and the application that comes and goes. */
 import { isIPv6 } from 'node:net'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'

@@ -1,4 +1,4 @@
-// GRPC server for daprd: socket names, mode 0660, 64 MiB messages, readiness, shutdown.
+/** The gRPC server for daprd: its sockets, its readiness and its end. */
 import { resolve } from 'node:path'
 import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'

@@ -1,4 +1,4 @@
-// The event subscriptions of components, one component after another: planned or written, and what became of each.
+/** The event subscriptions of components, one component after another: planned or written, and what became of each. */
 import { type PlannedSubscription, planProvision, provisionOnce } from '../../binding/upkeep/provision-once.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'

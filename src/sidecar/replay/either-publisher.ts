@@ -1,4 +1,4 @@
-// Publishing an event in the schema that the topic takes: as it is, or converted; which one, the topic's first answers show.
+/** Publishing an event in the schema that the topic takes: as it is, or converted; which one, the topic's first answers show. */
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'

@@ -1,4 +1,4 @@
-// Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed.
+/** Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed. */
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
 import type { DeadLetterFile } from './dead-letter-files.ts'

@@ -1,4 +1,4 @@
-// Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
+/** The Prometheus metrics `eventgrid_binding_*`: names, labels and help texts. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Health, healthStatuses, type InputHealth } from '../../binding/health.ts'
 import { subscriptionStates } from '../../binding/upkeep/subscription-state.ts'

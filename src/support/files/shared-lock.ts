@@ -1,4 +1,4 @@
-// A lock among processes that share a folder: who holds it has a folder of his own in the lock's folder, and renews that.
+/** A lock among processes that share a folder: who holds it has a folder of his own in the lock's folder, and renews that. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'

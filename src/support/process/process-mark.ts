@@ -1,4 +1,4 @@
-// A mark that no two processes share, and whether the process of a mark still runs, as far as this machine can tell.
+/** A mark that no two processes share, and whether its process still runs, as far as this machine can tell. */
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { codeOf } from './error-code.ts'

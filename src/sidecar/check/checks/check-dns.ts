@@ -1,4 +1,4 @@
-// Check `endpoint/dns` and `topic/dns`: name resolves; loopback, private and public address ranges.
+/** Checks `endpoint/dns` and `topic/dns`: does the name resolve, and to an address that Azure can reach? */
 import { BlockList, isIP } from 'node:net'
 import { bareHost } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'

@@ -1,4 +1,4 @@
-// Checks `endpoint/handshake` and `endpoint/path`: what they need, text for no answer.
+/** Checks `endpoint/handshake` and `endpoint/path`: what the public endpoint answers, or why it gives no answer. */
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'

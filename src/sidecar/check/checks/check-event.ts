@@ -1,4 +1,4 @@
-// Check `filters/event`: would the filters let a sample event (`--event`) pass.
+/** Check `filters/event`: would the filters let a sample event pass? */
 import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'

@@ -1,4 +1,4 @@
-// Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
+/** Check `machine/port`: is `handshakePort` free, ours or taken? */
 
 import { citer } from '../../../provision/handshake/handshake-refusal.ts'
 import { oneLine } from '../../../support/text/text.ts'

@@ -1,4 +1,4 @@
-// Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
+/** Check `azure/subscription` for pull: is the event subscription as the metadata wants it? */
 import { decideUpsert } from '../../../provision/decide/decide-upsert.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { readFinding } from '../report/arm-finding.ts'

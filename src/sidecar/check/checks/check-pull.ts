@@ -1,4 +1,4 @@
-// Checks `pull/receive` and `pull/settle`: may key or token receive and acknowledge.
+/** Checks `pull/receive` and `pull/settle`: may the key or token receive and acknowledge? */
 
 import { explainNamespaceRefusal } from '../../../azure/namespace-refusal.ts'
 import { readFailure } from '../../../azure/read-failure.ts'

@@ -1,4 +1,4 @@
-// Check `round-trip/event`: publishes one test event and waits 60 s for it.
+/** Check `round-trip/event`: does a published test event arrive within 60 s? */
 import { randomUUID } from 'node:crypto'
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { silentLogger } from '../../../core/logger.ts'

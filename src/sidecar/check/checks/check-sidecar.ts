@@ -1,4 +1,4 @@
-// Check `machine/sidecar`: the running `serve` or `run` has the component, each of its sides initialised and healthy.
+/** Check `machine/sidecar`: has the running `serve` or `run` this component, with healthy sides? */
 
 import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'

@@ -1,4 +1,4 @@
-// Check `topic/credential`: posts an empty list to try key or token.
+/** Check `topic/credential`: does the topic take the key or token, tried with an empty list? */
 import { explainRejection } from '../../../publisher/topic/create-error.ts'
 import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'

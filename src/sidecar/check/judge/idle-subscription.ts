@@ -1,4 +1,4 @@
-// Whether the event subscription delivers here while no binding runs that would take its events.
+/** Whether the event subscription delivers here while no binding runs that would take its events. */
 import { isActive } from '../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { type Finding, warning } from '../report/finding.ts'

@@ -1,4 +1,4 @@
-// Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming.
+/** Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming. */
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
 import { readWholeList } from '../../../provision/arm/read-list.ts'

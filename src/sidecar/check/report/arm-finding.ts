@@ -1,4 +1,4 @@
-// Resource Manager failure as a check result, and which check it counts for.
+/** A failure of Resource Manager as a finding, and the check that it counts for. */
 
 import { readFailure } from '../../../azure/read-failure.ts'
 import {

@@ -1,4 +1,4 @@
-// Look of `check` output: signs ✓ ! ✗, colours, remedy arrow, count line.
+/** How the outcomes of checks look on a terminal. */
 import type { CheckOutcome } from './report.ts'
 
 /** A part of a line, and its meaning, which chooses the colour. */

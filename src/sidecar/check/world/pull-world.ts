@@ -1,5 +1,4 @@
-// Shared by the pull checks: credential, namespace client; namespace topic and forwarding scope, with the actions each
-// needs.
+/** What the checks of pull delivery share, each part made at its first use. */
 import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'

@@ -1,4 +1,4 @@
-// Shared by push and output checks: name look-up, credential, existing subscription, RBAC actions needed.
+/** What the checks of push delivery share, and those of an output, each part made at its first use. */
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'

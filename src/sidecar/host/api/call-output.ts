@@ -1,4 +1,4 @@
-// Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
+/** Calls an output binding by its name, and says as Dapr does why that cannot be. */
 import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'

@@ -1,4 +1,4 @@
-// Dapr's gRPC API of `run`: InvokeBinding, GetMetadata, Shutdown; 4 MiB limit, token check.
+/** Dapr's gRPC API of `run`: its methods and its errors. */
 import {
   type handleUnaryCall,
   type MethodDefinition,

@@ -1,4 +1,4 @@
-// Events posted to the application over HTTP; OPTIONS probe, time-outs, `dapr-api-token`, one retry.
+/** Events as requests to the application over HTTP. */
 import { once } from 'node:events'
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// Events sent to the application over gRPC (`AppCallback`): ListInputBindings, reconnect delay, health check.
+/** Events as calls of the application over gRPC (`AppCallback`). */
 import { isIPv6 } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'

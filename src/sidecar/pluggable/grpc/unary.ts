@@ -1,4 +1,4 @@
-// Wrapper of single gRPC calls: duration, failure log, component name from `x-component-instance`.
+/** What every single gRPC call has in common: its component, its duration, and the log of a failure. */
 import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'

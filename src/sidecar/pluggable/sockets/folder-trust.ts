@@ -1,4 +1,4 @@
-// Whether the sockets folder is safe: owner and mode; refusal and warning texts.
+/** Whether the folder of the sockets is safe, by owner and mode of each folder on the way. */
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 

@@ -1,4 +1,4 @@
-// Creating, replacing, removing socket files; path at most 103 bytes; sockets in use refused.
+/** Makes, replaces and removes the files of sockets, and leaves those that are in use. */
 import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-// Check `azure/permission`: role actions that the client lacks at the scope, by the list of permissions (`*` wildcards, `notActions`).
+/** Check `azure/permission`: do the roles of the client allow what the binding does at the scope? */
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { readWholeList } from '../../../../provision/arm/read-list.ts'

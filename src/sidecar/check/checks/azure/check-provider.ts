@@ -1,4 +1,4 @@
-// Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription.
+/** Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription? */
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'

@@ -1,4 +1,4 @@
-// Check `azure/scope`: does the resource exist; API versions used to ask.
+/** Check `azure/scope`: does the resource exist? */
 import { eventGridApiVersion, resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { readFinding } from '../../report/arm-finding.ts'

@@ -1,4 +1,4 @@
-// Check `azure/subscription` for push: state, endpoint URL, credential, dead-letter warning.
+/** Check `azure/subscription` for push: is the event subscription as the metadata wants it? */
 
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { explainFailure } from '../../../../azure/resource-manager-refusal.ts'
