@@ -23,11 +23,11 @@ import type {
 import type { GivenMetadata } from './given-metadata.ts'
 import type { Health } from './health.ts'
 import {
+  checkBindingOptions,
   checkCloseOptions,
   checkHandler,
   checkInitOptions,
   checkInvokeOptions,
-  checkOptions,
   checkUpdateOptions,
 } from './refuse-wrong-options.ts'
 import {
@@ -79,7 +79,7 @@ export class Binding implements BindingComponent {
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
-    checkOptions(options)
+    checkBindingOptions(options)
     const { onEvent, credential } = options
     this.#credentialGiven = credential !== undefined
     this.#logger = withTrace(unfailing(options.logger ?? silentLogger))

@@ -125,8 +125,8 @@ export async function createListener(options: ListenerOptions) {
       declaredAttributes,
       isReady,
     }),
-    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
-    validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
+    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, usedBytes: 0 },
+    validationBudget: { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })
   const listening = await openServer(server, options, [routes, createUnknownPaths(answers)])
 

@@ -24,6 +24,6 @@ export function decideSettlement(outcome: EventOutcome, deliveryCount: number): 
   if (outcome === 'resolved') return { kind: 'acknowledge' }
   if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
   if (outcome === 'notTried') return { kind: 'release' }
-  const place = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
-  return { kind: 'release', delaySeconds: delays[place] ?? 3600 }
+  const index = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
+  return { kind: 'release', delaySeconds: delays[index] ?? 3600 }
 }

@@ -156,9 +156,9 @@ export function createComponentSides(options: ComponentSidesOptions) {
     const port = former?.side.address()?.port
     const wanted = component.metadata.input?.handshakePort
     const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
-    const held = former?.hasEnded ? undefined : port
-    const hasLeft = leavePort(held)
-    const endKeeping = keepPort(isSamePort ? held : undefined, portOwner)
+    const formerPort = former?.hasEnded ? undefined : port
+    const hasLeft = leavePort(formerPort)
+    const endKeeping = keepPort(isSamePort ? formerPort : undefined, portOwner)
     let isReleased = false
     function release(): void {
       signal.throwIfAborted()

@@ -5,7 +5,7 @@ import type { FilePlace } from '../../core/file-place.ts'
 interface Holder<T> {
   readonly name: string
   readonly file: string
-  readonly held: T
+  readonly item: T
 }
 
 /** What owns each name. */

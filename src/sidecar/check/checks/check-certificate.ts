@@ -7,9 +7,9 @@ import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
 import { withLimit } from '../../../support/time/clock.ts'
+import { once } from '../context/once.ts'
+import type { Route } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
-import { once } from '../world/once.ts'
-import type { Route } from '../world/world.ts'
 
 export interface CertificateOptions {
   readonly hostname: string
@@ -39,15 +39,15 @@ interface Seen {
   readonly protocol: string | null
 }
 
-/** The host of a URL, and the place where it is asked for. */
-export interface CertificatePlace extends Pick<CertificateOptions, 'ca' | 'byEmulator'> {
+/** The host of a URL, and who answers for it. */
+export interface CertificateHost extends Pick<CertificateOptions, 'ca' | 'byEmulator'> {
   readonly url: URL
   route(): Promise<Route>
 }
 
 /** Checks the certificates of all addresses. */
 export async function checkCertificates(
-  { url, ca, byEmulator = false, route }: CertificatePlace,
+  { url, ca, byEmulator = false, route }: CertificateHost,
   signal: AbortSignal,
 ): Promise<Finding> {
   if (url.protocol === 'http:') return ok('plain http on this machine: there is no certificate')

@@ -4,8 +4,8 @@ import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
 import { createSender } from '../../../azure/send-once.ts'
 import { trustPolicies } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
+import type { ClockSource } from '../context/clock-source.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { ClockSource } from '../world/clock-source.ts'
 
 const maxSeconds = 60
 

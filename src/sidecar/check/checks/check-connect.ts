@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import type { Target } from '../../../support/net/probe.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { withLimit } from '../../../support/time/clock.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 const limitMs = 5_000
 
@@ -15,8 +15,8 @@ const remedy = [
 ].join('; ')
 
 /** Whether each address takes a connection. */
-export async function checkConnections(world: InputWorld, signal: AbortSignal): Promise<Finding> {
-  const { targets } = await world.route()
+export async function checkConnections(context: InputContext, signal: AbortSignal): Promise<Finding> {
+  const { targets } = await context.route()
   const tries = await Promise.all(targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })))
   const closed = tries.filter(({ trouble }) => trouble !== undefined)
   const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')

@@ -2,8 +2,8 @@
 import { BlockList, isIP } from 'node:net'
 import { bareHost } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
+import type { Route } from '../context/side-context.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { Route } from '../world/world.ts'
 
 export interface DnsOptions {
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'

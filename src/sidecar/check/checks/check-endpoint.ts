@@ -2,17 +2,20 @@
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'
+import type { InputContext } from '../context/side-context.ts'
 import type { EndpointFacts } from '../judge/endpoint-findings.ts'
 import { type Finding, failed } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 /** Checks what the public endpoint answers: the handshake, or the path that arrives. */
-export async function checkAnswers(world: InputWorld, findingOf: (facts: EndpointFacts) => Finding): Promise<Finding> {
-  const { input } = world
+export async function checkAnswers(
+  context: InputContext,
+  findingOf: (facts: EndpointFacts) => Finding,
+): Promise<Finding> {
+  const { input } = context
   // Opens the listener if the port is free.
-  const holder = await world.portHolder()
+  const holder = await context.portHolder()
   try {
-    const answers = await world.endpointAnswers()
+    const answers = await context.endpointAnswers()
     return findingOf({ input, answers, holder })
   } catch (error) {
     const code = codeOf(error)

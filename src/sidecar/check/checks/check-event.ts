@@ -2,19 +2,19 @@
 import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { caseDifferences, type EventFilter, refusals } from '../judge/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 export interface SampleEvent {
   readonly name: string
   readonly event: UnknownRecord
 }
 
-export async function checkSamples(world: InputWorld, samples: readonly SampleEvent[]): Promise<Finding> {
-  const { input, surroundings } = world
+export async function checkSamples(context: InputContext, samples: readonly SampleEvent[]): Promise<Finding> {
+  const { input, surroundings } = context
   // Other checks report why Azure cannot be asked.
-  const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
+  const existing = surroundings.offline ? 'unknown' : await context.existing().catch(() => 'unknown' as const)
   const known = existing === 'unknown' ? undefined : existing
   const { merge } = wantedWebHook(input)
   const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })

@@ -4,9 +4,9 @@ import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../prov
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { shellWord } from '../../../support/text/text.ts'
+import { healthOf, type PortHolder } from '../context/own-listener.ts'
+import type { EndpointAnswers } from '../context/probe-endpoint.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
-import { healthOf, type PortHolder } from '../world/own-listener.ts'
-import type { EndpointAnswers } from '../world/probe-endpoint.ts'
 
 export interface EndpointFacts {
   readonly input: InputMetadata

@@ -5,11 +5,11 @@ import { readWholeList } from '../../../provision/arm/read-list.ts'
 import { placeAt } from '../../../provision/decide/subscription-place.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { type Finding, warning } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 /** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
-export async function leftOvers({ input, readArm }: InputWorld, signal: AbortSignal): Promise<readonly Finding[]> {
+export async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal): Promise<readonly Finding[]> {
   const { scope, eventSubscriptionName, subscriberEndpoint } = input
   const { listPath: path } = placeAt(scope, eventSubscriptionName)
   const get = (page: string) => readArm(page, eventGridApiVersion, signal)

@@ -10,7 +10,7 @@ import { isLoopback } from '../../../support/net/loopback.ts'
 import { type Target, targetsOf } from '../../../support/net/probe.ts'
 import { isForbidden } from '../report/arm-finding.ts'
 import type { CheckId } from '../report/check-ids.ts'
-import { actionsOn, reachArm, readLimitMs } from './azure-place.ts'
+import { actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
 import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
@@ -33,12 +33,12 @@ export interface Route {
 }
 
 /** What the checks of an input side share. */
-export type InputWorld = ReturnType<typeof createInputWorld>
+export type InputContext = ReturnType<typeof createInputContext>
 
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 /** Each part is made once, at its first use. */
-export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+export function createInputContext(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { subscriptionId, scope, provisioning } = input
   const place = placeAt(scope, input.eventSubscriptionName)
@@ -91,9 +91,9 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
 }
 
 /** What the checks of an output side share. */
-export type OutputWorld = ReturnType<typeof createOutputWorld>
+export type OutputContext = ReturnType<typeof createOutputContext>
 
-export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings) {
+export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings) {
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }

@@ -8,10 +8,10 @@ import type { WantedSubscription } from '../../../provision/decide/wanted-subscr
 import { pullFailureContext } from '../../../provision/upsert/failure-context.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import { type AzurePlace, actionsOn, reachArm, readLimitMs } from './azure-place.ts'
+import { type AzureResource, actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
 import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
-import type { Surroundings } from './world.ts'
+import type { Surroundings } from './side-context.ts'
 
 /** The data plane of a namespace. */
 export interface ReachedNamespace {
@@ -20,16 +20,16 @@ export interface ReachedNamespace {
 }
 
 /** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
-export interface PullPlace extends AzurePlace {
+export interface PullResource extends AzureResource {
   readonly eventSubscriptionName: string
   existing(): Promise<SubscriptionProperties | undefined>
   readonly wanted: WantedSubscription
 }
 
 /** What the checks of pull delivery share. */
-export type PullWorld = ReturnType<typeof createPullWorld>
+export type PullContext = ReturnType<typeof createPullContext>
 
-export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
+export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const { subscriptionId } = namespaceTopic
   const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
@@ -56,7 +56,7 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   }
 
   /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
-  const places = (): readonly PullPlace[] =>
+  const resources = (): readonly PullResource[] =>
     wantedForPull(pull).map((wanted) => ({
       eventSubscriptionName,
       readArm,
@@ -85,7 +85,7 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
       return reached
     },
     /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-    places: asksArm ? places() : [],
+    resources: asksArm ? resources() : [],
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

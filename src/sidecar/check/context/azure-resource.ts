@@ -9,7 +9,7 @@ import { createSubscriptionApi } from '../../../provision/arm/subscription-api.t
 import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
-export interface AzurePlace {
+export interface AzureResource {
   readonly scope: Scope
   /** The actions that the client needs there (Azure RBAC). */
   readonly actions: readonly string[]
@@ -43,7 +43,7 @@ export function reachArm({ credential: metadata, environment }: EitherInput, opt
   const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
   // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
   const client = once(() => connectArm(connection()))
-  const readArm: AzurePlace['readArm'] = async (path, apiVersion, signal) =>
+  const readArm: AzureResource['readArm'] = async (path, apiVersion, signal) =>
     getFromArm(client(), { path, apiVersion, abortSignal: signal })
   return {
     credential,
