@@ -4,7 +4,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 

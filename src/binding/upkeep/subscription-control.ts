@@ -19,13 +19,12 @@ import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
 import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
 import { createEndpointQuestion } from '../../provision/handshake/ask-endpoint.ts'
 import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
-import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/provision-target.ts'
+import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import {
   checkSubscriptions,
   inspectSubscriptions,
   planSubscriptions,
 } from '../../provision/upsert/read-subscriptions.ts'
-import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'

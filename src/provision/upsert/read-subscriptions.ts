@@ -6,13 +6,8 @@ import { type StayingSetting, settingsThatStay } from '../decide/settings-that-s
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import {
-  type Asked,
-  attemptUntilDone,
-  isDelivering,
-  type ProvisionHow,
-  type ProvisionTarget,
-} from './provision-target.ts'
+import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
+import { repeatAttempts } from './repeat-attempts.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -44,7 +39,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return attemptUntilDone<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
 }
 
 /** A decision about one event subscription, and its resource id. */
@@ -59,7 +54,7 @@ export interface Plan {
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
 export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
   const { wanted } = target
-  return attemptUntilDone({ ...target, host: undefined }, how, async (asked) => {
+  return repeatAttempts({ ...target, host: undefined }, how, async (asked) => {
     const plans: Plan[] = []
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)

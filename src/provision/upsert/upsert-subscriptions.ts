@@ -11,12 +11,13 @@ import { askBeforeWrite } from '../handshake/ask-before-write.ts'
 import { type EndpointAnswer, isServed } from '../handshake/ask-endpoint.ts'
 import {
   type Asked,
-  attemptUntilDone,
   isDelivering,
   type ProvisionHow,
   type ProvisionTarget,
+  type UpsertOutcome,
+  type WriteAction,
 } from './provision-target.ts'
-import type { UpsertOutcome, WriteAction } from './repeat-attempts.ts'
+import { repeatAttempts } from './repeat-attempts.ts'
 
 /**
  * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
@@ -42,7 +43,7 @@ export async function upsertSubscriptions(target: ProvisionTarget, how: Provisio
     })
     return outcome
   }
-  return attemptUntilDone<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
 }
 
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */

@@ -4,7 +4,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import { silentLogger } from '../../core/logger.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 
 export interface ProvisionedComponent {
   readonly name: string
