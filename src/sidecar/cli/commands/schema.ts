@@ -1,5 +1,5 @@
 // `schema` command: prints the JSON Schema of component, emulator configuration or report.
-import { wrongOption } from '../usage-error.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 
 export const help = `Usage: eventgrid-binding schema [component | emulator | check]
 
@@ -23,7 +23,7 @@ Options:
 const schemas: Readonly<Record<string, () => Promise<object>>> = {
   component: async () => (await import('../../../metadata/component/component-schema.ts')).componentSchema(),
   check: async () => (await import('../../check/report/report.ts')).reportJsonSchema(),
-  emulator: async () => (await import('../../../emulator/config/config-schema.ts')).configJsonSchema(),
+  emulator: async () => (await import('../../../../packages/emulator/src/config/config-schema.ts')).configJsonSchema(),
 }
 
 export async function run(args: readonly string[]): Promise<number> {
