@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { letter, openReplay } from '../replay/open-replay.ts'
 import { startCommand, startProcess } from '../../support/command.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
+import { letter, openReplay } from '../replay/open-replay.ts'
 
 const option = '--disallow-code-generation-from-strings'
 const hardened = { NODE_OPTIONS: option }
