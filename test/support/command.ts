@@ -39,8 +39,12 @@ function copyOfBundle(): string {
 export const programArgs: readonly string[] = ['--disable-warning=ExperimentalWarning', main]
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
-export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
-  return startProcess(process.execPath, [...programArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env })
+export function startCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Command {
+  return startProcess(process.execPath, [...programArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env }, stdin)
 }
 
 /** Starts it in a terminal of 80 columns, made by `script` of util-linux: its lines have escape codes of that terminal. */
@@ -61,16 +65,18 @@ export function startProcess(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Command {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   const child = spawn(program, args, {
     env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   })
   const lines: string[] = []
   const stdout: string[] = []
   const watchers = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line)
       if (stream === child.stdout) stdout.push(line)

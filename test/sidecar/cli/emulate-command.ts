@@ -31,9 +31,10 @@ export function configFile(text: string, name = 'emulator.yaml'): string {
 export async function startEmulate(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Promise<EmulateCommand> {
   const ports = ['--port', '0', '--http-port', '0']
-  const command = startCommand(['emulate', ...ports, ...args], { TMPDIR: temporaryFolder(), ...env })
+  const command = startCommand(['emulate', ...ports, ...args], { TMPDIR: temporaryFolder(), ...env }, stdin)
   const [, resourceManager = '', proxy = ''] = await command.line(/ready: (https:\S+) (http:\S+)$/)
   return {
     ...command,

@@ -5,7 +5,7 @@ import { startEmulator } from '../../support/start-emulator.ts'
 it('shows how to publish to each namespace topic, and how to receive', async () => {
   const topics = [{ name: 'orders' }, { name: 'parcels' }]
   const emulator = await startEmulator({ namespaces: [{ name: 'shop', keys: ['Zmlyc3Q=', 'c2Vjb25k'], topics }] })
-  const lines = bannerLines(emulator, 'ca.pem')
+  const lines = bannerLines(emulator)
   const { id, endpoint, namespaceEndpoint } = emulator.namespaceTopic('parcels')
   expect(lines.join('\n')).toContain(
     [
@@ -22,7 +22,7 @@ it('shows how to publish to each namespace topic, and how to receive', async () 
 it('shows how to publish to each domain, and what each system topic stands for', async () => {
   const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
   const emulator = await startEmulator({ domains: [{ name: 'shop' }], systemTopics: [{ name: 'uploads', source }] })
-  const lines = bannerLines(emulator, 'ca.pem')
+  const lines = bannerLines(emulator)
   expect(lines.join('\n')).toContain(`domain shop\n  endpoint  ${emulator.domain('shop').endpoint}\n`)
   expect(lines.join('\n')).toContain(`system topic uploads\n  source    ${source}\n  scope     `)
 })
