@@ -24,27 +24,26 @@ export interface Command {
 const root = resolve(import.meta.dirname, '../..')
 /** The program under test: the source, or with EVENTGRID_BINDING_PROGRAM=bundle a copy of the bundle, far from any `node_modules`. */
 const main =
-  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? copyOfBundle() : resolve(root, 'src/sidecar/cli/main.ts')
+  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle'
+    ? copyOfBundle(resolve(root, 'bundle'), 'eventgrid-binding.js')
+    : resolve(root, 'src/sidecar/cli/main.ts')
 /** Halves the time that a start takes. */
-const compileCache = resolve(root, '.cache/compile')
+export const compileCache = resolve(root, '.cache/compile')
 
-function copyOfBundle(): string {
+/** Copies a bundle far from any `node_modules`, and names its program there. */
+export function copyOfBundle(bundle: string, program: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-bundle-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  cpSync(resolve(root, 'bundle'), folder, { recursive: true })
-  return join(folder, 'eventgrid-binding.js')
+  cpSync(bundle, folder, { recursive: true })
+  return join(folder, program)
 }
 
 /** What Node is given to run the command. */
 export const programArgs: readonly string[] = ['--disable-warning=ExperimentalWarning', main]
 
 /** Starts `eventgrid-binding` with arguments; the test's end kills what is left of it. */
-export function startCommand(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  stdin: 'ignore' | 'pipe' = 'ignore',
-): Command {
-  return startProcess(process.execPath, [...programArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env }, stdin)
+export function startCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+  return startProcess(process.execPath, [...programArgs, ...args], { NODE_COMPILE_CACHE: compileCache, ...env })
 }
 
 /** Starts it in a terminal of 80 columns, made by `script` of util-linux: its lines have escape codes of that terminal. */
