@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { commandHelp, commandNames } from '../../../documents/command-options.ts'
-import { startCommand } from '../../../support/command.ts'
+import { commandHelp, commandNames } from '../../documents/command-options.ts'
+import { startCommand } from '../../support/command.ts'
 
 it.each(commandNames)('fits the help of %s into 80 columns', async (name) => {
   expect((await commandHelp(name)).split('\n').filter((line) => line.length > 80)).toEqual([])
