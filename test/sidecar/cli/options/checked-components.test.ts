@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest'
 import * as check from '../../../../src/sidecar/cli/commands/check.ts'
 import * as provision from '../../../../src/sidecar/cli/commands/provision.ts'
 import * as replay from '../../../../src/sidecar/cli/commands/replay.ts'
-import { createTerminal, type Terminal } from '../../../../src/sidecar/cli/output/terminal.ts'
-import { UsageError } from '../../../../src/sidecar/cli/usage-error.ts'
+import { createTerminal, type Terminal } from '../../../../src/support/command-line/terminal.ts'
+import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
 import { startCommand } from '../../../support/command.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -81,8 +81,7 @@ spec:
     - { name: accessKey, ${key} }
 ${more}
 `
-const caseOf = (name: string) =>
-  readFileSync(resolve(import.meta.dirname, '../../../fixtures/components', name), 'utf8')
+const caseOf = (name: string) => readFileSync(resolve(import.meta.dirname, '../../../metadata/cases', name), 'utf8')
 const keyOf = (secrets: unknown) => JSON.stringify(secrets)
 const utf16 = Buffer.from(`\uFEFF${yaml('orders')}`, 'utf16le')
 const secret = { 'event-grid': { accessKey: 'k' } }
