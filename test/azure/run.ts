@@ -128,17 +128,21 @@ async function goOn(going: Going): Promise<RunEnd> {
       open(one, number) {
         const exchanges: Exchange[] = []
         const own: string[] = []
+        const closing: (() => void)[] = []
         const world = createProbeWorld({
           ...{ target, made: making.made, send, clock, signal, number, listener, application, learn },
           saw: (exchange) => void exchanges.push(exchange),
+          env: surroundings.env,
           owns(id) {
             own.push(id)
             toDelete.add(id)
           },
+          after: (work) => void closing.push(work),
         })
         return {
           world,
           async close() {
+            for (const work of closing) work()
             if (record !== undefined) {
               const { fact, asks } = one
               const recorded = recordedExchanges(exchanges, scrubber)

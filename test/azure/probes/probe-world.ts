@@ -1,4 +1,7 @@
 /** What one probe asks with: names of its own, and its exchanges. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
@@ -6,6 +9,7 @@ import { pause } from '../../../src/support/time/clock.ts'
 import type { Made, MadeStorage } from '../make/made.ts'
 import { container } from '../make/make-all.ts'
 import { tagName } from '../plan/names.ts'
+import { runCommand } from '../product/run-command.ts'
 import type { PushListener } from '../push/listener.ts'
 import { createArm } from '../wire/arm.ts'
 import type { Target } from '../wire/target.ts'
@@ -25,8 +29,12 @@ export interface WorldOptions {
   readonly application: string | undefined
   readonly saw: (exchange: Exchange) => void
   readonly learn: (secret: string) => void
+  /** What commands of the product get as environment. */
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Called with each resource that has to be deleted after the probe. */
   readonly owns: (id: string) => void
+  /** Called with what is to be done after the probe. */
+  readonly after: (work: () => void) => void
 }
 
 /** The version of the storage services' API. */
@@ -35,12 +43,12 @@ const publishVersion = '2018-01-01'
 const namespaceVersion = '2024-06-01'
 
 export function createProbeWorld(options: WorldOptions): ProbeWorld {
-  const { target, made, clock, signal, number, listener, application, saw, learn, owns } = options
+  const { target, made, clock, signal, number, listener, application, saw, learn, owns, after, env } = options
   const { place, names } = made
   const send = observed(options.send, saw)
   const arm = createArm(target, send, { clock, signal })
   let count = 0
-  const unique = () => `p${number}-${++count}-${place.suffix}`
+  const unique = () => `p${number}n${++count}${place.suffix}`
   const until: ProbeWorld['until'] = (limitMs, ask) => repeat({ clock, signal }, { everyMs: 2_000, limitMs }, ask)
 
   const storage = (): MadeStorage => {
@@ -101,6 +109,18 @@ export function createProbeWorld(options: WorldOptions): ProbeWorld {
     openPush(pushOptions) {
       if (!listener) throw new Error('the probe names no need of push')
       return listener.open(pushOptions)
+    },
+    openForward(port) {
+      if (!listener) throw new Error('the probe names no need of push')
+      const { url, end } = listener.forward(port)
+      after(end)
+      return url
+    },
+    runCommand: (...args) => runCommand(args, { target, env, signal }),
+    folder() {
+      const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-azure-'))
+      after(() => rmSync(folder, { recursive: true, force: true }))
+      return folder
     },
     async listBlobs(prefix) {
       const query = `restype=container&comp=list&prefix=${encodeURIComponent(prefix)}`

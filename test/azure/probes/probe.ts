@@ -50,6 +50,12 @@ export interface ProbeWorld {
   openQueue(): Promise<ProbeQueue>
   /** A URL of its own, which the tunnel leads to. */
   openPush(options?: Parameters<PushListener['open']>[0]): PushEndpoint
+  /** A public URL whose requests go to a port of this machine, until the probe has ended. */
+  openForward(port: () => number | undefined): string
+  /** Runs a command of the product as a process of its own. */
+  runCommand(...args: readonly string[]): Promise<CommandEnd>
+  /** A folder of the probe, removed after it. */
+  folder(): string
   readonly application: string
   readonly container: string
   listBlobs(prefix: string): Promise<readonly string[]>
@@ -67,6 +73,13 @@ export interface ProbeWorld {
   /** Waits until something is there, for a time; `undefined` where it did not come. */
   until<T>(limitMs: number, ask: () => Promise<T | undefined> | T | undefined): Promise<T | undefined>
   pause(ms: number): Promise<void>
+}
+
+/** How a command of the product has ended. */
+export interface CommandEnd {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
 }
 
 export interface ProbeQueue {

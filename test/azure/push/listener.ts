@@ -26,8 +26,8 @@ export interface PushAnswer {
 export interface PushOptions {
   /** How deliveries are answered; `index` counts them from 0. @default 200 */
   readonly deliveries?: (call: PushCall, index: number) => PushAnswer
-  /** How handshakes are answered. @default with consent */
-  readonly handshake?: (call: PushCall, index: number) => PushAnswer
+  /** How handshakes are answered, which may take a while. @default with consent */
+  readonly handshake?: (call: PushCall, index: number) => PushAnswer | Promise<PushAnswer>
 }
 
 export interface PushEndpoint {
@@ -40,8 +40,8 @@ export interface PushEndpoint {
 export interface PushListener {
   readonly port: number
   open(options?: PushOptions): PushEndpoint
-  /** Sends what comes under a path to a local port. Returns a function that ends it. */
-  forward(path: string, port: () => number | undefined): () => void
+  /** Sends what comes under a URL to a local port, until it is ended. */
+  forward(port: () => number | undefined): { readonly url: string; end(): void }
   /** Whether the public URL leads here, as `ask` finds out by a GET. */
   readonly mark: { readonly path: string; readonly body: string }
   close(): Promise<void>
@@ -95,7 +95,7 @@ export async function openListener({
     const list = isHandshake(call) ? handshakes : deliveries
     if (list.length < maxCalls) list.push(call)
     const answered = isHandshake(call)
-      ? (options.handshake ?? consent)(call, handshakes.length - 1)
+      ? await (options.handshake ?? consent)(call, handshakes.length - 1)
       : (options.deliveries?.(call, deliveries.length - 1) ?? {})
     outgoing.writeHead(answered.status ?? 200, {
       'content-length': Buffer.byteLength(answered.body ?? ''),
@@ -122,9 +122,10 @@ export async function openListener({
       endpoints.set(path, endpoint)
       return { url: `${publicUrl}${path}?asked=a%20b`, ...endpoint }
     },
-    forward(path, to) {
+    forward(to) {
+      const path = `/product/${randomUUID()}`
       forwards.set(path, to)
-      return () => void forwards.delete(path)
+      return { url: `${publicUrl}${path}`, end: () => void forwards.delete(path) }
     },
     async close() {
       server.closeAllConnections()

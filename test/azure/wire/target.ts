@@ -14,6 +14,8 @@ export interface EmulatorAddress {
 export interface Target {
   /** How the report names it. */
   readonly name: 'Azure' | 'emulator'
+  /** Where it answers; `undefined` for Azure. */
+  readonly emulator: EmulatorAddress | undefined
   readonly endpoints: Endpoints
   /** Base URL of Resource Manager, without a slash at its end. */
   readonly resourceManager: string
@@ -34,6 +36,7 @@ export async function targetOf(
   const endpoints = emulator ? await emulatorEndpoints(emulator) : endpointsFromEnvironment(env)
   return {
     name: emulator ? 'emulator' : 'Azure',
+    emulator,
     endpoints,
     resourceManager: resourceManagerOf(endpoints, environment),
     resourceManagerScope: environment.resourceManagerScope,

@@ -21,6 +21,7 @@ export interface WireRequest {
   readonly asked: Asked
   readonly method: HttpMethods
   readonly url: string
+  /** '' leaves a header out that would be sent by default. */
   readonly headers?: Readonly<Record<string, string>>
   /** A text, or what is sent as JSON. */
   readonly body?: string | Uint8Array | object | undefined
@@ -71,6 +72,7 @@ export function createSend({ endpoints, clock, signal }: WireOptions): Send {
         request.body = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
         if (!request.headers.has('content-type')) request.headers.set('content-type', 'application/json')
       }
+      for (const [name, value] of Object.entries(headers)) if (value === '') request.headers.delete(name)
       const { status, headers: answered, bodyAsText } = await pipeline.sendRequest(client, request)
       const text = bodyAsText ?? ''
       return { status, headers: answered.toJSON(), body: readJson(text) ?? text }
