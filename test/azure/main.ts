@@ -1,5 +1,4 @@
 /** `npm run test:azure`: arguments in, exit code out. */
-import { resolve } from 'node:path'
 import { awaitEnd, exitCodeOf } from '../../src/sidecar/cli/process/signals.ts'
 import { UsageError } from '../../src/sidecar/cli/usage-error.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
@@ -16,6 +15,9 @@ else process.exitCode = await main()
 
 async function main(): Promise<number> {
   const { stopping } = awaitEnd()
+  stopping.addEventListener('abort', () => {
+    console.error('ending; what was made is deleted. A second signal ends at once, and leaves it to --clean')
+  })
   try {
     const options = readOptions(args, process.env)
     const { good } = await runAzure(options, {
@@ -24,7 +26,6 @@ async function main(): Promise<number> {
       signal: stopping,
       say: (line) => console.log(printable(line)),
       confirm: (question) => askYes({ input: process.stdin, output: process.stdout }, question, stopping),
-      reportFile: resolve('azure-report.json'),
       env: process.env,
     })
     if (stopping.aborted) return exitCodeOf(stopping)

@@ -31,8 +31,6 @@ export interface Surroundings {
   readonly say: (line: string) => void
   /** Asks whether to go on. */
   readonly confirm: (question: string) => Promise<boolean>
-  /** Where the report is written. */
-  readonly reportFile: string
   /** What commands of the product get as environment. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -49,10 +47,10 @@ export async function runAzure(options: RunOptions, surroundings: Surroundings):
   const place = { subscriptionId, resourceGroup, location, suffix: randomSuffix() }
   const names = namesOf(place)
   const { endpoints } = target
-  const send = createSend({ endpoints, clock, signal })
+  const send = createSend({ endpoints, signal })
   // Of its own: a signal that ends the probes must not end the cleaning.
   const never = new AbortController().signal
-  const cleaner = createArm(target, createSend({ endpoints, clock, signal: never }), { clock, signal: never })
+  const cleaner = createArm(target, createSend({ endpoints, signal: never }), { clock, signal: never })
   const arm = createArm(target, send, { clock, signal })
   const preflight = await lookAhead({ arm, target }, { subscriptionId, group: names.group }, signal)
   const chosen = chosenProbes(options)
@@ -166,16 +164,16 @@ async function goOn(going: Going): Promise<RunEnd> {
       say('Deleting:')
       report = { ...report, notDeleted: await deleteAll(cleaner, [...toDelete], say) }
     }
-    writeFileSync(surroundings.reportFile, `${JSON.stringify(report, null, 2)}\n`)
+    writeFileSync(options.report, `${JSON.stringify(report, null, 2)}\n`)
   }
   for (const line of reportLines(report)) say(line)
-  say(`Report: ${surroundings.reportFile}`)
+  say(`Report: ${options.report}`)
   return { report, good: isGood(report) }
 }
 
 /** The probes that --only lets through. Throws a UsageError where it lets none. */
 function chosenProbes({ only }: RunOptions): readonly Probe[] {
-  const all = [...allProbes, ...productProbes]
+  const all = [...productProbes, ...allProbes]
   const chosen = only ? all.filter(({ fact, asks }) => only.test(`${fact}: ${asks}`)) : all
   if (chosen.length === 0) throw new UsageError(`--only ${String(only)} fits none of the ${all.length} probes`)
   return chosen
@@ -203,7 +201,7 @@ async function openPush(
   if (target.name === 'emulator') return listener
   const { path, body } = listener.mark
   const request = { asked: 'storage', method: 'GET', url: `${publicUrl}${path}`, limitMs: 20_000 } as const
-  const send = createSend({ endpoints: {}, clock, signal })
+  const send = createSend({ endpoints: {}, signal })
   const why = await send(request).then(
     (answer) => (answer.body === body ? undefined : `it answers ${answer.status}`),
     messageOf,

@@ -12,6 +12,7 @@ const known = {
   application: text('ID', 'id or id URI of an Entra application that deliveries are for: the tokens of deliveries'),
   only: text('PATTERN', 'only probes whose fact or question fits this regular expression'),
   record: text('DIR', 'keep each exchange there, without ids, keys, tokens and host names'),
+  report: text('FILE', 'where the report is written (default: azure-report.json)'),
   keep: flag('delete nothing at the end; the next run, or --clean, does it'),
   clean: flag('delete what earlier runs have left, and end'),
   yes: flag('ask nothing'),
@@ -22,16 +23,16 @@ const known = {
 export const help = `Usage: npm run test:azure -- --resource-group NAME [options]
 
 Asks Azure itself whether what this project knows of it is true. Says first what
-it makes and what that costs at most. Deletes it at the end, also after a failure
-or Ctrl-C. Writes azure-report.json.
+it makes and what that costs at most. Deletes it at the end, also after a
+failure or Ctrl-C. Writes azure-report.json.
 
 Options:
 ${optionLines(22, known)}
 
 Environment: AZURE_SUBSCRIPTION_ID, and an account: az login, or what else the
 DefaultAzureCredential of Azure's libraries finds.
-Exit codes: 0 all that was asked holds, 1 something differs, or could not be made
-or deleted, 2 wrong usage or no account, 130 or 143 a signal ended it.
+Exit codes: 0 all that was asked holds, 1 something differs, or could not be
+made or deleted, 2 wrong usage or no account, 130 or 143 a signal ended it.
 `
 
 export interface RunOptions {
@@ -44,6 +45,7 @@ export interface RunOptions {
   readonly application: string | undefined
   readonly only: RegExp | undefined
   readonly record: string | undefined
+  readonly report: string
   readonly keep: boolean
   readonly clean: boolean
   readonly yes: boolean
@@ -64,13 +66,13 @@ export function readOptions(args: readonly string[], env: Readonly<Record<string
   require(/^[\w.()-]{0,89}[\w()-]$/.test(resourceGroup), '--resource-group takes the name of a resource group')
   require(/^[a-z][a-z\d]{2,29}$/.test(location), '--location takes a region as Azure writes it, like westeurope')
   if (keep && clean) throw wrongOption('--keep and --clean contradict each other')
-  const { emulator: url, ca, application, record, yes = false } = values
+  const { emulator: url, ca, application, record, report = 'azure-report.json', yes = false } = values
   if (ca !== undefined && url === undefined) throw wrongOption('--ca needs --emulator')
   const publicUrl = publicUrlOf(values['public-url'])
   if (application !== undefined && publicUrl === undefined) throw wrongOption('--application needs --public-url')
   if (values.port !== undefined && publicUrl === undefined) throw wrongOption('--port needs --public-url')
   return {
-    ...{ subscriptionId, resourceGroup, location, publicUrl, application, record, keep, clean, yes },
+    ...{ subscriptionId, resourceGroup, location, publicUrl, application, record, report, keep, clean, yes },
     port: readPort('port', values.port) ?? 9000,
     only: patternOf(values.only),
     emulator: url === undefined ? undefined : { url, ca },

@@ -8,7 +8,7 @@ import { readJson } from '../../../src/support/text/json-text.ts'
 import { pause } from '../../../src/support/time/clock.ts'
 import type { Made, MadeStorage } from '../make/made.ts'
 import { container } from '../make/make-all.ts'
-import { tagName } from '../plan/names.ts'
+import { nameOf, tagName } from '../plan/names.ts'
 import { runCommand } from '../product/run-command.ts'
 import type { PushListener } from '../push/listener.ts'
 import { createArm } from '../wire/arm.ts'
@@ -133,19 +133,21 @@ export function createProbeWorld(options: WorldOptions): ProbeWorld {
     publish(topic, events, headers = {}) {
       const type = topic.id === made.grid.id ? 'application/json' : 'application/cloudevents-batch+json; charset=utf-8'
       return send({
-        ...{ asked: 'topic', method: 'POST', url: `${topic.endpoint}?api-version=${publishVersion}` },
+        ...{ asked: 'topic', of: topic.name, method: 'POST', url: `${topic.endpoint}?api-version=${publishVersion}` },
+        otherCredential: 'aeg-sas-key' in headers || 'authorization' in headers,
         headers: { 'content-type': type, 'aeg-sas-key': topic.key, ...headers },
         body: typeof events === 'string' ? events : JSON.stringify(events),
       })
     },
     async namespace(path, { body, headers = {}, limitMs } = {}) {
       if (!made.namespace) throw new Error('the probe names no need of a namespace')
-      const { endpoint, key } = made.namespace
+      const { id, endpoint, key } = made.namespace
       const version = path.includes('api-version=')
         ? ''
         : `${path.includes('?') ? '&' : '?'}api-version=${namespaceVersion}`
       const answer = await send({
-        ...{ asked: 'namespace', method: 'POST', url: `${endpoint}/${path}${version}` },
+        ...{ asked: 'namespace', of: nameOf(id), method: 'POST', url: `${endpoint}/${path}${version}` },
+        otherCredential: 'authorization' in headers,
         headers: { authorization: `SharedAccessKey ${key}`, ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         ...(limitMs !== undefined && { limitMs }),

@@ -7,8 +7,8 @@ import { differences } from './expectation.ts'
 import type { Probe, ProbeWorld } from './probe.ts'
 import { reasonOf } from './probe-world.ts'
 
-/** Azure takes far more calls; a tunnel may not. */
-const atOnce = 8
+/** Most of them only wait. Azure takes far more calls; a tunnel may not. */
+const atOnce = 16
 
 export interface ProbeRun {
   readonly probes: readonly Probe[]

@@ -34,6 +34,7 @@ const patterns: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   [/(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)\s)[^\s"'<>,{]+/gi, '{token}'],
   [/(?<=[?&](?:sig|code|token|t|c|s|h|key|aeg-sas-key|id)=)[^&\s"'<>{]+/gi, '{secret}'],
   [/[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi, '{guid}'],
+  [/\b\d{1,2}\/\d{1,2}\/\d{4} \d{1,2}:\d\d:\d\d [AP]M\b/g, '{time}'],
   [/\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g, '{account}'],
   [
     /\b(?:[\w-]+\.)+(?:eventgrid\.azure\.net|core\.windows\.net|azure\.com|microsoftonline\.com|windows\.net)(?::\d+)?\b/gi,
@@ -41,8 +42,8 @@ const patterns: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   ],
   [/\b(?:127\.0\.0\.1|localhost|\[::1\]):\d+\b/g, '{host}'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}\b/g, '{address}'],
-  // Keys, signatures and lock tokens: long texts without a space, of letters of base64.
-  [/(?<![\w+/=-])(?=[\w+/-]*\d)(?=[\w+/-]*[A-Z])[A-Za-z\d+/_-]{32,}={0,2}(?![\w+/=-])/g, '{key}'],
+  // Keys, signatures and lock tokens: long texts without a space, of letters of base64. A path begins with a slash.
+  [/(?<![\w+/=-])(?=[\w+/-]*\d)(?=[\w+/-]*[A-Z])[A-Za-z\d+_-][A-Za-z\d+/_-]{31,}={0,2}(?![\w+/=-])/g, '{key}'],
 ]
 
 export function createScrubber({ subscriptionId, resourceGroup, suffix, origins }: Known): Scrubber {

@@ -41,7 +41,10 @@ const hopByHop = new Set(['content-length', 'transfer-encoding', 'connection', '
 export async function openFront(
   emulator: EventGridEmulator,
   storage: StorageFace,
-  lie: Lie = (_call, answer) => answer,
+  {
+    lie = (_call, answer) => answer,
+    rename = (url) => url,
+  }: { readonly lie?: Lie; readonly rename?: (url: string) => string } = {},
 ): Promise<Front> {
   const ingress = await openIngress()
   const { origin: url, host } = new URL(ingress.url)
@@ -66,7 +69,7 @@ export async function openFront(
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = incoming
-    const call: FrontCall = { method, url: path, headers, text: await text(incoming) }
+    const call: FrontCall = { method, url: rename(path), headers, text: await text(incoming) }
     calls.push(call)
     const [plain = ''] = path.split('?')
     const ofStorage = await storage.answer({ method, path: plain, body: readJson(call.text) })

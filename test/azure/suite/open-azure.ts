@@ -6,21 +6,40 @@ import {
   type Clock,
   createBlobDeadLetterStore,
   createStorageQueues,
+  type DeadLetterStore,
   type EventGridEmulator,
   type EventGridEmulatorOptions,
+  type StorageQueues,
 } from '../../../src/emulator/index.ts'
 import { startAzurite } from '../../emulator/delivery/azurite.ts'
 import { startAcceleratedClock } from '../../support/accelerated-clock.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { readOptions } from '../plan/options.ts'
+import { runAzure } from '../run.ts'
+import { targetOf } from '../wire/target.ts'
 import { type Front, type Lie, openFront } from './front.ts'
 import { createStorageFace } from './storage-face.ts'
 
-/** How much faster than the machine's clock: five minutes are fifteen seconds. */
-const speed = 20
-
 export const publicUrl = 'https://probes.example.com'
+
+export interface AzureOptions {
+  /** How much faster than the machine's clock. @default 8: five minutes are 38 seconds, and the half minute of a handshake is 4 */
+  readonly speed?: number
+  /** Changes answers of the front. */
+  readonly lie?: Lie
+  /** Changes what the emulator is asked for. */
+  readonly rename?: (url: string) => string
+  /** Changes what is written to storage. */
+  readonly wrap?: {
+    readonly deadLetters?: (store: DeadLetterStore) => DeadLetterStore
+    readonly queues?: (queues: StorageQueues) => StorageQueues
+    /** The port to which deliveries go first, for the one at which the run listens. */
+    readonly push?: (port: number) => Promise<number>
+  }
+  readonly emulator?: EventGridEmulatorOptions
+}
 
 export interface OpenedAzure {
   readonly emulator: EventGridEmulator
@@ -28,35 +47,37 @@ export interface OpenedAzure {
   readonly clock: Clock
   /** A folder of the test. */
   readonly folder: string
-  readonly caFile: string
-  /** Where the tunnel of `publicUrl` leads. */
-  readonly port: number
+  /** Arguments that lead a run there. */
+  readonly args: readonly string[]
+  /** Arguments for what is pushed. */
+  readonly pushArgs: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Names of what is in the group. */
   readonly contents: () => readonly string[]
 }
 
 export async function openAzure({
+  speed = 8,
   lie,
-  options = {},
-}: {
-  readonly lie?: Lie
-  readonly options?: EventGridEmulatorOptions
-} = {}): Promise<OpenedAzure> {
+  rename,
+  wrap = {},
+  emulator: more = {},
+}: AzureOptions = {}): Promise<OpenedAzure> {
   const [blob, queue, port] = await Promise.all([startAzurite('blob'), startAzurite('queue'), freePort()])
   const clock = startAcceleratedClock(speed)
+  const { deadLetters = (store) => store, queues = (one) => one, push = async (one) => one } = wrap
   const emulator = await startEmulator({
     clock,
     // As Azure: an operation takes a while, and a change meanwhile is refused.
-    ...{ operationDelayMs: 1_000, conflicts: true, topics: [] },
+    ...{ operationDelayMs: 3_000, conflicts: true, topics: [] },
     clients: [{ roles: [{ role: 'Owner' }, { role: 'EventGrid Data Contributor' }] }],
-    deadLetterStore: createBlobDeadLetterStore(blob),
-    storageQueues: createStorageQueues(queue),
-    ingress: [{ from: `${publicUrl}/`, to: `http://127.0.0.1:${port}/` }],
-    ...options,
+    deadLetterStore: deadLetters(createBlobDeadLetterStore(blob)),
+    storageQueues: queues(createStorageQueues(queue)),
+    ingress: [{ from: `${publicUrl}/`, to: `http://127.0.0.1:${await push(port)}/` }],
+    ...more,
   })
   const storage = createStorageFace({ blob, queue })
-  const front = await openFront(emulator, storage, lie)
+  const front = await openFront(emulator, storage, { ...(lie && { lie }), ...(rename && { rename }) })
   const folder = temporaryFolder()
   const caFile = join(folder, 'ca.pem')
   writeFileSync(caFile, front.ca)
@@ -71,11 +92,31 @@ export async function openAzure({
   onTestFinished(() => void vi.unstubAllEnvs())
   const named = (entries: readonly object[]) => entries.map((one) => ('name' in one ? String(one.name) : ''))
   return {
-    ...{ emulator, front, clock, folder, caFile, port, env },
+    ...{ emulator, front, clock, folder, env },
+    args: [
+      ...['--resource-group', 'rg', '--yes', '--emulator', front.url, '--ca', caFile],
+      ...['--report', join(folder, 'azure-report.json')],
+    ],
+    pushArgs: ['--public-url', publicUrl, '--port', String(port)],
     contents: () => [
       ...named([...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics()]),
       ...emulator.namespaceTopics().map(({ id }) => id),
       ...named(storage.accounts()),
     ],
   }
+}
+
+/** A run in this process, by the clock of the emulator. */
+export async function run({ args, clock, env }: OpenedAzure, ...more: readonly string[]) {
+  const options = readOptions([...args, ...more], env)
+  const lines: string[] = []
+  const end = await runAzure(options, {
+    target: await targetOf(options.emulator, env),
+    clock,
+    signal: new AbortController().signal,
+    say: (line) => void lines.push(line),
+    confirm: async () => true,
+    env,
+  })
+  return { ...end, lines }
 }

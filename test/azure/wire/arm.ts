@@ -5,7 +5,8 @@ import { eventGridApiVersion, resourceApiVersions } from '../../../src/core/api-
 import { isRecord } from '../../../src/support/text/is-record.ts'
 import { pause } from '../../../src/support/time/clock.ts'
 import type { Target } from './target.ts'
-import type { Send, WireAnswer, WireOptions, WireRequest } from './wire.ts'
+import type { Send, WireAnswer, WireRequest } from './wire.ts'
+import type { WireClock } from './wire-clock.ts'
 
 export const apiVersions = {
   eventGrid: eventGridApiVersion,
@@ -53,7 +54,7 @@ const ended = new Set(['succeeded', 'failed', 'canceled', 'cancelled'])
 export function createArm(
   target: Pick<Target, 'resourceManager' | 'resourceManagerScope' | 'credential'>,
   send: Send,
-  { clock, signal }: Omit<WireOptions, 'endpoints'>,
+  { clock, signal }: { readonly clock: WireClock; readonly signal: AbortSignal },
 ): Arm {
   const own = new URL(target.resourceManager).origin
   const pauseOf = ({ headers }: WireAnswer) =>

@@ -11,8 +11,7 @@ import { refuseUnusableProxy } from '../../../src/azure/proxy.ts'
 import { trustPolicies } from '../../../src/azure/trust.ts'
 import type { Endpoints } from '../../../src/core/endpoints.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
-import { withLimit } from '../../../src/support/time/clock.ts'
-import type { WireClock } from './wire-clock.ts'
+import { systemClock, withLimit } from '../../../src/support/time/clock.ts'
 
 /** Who is asked, as a record names it. */
 export type Asked = 'arm' | 'topic' | 'namespace' | 'storage'
@@ -21,11 +20,15 @@ export interface WireRequest {
   readonly asked: Asked
   readonly method: HttpMethods
   readonly url: string
+  /** Name of the topic, domain or namespace that is asked: in Azure it stands in the host. */
+  readonly of?: string
+  /** True: its credential is not the usual one, so that nobody can send it again from a record. */
+  readonly otherCredential?: boolean
   /** '' leaves a header out that would be sent by default. */
   readonly headers?: Readonly<Record<string, string>>
   /** A text, or what is sent as JSON. */
   readonly body?: string | Uint8Array | object | undefined
-  /** Longest wait for the answer, by the clock. @default 60_000 */
+  /** Longest wait for the answer, by the machine's clock. @default 60_000 */
   readonly limitMs?: number
   /** True: it asks how an operation goes. A record keeps the last one alone. */
   readonly polls?: boolean
@@ -49,12 +52,11 @@ export type Send = (request: WireRequest) => Promise<WireAnswer>
 
 export interface WireOptions {
   readonly endpoints: Endpoints
-  readonly clock: WireClock
   readonly signal: AbortSignal
 }
 
 /** Makes the sender of all requests. It tries nothing again: what Azure answers first is what a probe is about. */
-export function createSend({ endpoints, clock, signal }: WireOptions): Send {
+export function createSend({ endpoints, signal }: WireOptions): Send {
   const pipeline = createPipelineFromOptions({
     retryOptions: { maxRetries: 0 },
     redirectOptions: { maxRetries: 0 },
@@ -65,9 +67,10 @@ export function createSend({ endpoints, clock, signal }: WireOptions): Send {
   const client = createDefaultHttpClient()
   return ({ method, url, headers = {}, body, limitMs = 60_000 }) => {
     refuseUnusableProxy(url)
-    return withLimit({ clock, ms: limitMs, signal }, async (abortSignal) => {
+    return withLimit({ clock: systemClock, ms: limitMs, signal }, async (abortSignal) => {
       const request = createPipelineRequest({ url, method, abortSignal, allowInsecureConnection: true })
-      request.headers = createHttpHeaders(headers)
+      // A connection that is kept may be closed by the other side in the moment of a request, and nothing is tried again here.
+      request.headers = createHttpHeaders({ connection: 'close', ...headers })
       if (body !== undefined) {
         request.body = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
         if (!request.headers.has('content-type')) request.headers.set('content-type', 'application/json')

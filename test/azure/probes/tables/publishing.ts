@@ -155,7 +155,7 @@ export const publishingProbes: readonly Probe[] = [
       const url = `${cloud.endpoint}?api-version=2018-01-01&aeg-sas-key=${encodeURIComponent(cloud.key)}`
       const headers = { 'content-type': 'application/cloudevents-batch+json' }
       const body = JSON.stringify([cloudEvent('probe.publish')])
-      return (await send({ asked: 'topic', method: 'POST', url, headers, body })).status
+      return (await send({ asked: 'topic', of: cloud.name, method: 'POST', url, headers, body })).status
     },
     expected: 200,
   }),
@@ -195,6 +195,7 @@ export const publishingProbes: readonly Probe[] = [
       const url = `${cloud.endpoint.replace(/\/api\/events$/, '/api/wrong')}?api-version=2018-01-01`
       const { status, body } = await send({
         asked: 'topic',
+        of: cloud.name,
         method: 'POST',
         url,
         headers: { 'aeg-sas-key': cloud.key },
@@ -214,8 +215,16 @@ export const publishingProbes: readonly Probe[] = [
     async ask({ send, made: { cloud, place } }) {
       const other = place.location === 'northeurope' ? 'westeurope' : 'northeurope'
       const url = `${cloud.endpoint.replace(`.${place.location}-`, `.${other}-`)}?api-version=2018-01-01`
-      return (await send({ asked: 'topic', method: 'POST', url, headers: { 'aeg-sas-key': cloud.key }, body: [] }))
-        .status
+      return (
+        await send({
+          asked: 'topic',
+          of: cloud.name,
+          method: 'POST',
+          url,
+          headers: { 'aeg-sas-key': cloud.key },
+          body: [],
+        })
+      ).status
     },
     expected: 404,
   }),
