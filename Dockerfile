@@ -8,6 +8,7 @@ ARG VARIANT=alpine
 FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS bundle
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
+COPY packages/emulator/package.json packages/emulator/
 RUN npm ci
 COPY . .
 RUN npm run bundle

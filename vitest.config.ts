@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
 const suites = {
@@ -20,7 +20,7 @@ const suites = {
   prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
-const tests = ['test/**/*.test.ts', 'examples/**/*.test.ts']
+const tests = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/**/*.test.ts']
 
 /** Windows has no Unix domain sockets for daprd, no signals that a process may answer, no `sh` and no modes of files. */
 const posix = /kill\('SIG|kill\(signal|support\/shell\.ts|socket-folder\.ts|\('sh'|chmodSync|mkfifo|0o111/
@@ -60,7 +60,9 @@ const ofOneNode = [
     'test/sidecar/provision/**',
     'test/**/*-model.test.ts',
   ],
-  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page'].map((room) => `test/emulator/${room}/**`),
+  ...['arm', 'config', 'entra', 'model', 'namespaces', 'page', 'test-interface'].map(
+    (room) => `packages/emulator/test/${room}/**`,
+  ),
 ]
 
 const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300_000 }
@@ -68,8 +70,8 @@ const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300
 export default defineConfig({
   resolve: {
     alias: [
-      { find: /^eventgrid-binding\/emulator$/, replacement: source('emulator/index.ts') },
-      { find: /^eventgrid-binding$/, replacement: source('index.ts') },
+      { find: /^eventgrid-binding\/emulator$/, replacement: source('packages/emulator/src/index.ts') },
+      { find: /^eventgrid-binding$/, replacement: source('src/index.ts') },
     ],
   },
   test: {

@@ -20,7 +20,7 @@ export function withoutTelemetry(): (server: string) => string {
   for (const part of ['package.json', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true })
   const programs = dirname(programFile(''))
   cpSync(programs, join(copy, 'programs'), { recursive: true })
-  const core = join(copy, 'dist', 'core', 'telemetry')
+  const core = join(copy, 'dist', 'src', 'core', 'telemetry')
   renameSync(join(core, 'opentelemetry.js'), join(core, 'opentelemetry-of-the-build.js'))
   writeFileSync(join(core, 'opentelemetry.js'), stub)
   return (server) => join(copy, 'programs', 'servers', `${server}.js`)

@@ -1,6 +1,6 @@
 /**
- * Builds `dist`: the program, its declarations, and beside them what it reads at run time. Does nothing where EVENTGRID_BINDING_BUILT is
- * set: .ci/run builds once and then runs many scripts that would build for themselves.
+ * Builds `dist` of the binding and of the emulator: program, declarations, and beside them what it reads at run time. Does nothing where
+ * EVENTGRID_BINDING_BUILT is set: .ci/run builds once and then runs many scripts that would build for themselves.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,26 +8,40 @@ import { join, resolve } from 'node:path'
 import { pruneDeclarations } from './prune-declarations.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const dist = join(root, 'dist')
-const command = join(dist, 'sidecar/cli/main.js')
+const emulator = 'packages/emulator'
 
-const compiler = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')]
-const compile = (...options: readonly string[]) =>
+/** What each package has in its `dist`, which mirrors the root: the emulator is inside of the binding's too. */
+const packages = [
+  {
+    folder: root,
+    doors: ['src/index.d.ts', `${emulator}/src/index.d.ts`],
+    assets: [`${emulator}/src/page/assets`, 'src/sidecar/pluggable/grpc/proto', 'src/sidecar/host/api/proto'],
+  },
+  { folder: join(root, emulator), doors: [`${emulator}/src/index.d.ts`], assets: [`${emulator}/src/page/assets`] },
+]
+
+function compile(folder: string, ...options: readonly string[]): void {
+  const compiler = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'tsconfig.build.json')]
   execFileSync(process.execPath, [...compiler, ...options], { stdio: 'inherit' })
+}
 
 function build(): void {
-  rmSync(dist, { recursive: true, force: true })
-  compile()
-  // Once more without the comments: only the declarations keep them, for editors.
-  compile('--declaration', 'false', '--removeComments')
-  pruneDeclarations(dist)
-  for (const folder of ['emulator/page/assets', 'sidecar/pluggable/grpc/proto', 'sidecar/host/api/proto']) {
-    cpSync(join(root, 'src', folder), join(dist, folder), { recursive: true })
+  for (const { folder, doors, assets } of packages) {
+    const dist = join(folder, 'dist')
+    rmSync(dist, { recursive: true, force: true })
+    compile(folder)
+    // Once more without the comments: only the declarations keep them, for editors.
+    compile(folder, '--declaration', 'false', '--removeComments')
+    pruneDeclarations(dist, doors)
+    for (const asset of assets) cpSync(join(root, asset), join(dist, asset), { recursive: true })
   }
+  const command = join(root, 'dist/src/sidecar/cli/main.js')
   chmodSync(command, 0o755)
-  for (const schema of ['component', 'emulator', 'check']) {
-    writeFileSync(join(dist, `${schema}.schema.json`), execFileSync(process.execPath, [command, 'schema', schema]))
+  const schemaOf = (name: string) => execFileSync(process.execPath, [command, 'schema', name])
+  for (const name of ['component', 'emulator', 'check']) {
+    writeFileSync(join(root, 'dist', `${name}.schema.json`), schemaOf(name))
   }
+  writeFileSync(join(root, emulator, 'dist/emulator.schema.json'), schemaOf('emulator'))
 }
 
 if (!process.env.EVENTGRID_BINDING_BUILT) build()

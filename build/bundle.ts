@@ -69,7 +69,7 @@ for (const file of globSync('**/*.map', { cwd: target })) {
 
 /** What the program reads while it runs: where it stands in the source, and in the bundle. */
 const assets = {
-  'src/emulator/page/assets': 'lib/assets',
+  'packages/emulator/src/page/assets': 'lib/assets',
   'node_modules/@grpc/reflection/build/proto/grpc': 'lib/proto/grpc',
   'src/sidecar/pluggable/grpc/proto/bindings.proto': 'proto/bindings.proto',
   'src/sidecar/host/api/proto/runtime.proto': 'proto/runtime.proto',

@@ -2,8 +2,8 @@
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-export function pruneDeclarations(dist: string): void {
-  const waiting = ['index.d.ts', 'emulator/index.d.ts'].map((door) => join(dist, door))
+export function pruneDeclarations(dist: string, doors: readonly string[]): void {
+  const waiting = doors.map((door) => join(dist, door))
   const reached = new Set<string>()
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (reached.has(file)) continue

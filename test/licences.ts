@@ -20,7 +20,15 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const packages = isRecord(lock) && isRecord(lock.packages) ? Object.entries(lock.packages) : []
 const byLicence = new Map<string, string[]>()
 for (const [path, entry] of packages) {
-  if (path === '' || !isRecord(entry) || entry.dev === true || entry.devOptional === true) continue
+  // Not the packages of this repository, nor the links to them.
+  if (
+    !path.includes('node_modules/') ||
+    !isRecord(entry) ||
+    entry.link === true ||
+    entry.dev === true ||
+    entry.devOptional === true
+  )
+    continue
   const licence = String(entry.license ?? 'none stated')
   byLicence.set(licence, [...(byLicence.get(licence) ?? []), path.replace(/^.*node_modules\//, '')])
 }

@@ -33,7 +33,7 @@ export const shipped: Suite = {
 
     // Far from any node_modules, as in the image.
     const folder = await makeFolder(stack)
-    await cp(packageFile('../bundle'), folder, { recursive: true })
+    await cp(packageFile('../../bundle'), folder, { recursive: true })
     const bundle = join(folder, 'eventgrid-binding.js')
     const dist = packageFile('./sidecar/cli/main.js')
 

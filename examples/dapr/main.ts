@@ -16,7 +16,7 @@ import { createChildren } from './children.ts'
 const here = import.meta.dirname
 const cli = join(
   dirname(fileURLToPath(import.meta.resolve('eventgrid-binding/package.json'))),
-  'dist/sidecar/cli/main.js',
+  'dist/src/sidecar/cli/main.js',
 )
 
 /** Only a clone has the tests. */

@@ -4,10 +4,10 @@ import { createContext, Script } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
-const root = resolve(import.meta.dirname, '../../src')
+const root = resolve(import.meta.dirname, '../..')
 
 /** Regular expressions of the product. */
-const patterns = globSync('**/*.ts', { cwd: root }).flatMap((file) =>
+const patterns = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).flatMap((file) =>
   readFileSync(resolve(root, file), 'utf8')
     .split('\n')
     .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line))

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { Binding, type EventHandler } from '../../src/index.ts'
 import { openPull, order } from '../support/open-pull.ts'
 import { openWorld } from '../support/open-world.ts'

@@ -1,6 +1,6 @@
 /** A managed identity whose endpoint stumbles, and how often a token is asked for. */
 import { describe, expect, it } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import {
   byIdentity,
   type IdentityAnswer,

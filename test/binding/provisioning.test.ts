@@ -1,6 +1,6 @@
 /** What `provisioning` changes: who asks Azure for what, and what becomes of an event subscription that somebody else makes. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import type { EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { Binding, type InitOptions } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
-import { ManualClock } from '../../src/emulator/index.ts'
+import { ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding, type ReceivedEvent, RejectEvent } from '../../src/index.ts'
 import { createMetrics, figuresOf } from '../../src/sidecar/shared/metrics.ts'
 import { sendArm } from '../support/azure-clients.ts'

@@ -1,6 +1,6 @@
 /** When a replica is ready for deliveries: not while they would lack its credential. */
 import { expect, it, onTestFinished } from 'vitest'
-import { ManualClock } from '../../src/emulator/index.ts'
+import { ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Fields, publicUrl } from '../support/open-world.ts'

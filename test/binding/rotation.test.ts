@@ -1,6 +1,6 @@
 /** Replicas with an old and a new secret share one event subscription. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type Clock, realClock } from '../../src/emulator/index.ts'
+import { type Clock, realClock } from '../../packages/emulator/src/index.ts'
 import { Binding, type Logger } from '../../src/index.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { publicUrl } from '../support/open-world.ts'

@@ -2,7 +2,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { Binding, type EventRouter, routeEvents } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 

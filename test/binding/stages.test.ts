@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { openWorld } from '../support/open-world.ts'
 import type { StageMessage, StageReport } from './stages-process.ts'
 

@@ -1,6 +1,6 @@
 import { CommunicationProtocolEnum, DaprClient, DaprServer } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startCommand } from '../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { freePort } from '../support/free-port.ts'

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { type DaprApp, openDaprApp } from '../support/dapr-app.ts'
 import { eventually } from '../support/eventually.ts'

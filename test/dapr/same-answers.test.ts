@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startCommand } from '../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished, test, vi } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { type Command, startCommand, startProcess } from '../support/command.ts'
 import {
   type ComponentFolder,

@@ -7,8 +7,8 @@ import { exportsOf, root } from './page.ts'
 const [since = ''] = readFileSync(`${root}/CHANGELOG.md`, 'utf8').split('\n## 0.2.0\n')
 
 it.each([
-  { door: 'index.ts', before: released['eventgrid-binding'] },
-  { door: 'emulator/index.ts', before: released['eventgrid-binding/emulator'] },
+  { door: 'src/index.ts', before: released['eventgrid-binding'] },
+  { door: 'packages/emulator/src/index.ts', before: released['eventgrid-binding/emulator'] },
 ])('CHANGELOG.md names each export of $door that came or went since 0.2.0', ({ door, before }) => {
   const now = exportsOf(door)
   const changed = [...now.filter((name) => !before.includes(name)), ...before.filter((name) => !now.includes(name))]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseConfig } from '../../src/emulator/config/config.ts'
+import { parseConfig } from '../../packages/emulator/src/config/config.ts'
 import { blocks, readPage } from './page.ts'
 
 const shownConfigurations = ['docs/emulator.md', 'docs/emulator-migration.md']

@@ -4,8 +4,8 @@ import { bindingErrorCodes } from '../../src/index.ts'
 import { codeIn, exportsOf, readPage, root, rowsOf, section, tables } from './page.ts'
 
 it.each([
-  { name: 'eventgrid-binding', door: 'index.ts' },
-  { name: 'eventgrid-binding/emulator', door: 'emulator/index.ts' },
+  { name: 'eventgrid-binding', door: 'src/index.ts' },
+  { name: 'eventgrid-binding/emulator', door: 'packages/emulator/src/index.ts' },
 ])('docs/library.md lists each export of $name once', ({ name, door }) => {
   const page = readPage('docs/library.md')
   const listed = tables(section(page, `Exports of ${name}`)).flatMap((table) =>

@@ -40,7 +40,10 @@ it.each(links)('the link at $place leads somewhere: $url', ({ page, url }) => {
 })
 
 const files = pages.flatMap((page) => {
-  const found = page.text.match(/\b(?:src|test|bench|examples|build)\/[\w./-]+\.(?:ts|mjs|ya?ml|json|md)\b/g) ?? []
+  const found =
+    page.text.match(
+      /\b(?:packages\/[\w-]+\/)?(?:src|test|bench|examples|build)\/[\w./-]+\.(?:ts|mjs|ya?ml|json|md)\b/g,
+    ) ?? []
   return [...new Set(found)].map((file) => ({ path: page.path, file }))
 })
 

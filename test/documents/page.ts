@@ -80,6 +80,6 @@ export const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g
 
 /** What a door exports, read from its source: types are not there when it runs. */
 export function exportsOf(door: string): string[] {
-  const source = new Project().addSourceFileAtPath(`${root}/src/${door}`)
+  const source = new Project().addSourceFileAtPath(`${root}/${door}`)
   return source.getExportDeclarations().flatMap((one) => one.getNamedExports().map((name) => name.getName()))
 }

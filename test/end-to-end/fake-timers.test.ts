@@ -1,7 +1,7 @@
 // Binding and emulator work while a test fakes timers and dates: only what waits for a time waits for the test.
 import { mock } from 'node:test'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { EventGridEmulator, ManualClock } from '../../src/emulator/index.ts'
+import { EventGridEmulator, ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 
 const event = { specversion: '1.0', id: '1', source: '/shop', type: 'order.placed', data: { order: 1 } }

@@ -13,7 +13,7 @@ import { sendArm } from '../support/azure-clients.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 const here = join(import.meta.dirname, '../../examples')
-const main = join(here, '../dist/sidecar/cli/main.js')
+const main = join(here, '../dist/src/sidecar/cli/main.js')
 const text = (file: string) => readFileSync(join(here, file), 'utf8')
 const bicepFiles = globSync('**/*.bicep', { cwd: here })
 

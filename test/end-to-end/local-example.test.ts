@@ -28,7 +28,7 @@ async function project() {
   const installed = join(folder, 'node_modules')
   mkdirSync(join(installed, '.bin'), { recursive: true })
   symlinkSync(root, join(installed, 'eventgrid-binding'))
-  symlinkSync('../eventgrid-binding/dist/sidecar/cli/main.js', join(installed, '.bin/eventgrid-binding'))
+  symlinkSync('../eventgrid-binding/dist/src/sidecar/cli/main.js', join(installed, '.bin/eventgrid-binding'))
   writeFileSync(join(folder, 'package.json'), '{}')
   await paste('npx eventgrid-binding init', folder).ended
   return withFreePorts(folder, ['emulator.yaml', 'components/orders.yaml', 'app.mjs'])

@@ -1,6 +1,6 @@
 /** Event subscriptions of a system topic, as users of Terraform and Bicep have them. */
 import { expect, it, onTestFinished } from 'vitest'
-import { emulatorDefaults } from '../../src/emulator/index.ts'
+import { emulatorDefaults } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openWorld } from '../support/open-world.ts'
 

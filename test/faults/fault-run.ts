@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import type { Host } from './host.ts'
 import type { Account, Ledger, LedgerMode } from './ledger.ts'
 

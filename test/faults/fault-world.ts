@@ -1,4 +1,4 @@
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { startAcceleratedClock } from '../support/accelerated-clock.ts'
 import type { World } from './fault-run.ts'
 import { type Host, startHost } from './host.ts'

@@ -2,7 +2,12 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { EventGridEmulator, EventGridEmulatorOptions, Ingress, TopicView } from '../../src/emulator/index.ts'
+import type {
+  EventGridEmulator,
+  EventGridEmulatorOptions,
+  Ingress,
+  TopicView,
+} from '../../packages/emulator/src/index.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import type { ReplicaConfiguration, ReplicaMessage } from './replica-process.ts'

@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { type Fleet, openFleet } from './fleet.ts'
 
-const main = resolve(import.meta.dirname, '../../dist/sidecar/cli/main.js')
+const main = resolve(import.meta.dirname, '../../dist/src/sidecar/cli/main.js')
 
 /** A process of `serve`, and what stands for its daprd. */
 export interface Server {

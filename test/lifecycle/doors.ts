@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { connectHost, type ReadSession } from '../sidecar/pluggable/grpc-host.ts'
 import { startCommand } from '../support/command.ts'

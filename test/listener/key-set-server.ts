@@ -1,6 +1,6 @@
 import { createServer } from 'node:https'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { createCertificateAuthority } from '../../src/emulator/server/tls/certificates.ts'
+import { createCertificateAuthority } from '../../packages/emulator/src/server/tls/certificates.ts'
 import { listen } from '../support/listen.ts'
 
 /** A key that signs, by its id. */

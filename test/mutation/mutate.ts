@@ -32,7 +32,9 @@ const places = values.changed
   ? changedLines(values.since)
   : globSync(positionals.flatMap((place) => (place.endsWith('.ts') ? place : `${place}/**/*.ts`)))
 if (places.length === 0) {
-  console.log(values.changed ? `No line of src differs from ${values.since}.` : 'Name rooms or files, or --changed.')
+  console.log(
+    values.changed ? `No line of the source differs from ${values.since}.` : 'Name rooms or files, or --changed.',
+  )
   process.exit(values.changed ? 0 : 2)
 }
 const files = [...new Set(places.map((place) => place.replace(/:.*/, '')))]

@@ -2,9 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 
-/** The folder of tests that mirrors a folder of `src`, or the nearest one above it. */
+/** The folder of tests that mirrors a folder of a `src`, or the nearest one above it. */
 function mirror(folder: string): string | undefined {
-  const tests = folder.replace(/^src/, 'test')
+  const tests = folder.replace(/^(packages\/[^/]+\/)?src/, '$1test')
   if (tests === 'test' || tests === '.') return undefined
   return existsSync(tests) ? tests : mirror(dirname(folder))
 }
@@ -16,6 +16,8 @@ export function testsOf(files: readonly string[]): readonly string[] {
     const text = readFileSync(test, 'utf8')
     return files.some((file) => text.includes(`'${relative(dirname(test), file).replaceAll('\\', '/')}'`))
   }
-  const tests = globSync('test/**/*.test.ts').map((test) => test.replaceAll('\\', '/'))
+  const tests = globSync(['test/**/*.test.ts', 'packages/*/test/**/*.test.ts']).map((test) =>
+    test.replaceAll('\\', '/'),
+  )
   return tests.filter((test) => isOfRoom(test) || imports(test)).sort()
 }

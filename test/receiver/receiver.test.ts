@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type EventGridEmulator, ManualClock } from '../../src/emulator/index.ts'
+import { type EventGridEmulator, ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openPull, order } from '../support/open-pull.ts'
 import { openSide, startNamespace } from './scripted-namespace.ts'

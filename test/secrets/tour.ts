@@ -7,7 +7,7 @@
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { inspect } from 'node:util'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import * as library from '../../src/index.ts'
 import { marks } from './marks.ts'
 

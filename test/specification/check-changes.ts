@@ -12,7 +12,17 @@ import { type Row, readRows } from './rows.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const workspace = join(root, '.cache/specification')
-const copied = ['src', 'test', 'examples', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'README.md', 'docs']
+const copied = [
+  'src',
+  'packages',
+  'test',
+  'examples',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+  'README.md',
+  'docs',
+]
 
 function makeCopy(name: string): string {
   const folder = join(workspace, name)

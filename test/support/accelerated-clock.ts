@@ -1,4 +1,4 @@
-import { type Clock, realClock } from '../../src/emulator/index.ts'
+import { type Clock, realClock } from '../../packages/emulator/src/index.ts'
 
 /** A clock for the emulator that runs so many times as fast as the machine's, so that its 30-second time-outs come sooner. */
 export function startAcceleratedClock(speed: number): Clock {

@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { EventGridManagementClient } from '@azure/arm-eventgrid'
 import { ClientSecretCredential } from '@azure/identity'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 
 /** An answer, its body parsed where it is JSON. */
 export interface Answer {

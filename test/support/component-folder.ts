@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A folder of component files, as daprd's `--resources-path` and our `run --components` take it. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { onTestFinished, vi } from 'vitest'
-import type { EventGridEmulator } from '../../src/emulator/index.ts'
+import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { credentialOf } from './azure-clients.ts'
 
 /** Answers a request for a token of a managed identity. */

@@ -1,5 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { Binding, type BindingOptions, type ReceivedEvent } from '../../src/index.ts'
 import { captureLog } from './captured-log.ts'
 

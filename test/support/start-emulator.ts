@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 
 /** Starts an emulator on free ports; the test's end closes it. */
 export async function startEmulator(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {

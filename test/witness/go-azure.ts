@@ -1,4 +1,4 @@
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startAcceleratedClock } from '../support/accelerated-clock.ts'
 import { goSteps, prepareGo } from './go-program.ts'
 import { portIngress } from './places.ts'

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
-import { type DeliveryRecord, EventGridEmulator, type EventGridEmulatorOptions } from '../../src/emulator/index.ts'
+import {
+  type DeliveryRecord,
+  EventGridEmulator,
+  type EventGridEmulatorOptions,
+} from '../../packages/emulator/src/index.ts'
 import { goProgramOf, prepareGo } from './go-program.ts'
 import { caFile, portIngress } from './places.ts'
 import { type Program, startProgram } from './program.ts'

@@ -1,6 +1,6 @@
 // HashiCorp's SDK for Azure, of which Terraform's azurerm is made, in Go.
 import { join } from 'node:path'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { openConsentingWebhook } from './consenting-webhook.ts'
 import { goSteps, prepareGo } from './go-program.ts'
 import type { Witness } from './witness.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { openConsentingWebhook } from './consenting-webhook.ts'
 import { cacheOf, caFile } from './places.ts'
 import { runProgram, startProgram } from './program.ts'

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Ingress } from '../../src/emulator/index.ts'
+import type { Ingress } from '../../packages/emulator/src/index.ts'
 
 /** Where a witness keeps what it has built; not in the repository. */
 export function cacheOf(witness: string): string {

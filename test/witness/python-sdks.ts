@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { EventGridEmulator } from '../../src/emulator/index.ts'
+import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { caFile, portIngress } from './places.ts'
 import { startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'

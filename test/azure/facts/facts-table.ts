@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-export const factsFile = resolve(import.meta.dirname, '../../emulator/facts.md')
+export const factsFile = resolve(import.meta.dirname, '../../../packages/emulator/test/facts.md')
 
 export interface Fact {
   readonly id: string

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { playRecording, recordingForm } from '../../emulator/recorded/play-recording.ts'
+import { playRecording, recordingForm } from '../../../packages/emulator/test/recorded/play-recording.ts'
 import { lies, lyingAzure } from './lies.ts'
 import { openAzure, run } from './open-azure.ts'
 

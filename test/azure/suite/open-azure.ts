@@ -10,8 +10,8 @@ import {
   type EventGridEmulator,
   type EventGridEmulatorOptions,
   type StorageQueues,
-} from '../../../src/emulator/index.ts'
-import { startAzurite } from '../../emulator/delivery/azurite.ts'
+} from '../../../packages/emulator/src/index.ts'
+import { startAzurite } from '../../../packages/emulator/test/delivery/azurite.ts'
 import { startAcceleratedClock } from '../../support/accelerated-clock.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { playRecording, recordingForm, unplayable } from '../../emulator/recorded/play-recording.ts'
+import { playRecording, recordingForm, unplayable } from '../../../packages/emulator/test/recorded/play-recording.ts'
 import { reportLines } from '../report/report.ts'
 import { openAzure, run } from './open-azure.ts'
 

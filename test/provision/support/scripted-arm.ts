@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
+import { createCertificateAuthority } from '../../../packages/emulator/src/server/tls/certificates.ts'
 import { listen } from '../../support/listen.ts'
 
 export interface Asked {

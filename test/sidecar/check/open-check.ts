@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { Binding } from '../../../src/index.ts'
 import { type CheckId, checkIds } from '../../../src/sidecar/check/report/check-ids.ts'
 import { reportSchema } from '../../../src/sidecar/check/report/report.ts'

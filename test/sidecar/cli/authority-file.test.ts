@@ -4,7 +4,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { join } from 'node:path'
 import { X509CertificateGenerator } from '@peculiar/x509'
 import { expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../../src/emulator/server/tls/certificates.ts'
+import { createCertificateAuthority } from '../../../packages/emulator/src/server/tls/certificates.ts'
 import { writeAuthorityFile } from '../../../src/sidecar/cli/files/authority-file.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { startEmulate } from './emulate-command.ts'

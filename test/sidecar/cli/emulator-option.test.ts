@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import type { EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** The command as npm links it, or the bundle's: a file that is executed, by the Node that its first line names. */
 const program =
-  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? 'bundle/eventgrid-binding.js' : 'dist/sidecar/cli/main.js'
+  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? 'bundle/eventgrid-binding.js' : 'dist/src/sidecar/cli/main.js'
 const bin = resolve(import.meta.dirname, '../../..', program)
 const files = ['components/orders.yaml', 'components/secrets.yaml', 'emulator.yaml', 'secrets.json', 'app.mjs']
 const schemaLine = /^# yaml-language-server: \$schema=(.+)$/m

@@ -20,10 +20,10 @@ it('lists the commands and the exit codes by --help', async () => {
 })
 
 it('can be executed after each build, since npx links it once and for all', () => {
-  expect(statSync(new URL('../../../dist/sidecar/cli/main.js', import.meta.url)).mode & 0o111).toBe(0o111)
+  expect(statSync(new URL('../../../dist/src/sidecar/cli/main.js', import.meta.url)).mode & 0o111).toBe(0o111)
 })
 
-const bin = fileURLToPath(new URL('../../../dist/sidecar/cli/main.js', import.meta.url))
+const bin = fileURLToPath(new URL('../../../dist/src/sidecar/cli/main.js', import.meta.url))
 
 it('starts with a line that every env understands', () => {
   expect(readFileSync(bin, 'utf8').split('\n')[0]).toBe('#!/usr/bin/env node')

@@ -40,10 +40,10 @@ describe(`with NODE_OPTIONS=${option}`, () => {
     expect(check.lines.join('\n')).toMatch(/✓ azure\/scope/)
   })
 
-  const source = (file: string) => JSON.stringify(resolve(import.meta.dirname, '../../../src', file))
+  const source = (file: string) => JSON.stringify(resolve(import.meta.dirname, '../../..', file))
   const program = `
-    const { Binding } = await import(${source('index.ts')})
-    const { EventGridEmulator } = await import(${source('emulator/index.ts')})
+    const { Binding } = await import(${source('src/index.ts')})
+    const { EventGridEmulator } = await import(${source('packages/emulator/src/index.ts')})
     const output = { topicEndpoint: 'https://orders.example.com', accessKey: 'k' }
     const pull = { deliveryMode: 'pull', provisioning: 'none', eventSubscriptionName: 'app', namespaceKey: 'k',
       namespaceEndpoint: 'https://localhost:1', namespaceTopic: '/subscriptions/a/resourceGroups/b/providers/Microsoft.EventGrid/namespaces/c/topics/d' }

@@ -16,7 +16,7 @@ it.each([
   { version: '24.0.0-nightly', isTooOld: false },
 ])('knows of Node $version whether it is too old', ({ version, isTooOld }) => {
   const what = `eventgrid-binding needs Node 22.18 or newer; this is v${version}. `
-  const installed = complaintAboutNode(version, 'file:///shop/node_modules/eventgrid-binding/dist/index.js')
+  const installed = complaintAboutNode(version, 'file:///shop/node_modules/eventgrid-binding/dist/src/index.js')
   expect(installed?.replace(what, '')).toBe(
     isTooOld
       ? 'npm install node@24 adds a newer one to your project, and npx eventgrid-binding takes it; for your own files: npx node FILE'
@@ -29,7 +29,8 @@ it.each([
 
 it.each(['22.17.1', '22.18.0'])('says the same of Node %s when the emulator is imported', (version) => {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
-  const load = "import('./src/emulator/index.ts').then(() => 'imported', (error) => error.message).then(console.log)"
+  const load =
+    "import('./packages/emulator/src/index.ts').then(() => 'imported', (error) => error.message).then(console.log)"
   const { stdout } = spawnSync(process.execPath, ['--eval', `${pretend}; ${load}`], { encoding: 'utf8', cwd: root })
   expect(stdout).toBe(`${complaintAboutNode(version, import.meta.url) ?? 'imported'}\n`)
 })
@@ -39,18 +40,18 @@ const systemNode = '/usr/bin/node'
 const { stdout } = spawnSync(systemNode, ['--version'], { encoding: 'utf8' })
 const version = stdout?.trim().slice(1) ?? ''
 const complaint = version === '' ? undefined : complaintAboutNode(version, import.meta.url)
-const built = ['dist/require-node.js', 'dist/emulator/require-node.js'].map((file) => resolve(root, file))
+const built = ['dist/src/index.js', 'dist/packages/emulator/src/index.js'].map((file) => resolve(root, file))
 const cannotTell = complaint === undefined || !built.every((file) => existsSync(file))
 const runOld = (...args: string[]) => spawnSync(systemNode, args, { encoding: 'utf8', cwd: root })
 
 it.skipIf(cannotTell).each(['--version', 'run'])('says so on an old Node before the command line does %s', (arg) => {
-  const { status, stderr } = runOld('dist/sidecar/cli/main.js', arg)
+  const { status, stderr } = runOld('dist/src/sidecar/cli/main.js', arg)
   expect({ status, stderr }).toEqual({ status: 1, stderr: `${complaint}\n` })
 })
 
 it.skipIf(cannotTell).each([
-  { door: 'library', file: './dist/index.js' },
-  { door: 'emulator', file: './dist/emulator/index.js' },
+  { door: 'library', file: './dist/src/index.js' },
+  { door: 'emulator', file: './dist/packages/emulator/src/index.js' },
 ])('says so on an old Node when the $door is imported', ({ file }) => {
   const program = `import('${file}').then(() => 'imported', (error) => error.message).then(console.log)`
   expect(runOld('--input-type=module', '--eval', program).stdout).toBe(`${complaint}\n`)

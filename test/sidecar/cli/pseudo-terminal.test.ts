@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { startSubscriber } from '../../emulator/subscriber.ts'
+import { startSubscriber } from '../../../packages/emulator/test/subscriber.ts'
 import { type Command, startInTerminal } from '../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'

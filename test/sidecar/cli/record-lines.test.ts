@@ -109,11 +109,11 @@ it('says of the first publish to a topic that it is that', () => {
 
 it.each([
   [
-    { blobPath: 'dead/AUDIT/2026/1/5/14/1.json', events: [{ deadletterreason: 'MaxDeliveryAttemptsExceeded' }] },
+    { blobPath: 'dead/AUDIT/2026/1/5/14/1.json', events: [{}], reasons: ['MaxDeliveryAttemptsExceeded'] },
     'lost audit gave up 1 event  dead-lettered to dead/AUDIT/2026/1/5/14/1.json  MaxDeliveryAttemptsExceeded',
   ],
   [
-    { events: [{ deadLetterReason: 'TimeToLiveExceeded' }, {}] },
+    { events: [{}, {}], reasons: ['TimeToLiveExceeded', 'Rejected'] },
     'lost audit gave up 2 events  dropped  TimeToLiveExceeded',
   ],
 ])('says where events went that were given up: %j', (record, line) =>

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EventGridEmulator, EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import type { EventGridEmulator, EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import {
   type ComponentFolder,

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { createPluggable, type Pluggable, type PluggableOptions } from '../../../src/sidecar/pluggable/server.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { freePort } from '../../support/free-port.ts'

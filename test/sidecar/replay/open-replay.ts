@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { EventGridEmulatorOptions } from '../../../src/emulator/index.ts'
+import type { EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import * as command from '../../../src/sidecar/cli/commands/replay.ts'
 import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'

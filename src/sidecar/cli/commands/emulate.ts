@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isIngressUrl } from '../../../emulator/delivery/send/ingress.ts'
+import { isIngressUrl } from '../../../../packages/emulator/src/delivery/send/ingress.ts'
 import {
   EmulatorStateError,
   EventGridEmulator,
   type EventGridEmulatorOptions,
   type IngressRule,
-} from '../../../emulator/index.ts'
+} from '../../../../packages/emulator/src/index.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
 import { writeAuthorityFile } from '../files/authority-file.ts'

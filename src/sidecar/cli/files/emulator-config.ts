@@ -1,7 +1,7 @@
 // Emulator's configuration file: faults text, and which changed fields need a restart.
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../emulator/config/config.ts'
+import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../../../../packages/emulator/src/config/config.ts'
 import { UsageError } from '../usage-error.ts'
 import { readText, textOrError } from './read-text.ts'
 

@@ -1,5 +1,10 @@
 // What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
-import type { EventGridEmulator, NamespaceTopicView, SystemTopicView, TopicView } from '../../../emulator/index.ts'
+import type {
+  EventGridEmulator,
+  NamespaceTopicView,
+  SystemTopicView,
+  TopicView,
+} from '../../../../packages/emulator/src/index.ts'
 import { shellWord } from '../../../support/text/text.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */

@@ -6,7 +6,7 @@ import type {
   HandshakeRecord,
   RequestRecord,
   WarningRecord,
-} from '../../../emulator/index.ts'
+} from '../../../../packages/emulator/src/index.ts'
 import type { LinePart } from '../../check/report/report-lines.ts'
 import { durationWords } from './log-writer.ts'
 
@@ -60,9 +60,9 @@ export function requestLines(record: RequestRecord, isFirst: boolean): readonly 
   ]
 }
 
-export function deadLetterLine({ at, subscriptionName, blobPath, events }: DeadLetterRecord): Line {
+export function deadLetterLine({ at, subscriptionName, blobPath, events, reasons }: DeadLetterRecord): Line {
   const fate = blobPath === undefined ? 'dropped' : `dead-lettered to ${blobPath}`
-  return line(at, 'lost', 'bad', `${subscriptionName} gave up ${countWords(events.length)}`, fate, reasonOf(events[0]))
+  return line(at, 'lost', 'bad', `${subscriptionName} gave up ${countWords(events.length)}`, fate, reasons[0] ?? '')
 }
 
 export function warningLine({ at, subscriptionName, message }: WarningRecord): Line {
@@ -114,11 +114,4 @@ function time(at: number): string {
 
 function route({ url, target }: { readonly url: string; readonly target: string }): string {
   return url === target ? url : `${url} at ${target}`
-}
-
-/** As dead-lettering writes it, in either schema's spelling. */
-function reasonOf(event: unknown): string {
-  if (typeof event !== 'object' || event === null) return 'no reason'
-  const named = Object.entries(event).find(([name]) => name.toLowerCase() === 'deadletterreason')
-  return String(named?.[1] ?? 'no reason')
 }

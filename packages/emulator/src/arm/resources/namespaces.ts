@@ -1,0 +1,162 @@
+// Namespaces, their topics and Queue event subscriptions in ARM: names (3-50), `sku`, location, unique name,
+// `eventRetentionInDays` 1 to 7, no MQTT.
+import { z } from 'zod'
+import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { enumeration } from '../../model/enumeration.ts'
+import { ownField } from '../../model/events/json-object.ts'
+import { randomKeys } from '../../model/resources/access-keys.ts'
+import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
+import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
+import { named, parentId } from '../../model/resources/resource-ids.ts'
+import { jsonContent } from '../call/call.ts'
+import { armErrors } from '../call/errors.ts'
+import { answerKeys, parseBody } from '../call/resource-answers.ts'
+import { resourceIdentity } from './identity.ts'
+import {
+  deleteNamespace,
+  deleteNamespaceTopic,
+  deleteQueueSubscription,
+  storeNamespaceTopic,
+  storeQueueSubscription,
+} from './namespace-contents.ts'
+import { parseQueueSubscription, viewQueueSubscription } from './queue-subscriptions.ts'
+import { keepLocation, requireName, resourcesOf } from './resources.ts'
+
+const record = z.record(z.string(), z.unknown())
+const namespaceBody = z.object({
+  location: z.string().min(1).optional(),
+  tags: z.record(z.string(), z.string()).nullish(),
+  sku: z.looseObject({ name: enumeration('Standard').optional(), capacity: z.int().min(1).optional() }).nullish(),
+  identity: resourceIdentity.nullish(),
+  properties: record.nullish(),
+})
+
+const topicBody = z.object({
+  properties: z
+    .object({
+      publisherType: enumeration('Custom').nullish(),
+      inputSchema: enumeration('CloudEventSchemaV1_0').nullish(),
+      eventRetentionInDays: z.int().min(1).max(7).nullish(),
+    })
+    .nullish(),
+})
+
+export const answerNamespaces = resourcesOf<Namespace>({
+  type: 'namespaces',
+  all: ({ namespaces }) => namespaces.namespaces.all(),
+  find: ({ namespaces }, id) => namespaces.namespaces.get(id),
+  remove: deleteNamespace,
+  locationOf: (_context, { location }) => location,
+  act: ({ namespaces }, call, action, namespace) =>
+    answerKeys(call, action, namespace.keys, (keys) => namespaces.namespaces.put({ ...namespace, keys })),
+  write({ namespaces, clock, call, id, name, subscriptionId, resourceGroup }, existing) {
+    requireName(name, 'namespace')
+    const body = parseBody(namespaceBody, call, 'namespace')
+    const location = body.location ?? existing?.location
+    if (location === undefined) {
+      throw armErrors.invalidRequest('The location property is required for this definition.')
+    }
+    if (!existing && named(namespaces.namespaces.all(), name)) {
+      throw armErrors.conflict(`Namespace name '${name}' is taken already.`)
+    }
+    refuseMqtt(body.properties?.topicSpacesConfiguration)
+    keepLocation(existing, location)
+    const base = call.method === 'PATCH' ? existing?.shown : undefined
+    const sku = call.method === 'PATCH' && isRecord(base?.sku) ? { ...base.sku, ...body.sku } : body.sku
+    const tags = body.tags ?? existing?.tags
+    const namespace: Namespace = {
+      ...{ id: existing?.id ?? id, name: existing?.name ?? name, subscriptionId, resourceGroup, location },
+      keys: existing?.keys ?? randomKeys(),
+      ...(tags && { tags }),
+      shown: {
+        sku: sku ?? base?.sku,
+        identity: body.identity ?? base?.identity,
+        properties: { ...base?.properties, ...body.properties },
+      },
+      systemData: existing?.systemData ?? systemDataOf(call.caller.clientId, clock.now()),
+    }
+    namespaces.namespaces.put(namespace)
+    return namespace
+  },
+  // What is being made has no host name yet (recorded answers).
+  view({ hostnameOf }, _call, namespace, state) {
+    const { location, tags, shown, systemData } = namespace
+    const { topicsConfiguration, ...properties } = shown.properties ?? {}
+    const isMade = state !== 'Creating'
+    const configured = isRecord(topicsConfiguration) ? topicsConfiguration : {}
+    return {
+      ...{ location, tags: tags ?? null },
+      sku: shown.sku ?? { name: 'Standard', capacity: 1 },
+      identity: shown.identity ?? (isMade ? { type: 'None' } : undefined),
+      ...(isMade && systemData && { systemData }),
+      properties: {
+        ...{ publicNetworkAccess: 'Enabled', isZoneRedundant: true, inboundIpRules: null },
+        minimumTlsVersionAllowed: '1.2',
+        ...properties,
+        ...(isMade && { topicsConfiguration: { ...configured, hostname: hostnameOf(namespace) } }),
+      },
+    }
+  },
+})
+
+export const answerNamespaceTopics = resourcesOf<NamespaceTopic>({
+  type: 'namespaces/topics',
+  all: ({ namespaces }) => namespaces.topics.all(),
+  find: ({ namespaces }, id) => namespaces.topics.get(id),
+  remove: deleteNamespaceTopic,
+  locationOf: ({ namespaces }, { namespaceId }) => namespaces.namespaces.get(namespaceId)?.location,
+  act: ({ namespaces }, call, action, topic) =>
+    answerKeys(call, action, topic.keys, (keys) => namespaces.topics.put({ ...topic, keys })),
+  write(write, existing) {
+    const { call, id, name } = write
+    requireName(name, 'topic')
+    const { properties } = parseBody(topicBody, call, 'topic')
+    const days = properties?.eventRetentionInDays ?? existing?.eventRetentionInDays
+    return storeNamespaceTopic(write, { id, name, namespaceId: parentId(id) }, days)
+  },
+  view: (_context, _call, { eventRetentionInDays }) => ({
+    properties: { publisherType: 'Custom', inputSchema: 'CloudEventSchemaV1_0', eventRetentionInDays },
+  }),
+})
+
+export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
+  type: 'namespaces/topics/eventSubscriptions',
+  all: ({ namespaces }) => namespaces.subscriptions.all(),
+  find: ({ namespaces }, id) => namespaces.subscriptions.get(id),
+  remove: deleteQueueSubscription,
+  locationOf: ({ namespaces }, { topicId }) => namespaces.namespaces.get(parentId(topicId))?.location,
+  // It has neither a URL nor delivery attributes.
+  act(_context, call, action) {
+    const bodies = { getdeliveryattributes: { value: null }, getfullurl: { endpointUrl: null } }
+    const body = ownField(bodies, action.toLowerCase())
+    if (body === undefined) throw armErrors.pathNotFound(call.method, call.url)
+    if (call.method !== 'POST') throw armErrors.methodNotAllowed(call.method, 'POST')
+    return { status: 200, body }
+  },
+  write(write, existing) {
+    const { call, id, name } = write
+    requireName(name, 'event subscription')
+    const patched = call.method === 'PATCH' ? existing?.properties : undefined
+    const topic = write.namespaces.topics.get(parentId(id))
+    const properties = parseQueueSubscription(jsonContent(call), {
+      existing: patched,
+      retentionDays: topic?.eventRetentionInDays ?? 1,
+    })
+    // The topic's own id: the call may write it in another letter case.
+    const topicId = topic?.id ?? parentId(id)
+    return storeQueueSubscription(write, { id, name, topicId, properties })
+  },
+  view: (_context, _call, { properties }) => viewQueueSubscription(properties),
+})
+
+/** Without MQTT the setting says so, or is absent. Throws an ArmError. */
+function refuseMqtt(configuration: unknown): void {
+  if (!isRecord(configuration) || configuration.state === 'Disabled') return
+  throw armErrors.notSupported('the topicSpacesConfiguration (MQTT) of a namespace')
+}
+
+function systemDataOf(clientId: string, now: number): Readonly<Record<string, string>> {
+  const at = new Date(now).toISOString()
+  const created = { createdBy: clientId, createdByType: 'Application', createdAt: at }
+  return { ...created, lastModifiedBy: clientId, lastModifiedByType: 'Application', lastModifiedAt: at }
+}

@@ -1,0 +1,229 @@
+// Provisioning state of an event subscription: handshake result, another handshake, `expirationTimeUtc`, resumption after restart.
+import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import {
+  type EventSubscription,
+  type ProvisioningState,
+  withInForce,
+} from '../../model/resources/event-subscription.ts'
+import type { Store } from '../../model/resources/store.ts'
+import type { CancelTimer, Clock } from '../../model/time/clock.ts'
+import type { Records } from '../../records/record-types.ts'
+import type { Fault, Faults } from '../../server/faults.ts'
+import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
+import { parseArmScope } from '../call/path.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
+import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
+
+/** States with an operation under way. A validation URL ends with the process that made it. */
+const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
+
+/** Whether the emulator asks an endpoint again, which Event Grid does not do. */
+export interface HandshakeRetries {
+  /** After a failed handshake. */
+  readonly failed: boolean
+  /** While the endpoint waits for a manual validation. */
+  readonly waiting: boolean
+}
+
+/**
+ * Pause before another handshake, in milliseconds of the emulator's clock: the subscriber may start later, or be mended.
+ */
+export const handshakeAgainMs = 5_000
+
+export type Provisioning = ReturnType<typeof createProvisioning>
+
+/** Delivers to event subscriptions: validates their endpoints and follows each change. */
+export interface SubscriptionDelivery {
+  /**
+   * Runs the handshake of a webhook in the subscription's schema, again and again while the endpoint waits for a manual validation.
+   * Never rejects. Fails early when the signal aborts.
+   */
+  validate(subscription: EventSubscription, signal: AbortSignal, asking: Asking): Promise<ValidationOutcome>
+  /** Why its events are not delivered; undefined where they are. */
+  undelivered(subscription: EventSubscription): string | undefined
+  subscriptionChanged(subscription: EventSubscription): void
+  subscriptionDeleted(subscription: EventSubscription): void
+}
+
+export interface ProvisioningOptions extends KnownResources {
+  /** What holds for event subscriptions that are written without retries of their own. @default none */
+  readonly retries?: HandshakeRetries
+  readonly clock: Clock
+  readonly store: Store
+  readonly faults: Faults
+  readonly delivery: SubscriptionDelivery
+  readonly operations: Operations
+  readonly records: Pick<Records, 'warnings'>
+}
+
+const isDelayAlone = ({ delayMs, code, message, details, status }: Fault): boolean =>
+  delayMs !== undefined && code === undefined && message === undefined && details === undefined && status === undefined
+
+/** Carries out changes of event subscriptions in the background. */
+export function createProvisioning(options: ProvisioningOptions) {
+  const { clock, store, directory, faults, delivery, operations, records } = options
+  const expiries = new Map<string, CancelTimer>()
+  /** What may still ask an endpoint, by the id of the event subscription. */
+  const asking = new Map<string, AbortController>()
+  const noRetries: HandshakeRetries = { failed: false, waiting: false }
+
+  const put = (wanted: EventSubscription): EventSubscription => {
+    const subscription = withInForce(wanted, store.subscriptions.get(wanted.id))
+    store.subscriptions.put(subscription)
+    delivery.subscriptionChanged(subscription)
+    return subscription
+  }
+
+  /** Changes the state of the settings in `written`, unless newer settings have replaced them or a DELETE is under way. */
+  const move = (written: EventSubscription, provisioningState: ProvisioningState): void => {
+    const existing = store.subscriptions.get(written.id)
+    if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return
+    const next = withInForce({ ...existing, provisioningState }, existing)
+    store.subscriptions.putSoon(next)
+    delivery.subscriptionChanged(next)
+  }
+
+  const stopAsking = ({ id }: EventSubscription) => {
+    asking.get(id.toLowerCase())?.abort()
+    asking.delete(id.toLowerCase())
+  }
+
+  const settle = async (
+    written: EventSubscription,
+    outcome: ValidationOutcome,
+    park: () => void,
+  ): Promise<OperationResult> => {
+    if (outcome.outcome === 'validated') {
+      move(written, 'Succeeded')
+      return { status: 'Succeeded' }
+    }
+    if (outcome.outcome === 'failed') {
+      move(written, 'Failed')
+      return { status: 'Failed', error: { code: outcome.code, message: outcome.message } }
+    }
+    move(written, 'AwaitingManualAction')
+    park()
+    const completed = await outcome.completed
+    move(written, completed === 'validated' ? 'Succeeded' : 'Failed')
+    if (completed === 'validated') return { status: 'Succeeded' }
+    const message = 'The manual validation of the endpoint was not completed in time.'
+    return { status: 'Failed', error: { code: 'Url validation', message } }
+  }
+
+  const cancelExpiry = ({ id }: EventSubscription) => {
+    expiries.get(id.toLowerCase())?.()
+    expiries.delete(id.toLowerCase())
+  }
+
+  const forget = (subscription: EventSubscription) => {
+    cancelExpiry(subscription)
+    stopAsking(subscription)
+    const existing = store.subscriptions.get(subscription.id)
+    if (!existing) return
+    store.subscriptions.deleteSoon(existing)
+    delivery.subscriptionDeleted(existing)
+    deleteUnusedDomainTopic(store, existing.scope)
+  }
+
+  const warn = (subscription: EventSubscription) => {
+    const message = delivery.undelivered(subscription)
+    if (message === undefined) return
+    const { id, name } = subscription
+    records.warnings.push({ at: clock.now(), subscriptionId: id, subscriptionName: name, message })
+  }
+
+  // An event subscription is deleted at its expiration time (Event Grid: subscription-creation-schema).
+  const watchExpiry = (subscription: EventSubscription) => {
+    cancelExpiry(subscription)
+    const { expirationTimeUtc } = subscription.properties
+    if (expirationTimeUtc === undefined) return
+    const cancel = clock.setTimer(Date.parse(expirationTimeUtc) - clock.now(), () => forget(subscription))
+    expiries.set(subscription.id.toLowerCase(), cancel)
+  }
+
+  /** The id of the Azure subscription that an operation belongs to. */
+  const azureIdOf = ({ scope }: EventSubscription): string =>
+    directory.azureSubscription(parseArmScope(scope)?.subscriptionId ?? '')?.id ?? ''
+
+  const validate = (subscription: EventSubscription, retries = options.retries ?? noRetries): Operation => {
+    stopAsking(subscription)
+    const own = new AbortController()
+    asking.set(subscription.id.toLowerCase(), own)
+    const operation = operations.start(azureIdOf(subscription), async (signal, { park, delay }) => {
+      const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
+      const { takenBack } = faults
+      if (fault?.delayMs) await delay(fault.delayMs, takenBack)
+      // A delay alone is no failure: the real result follows. So it does for a fault that is taken back.
+      if (fault && !takenBack.aborted && !isDelayAlone(fault)) {
+        move(subscription, 'Failed')
+        const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
+        return { status: 'Failed', error: { code, message, ...(details && { details }) } }
+      }
+      const missing = missingDestination(options, subscription.properties)
+      if (missing !== undefined) {
+        move(subscription, 'Failed')
+        return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
+      }
+      const pauseMs = retries.waiting ? handshakeAgainMs : undefined
+      return settle(subscription, await delivery.validate(subscription, signal, { over: own.signal, pauseMs }), park)
+    })
+    if (retries.failed) void operation.ended.then(() => retryFailed(subscription, own.signal, retries))
+    return operation
+  }
+
+  /** Another handshake of an event subscription that failed, unless it was changed or deleted meanwhile. */
+  const retryFailed = (written: EventSubscription, over: AbortSignal, retries: HandshakeRetries): void => {
+    const failed = store.subscriptions.get(written.id)
+    if (over.aborted || failed?.provisioningState !== 'Failed') return
+    const cancel = clock.setTimer(handshakeAgainMs, () => {
+      move(failed, 'Updating')
+      validate(failed, retries)
+    })
+    over.addEventListener('abort', cancel, { once: true })
+  }
+
+  return {
+    /**
+     * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
+     * missing that the service must not create.
+     */
+    write(subscription: EventSubscription, retries?: HandshakeRetries): Operation {
+      createDomainTopic(store, subscription.scope)
+      try {
+        put(subscription)
+      } catch (error) {
+        deleteUnusedDomainTopic(store, subscription.scope)
+        throw error
+      }
+      warn(subscription)
+      watchExpiry(subscription)
+      return validate(subscription, retries)
+    },
+    /**
+     * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
+     * called once.
+     */
+    resume(): void {
+      for (const subscription of store.subscriptions.all()) {
+        watchExpiry(subscription)
+        if (subscription.provisioningState === 'Deleting') forget(subscription)
+        if (unsettled.includes(subscription.provisioningState)) validate(subscription)
+      }
+    },
+    remove(subscription: EventSubscription): Operation {
+      const leaving = put({ ...subscription, provisioningState: 'Deleting' })
+      stopAsking(leaving)
+      return operations.start(azureIdOf(leaving), async () => {
+        // A PUT may have replaced it meanwhile.
+        if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
+        return { status: 'Succeeded' }
+      })
+    },
+    /** Removes it without an operation. */
+    removeAtOnce: forget,
+    close(): void {
+      for (const cancel of expiries.values()) cancel()
+      for (const one of asking.values()) one.abort()
+    },
+  }
+}

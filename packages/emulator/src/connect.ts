@@ -1,0 +1,68 @@
+// `connect` of a binding to the emulator: metadata fields, ingress `{name}.example.com`.
+import { checkNames } from '../../../src/support/process/option-checks.ts'
+import type { Ingress } from './delivery/send/ingress.ts'
+import type { Client } from './model/resources/client.ts'
+import type { TopicView } from './topic-view.ts'
+
+/** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */
+export interface Connectable {
+  /** Where the binding listens, once it does. */
+  address(): { readonly port: number } | undefined
+  /** Where it looks for Azure. A binding without it is not asked. */
+  readonly endpoints?: { readonly resourceManager?: string }
+  init(component: { readonly name: string; readonly properties: Readonly<Record<string, string>> }): Promise<void>
+}
+
+/** What a binding is connected to. */
+export interface ConnectOptions {
+  /** Name of the custom topic, for both sides. @default the first topic */
+  readonly topic?: string
+  /** The component's name, from which the event subscription takes its name. @default the topic's name */
+  readonly name?: string
+  /** Further metadata fields, and fields in the place of the emulator's. An empty value leaves a field out. */
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+interface Emulator extends Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'> {
+  readonly subscriptionId: string
+  topic(name?: string): TopicView
+}
+
+/** Initialises a binding for a custom topic. Its ingress is added before `init`, which runs the handshake. */
+export async function connectBinding(
+  emulator: Emulator,
+  binding: Connectable,
+  options: ConnectOptions,
+  addIngress: (ingress: Ingress) => void,
+): Promise<TopicView> {
+  checkNames('the options of connect', options, ['topic', 'name', 'metadata'])
+  if (typeof binding?.init !== 'function' || typeof binding.address !== 'function') {
+    throw new TypeError('connect takes a Binding: write emulator.connect(binding, { topic })')
+  }
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  const topic = emulator.topic(options.topic)
+  if (binding.endpoints && binding.endpoints.resourceManager === undefined && !isProxied(process.env)) {
+    throw new TypeError('the binding would look for Azure: make it with new Binding({ endpoints: emulator.endpoints })')
+  }
+  const { name = topic.name, metadata } = options
+  const host = `${name.toLowerCase()}.example.com`
+  addIngress(({ hostname, pathname, search }) => {
+    const port = hostname === host ? binding.address()?.port : undefined
+    return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
+  })
+  const properties = {
+    ...{ tenantId, subscriptionId, clientId, clientSecret },
+    scope: topic.id,
+    subscriberEndpoint: `https://${host}/api/events`,
+    handshakePort: '0',
+    topicEndpoint: topic.endpoint,
+    accessKey: topic.key,
+    ...metadata,
+  }
+  await binding.init({ name, properties })
+  return topic
+}
+
+/** The emulator's own proxy answers for Azure's host names. */
+const isProxied = ({ HTTPS_PROXY, https_proxy, ALL_PROXY, all_proxy }: NodeJS.ProcessEnv): boolean =>
+  Boolean(HTTPS_PROXY || https_proxy || ALL_PROXY || all_proxy)

@@ -1,0 +1,181 @@
+// Running the webhook handshake: OPTIONS or POST, repetition after time-out or while it waits, validation URL and token.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { pause } from '../../../../../src/support/time/clock.ts'
+import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+import { preciseTime } from '../../model/events/event-grid-time.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import type { Clock } from '../../model/time/clock.ts'
+import type { HandshakeRecord } from '../../records/record-types.ts'
+import type { DeliveryOptions } from '../delivery-options.ts'
+import type { WebhookResult } from '../send/channel.ts'
+import { deliverySchemaOf, shownAnswer, shownUrl, webhookOf } from '../send/delivery-request.ts'
+import type { WebhookClient } from '../send/webhook-client.ts'
+import {
+  consentMissing,
+  handshakeMessage,
+  handshakeTimeoutMs,
+  judgeOptionsAnswer,
+  judgeValidationAnswer,
+  optionsHeaders,
+  validationEvent,
+  validationHeaders,
+  validationPauseMs,
+} from './handshake.ts'
+
+/** Runs handshakes, and holds the validation URLs that were not called yet. */
+export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
+  const { clock, records } = options
+  const { manualValidationTimeout } = options.settings
+  const open = createOpenValidations(clock, manualValidationTimeout)
+
+  function messageOf(method: 'OPTIONS' | 'POST', url: URL, { status, failure }: WebhookResult): string {
+    const said = handshakeMessage(method, url, status, { activityId: randomUUID(), at: clock.now() })
+    return failure?.hint === undefined ? said : `${said} Emulator: ${failure.hint}.`
+  }
+
+  return {
+    async validate(
+      subscription: EventSubscription,
+      signal: AbortSignal,
+      { over, pauseMs }: Asking,
+    ): Promise<ValidationOutcome> {
+      const webhook = webhookOf(subscription)
+      if (!webhook) return { outcome: 'validated' }
+      const id = randomUUID().toUpperCase()
+      const token = randomBytes(32).toString('base64')
+      const url = new URL(webhook.endpointUrl)
+      const validationUrl = validationUrlOf(options, subscription.name, id, token)
+      // Before the request is sent: an endpoint may call the URL as soon as it has the request.
+      const completed = open.add(id, token)
+      const method = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0' ? 'OPTIONS' : 'POST'
+      const headers = method === 'OPTIONS' ? optionsHeaders(validationUrl) : validationHeaders(subscription.name)
+
+      const untilMs = clock.now() + manualValidationTimeout
+      let told: HandshakeRecord | undefined
+      let waits = false
+
+      async function attempt() {
+        const at = clock.now()
+        const topic = validationTopic(subscription.scope)
+        const body = method === 'POST' ? validationEvent(at, topic, { validationCode: id, validationUrl }) : undefined
+        const result = await client.send({
+          ...{ method, url, headers, signal },
+          timeoutMs: handshakeTimeoutMs,
+          readAnswer: true,
+          ...(body !== undefined && { body }),
+        })
+        const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
+        const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
+        const missing = consentMissing(method, result.status, { untilMs, pauseMs })
+        const failed = result.failure ? `${message} (${result.failure.message})` : message
+        const because = verdict === 'awaiting-manual-action' ? missing : failed
+        tell({
+          at,
+          subscriptionId: subscription.id,
+          subscriptionName: subscription.name,
+          method,
+          url: shownUrl(url),
+          target: shownUrl(new URL(result.target)),
+          requestHeaders: headers,
+          ...(body !== undefined && { requestBody: body }),
+          ...(result.status !== undefined && { status: result.status }),
+          ...shownAnswer(result, [url, new URL(result.target)]),
+          outcome: verdict,
+          ...(because !== undefined && { message: because }),
+        })
+        return { verdict, message: message ?? '', isLate: result.failure?.outcome === 'TimedOut' }
+      }
+
+      /** Leaves out what says the same again of an endpoint that is asked again and again. */
+      function tell(record: HandshakeRecord): void {
+        const isSame = told?.outcome === record.outcome && told.status === record.status
+        if (!waits || !isSame) records.handshakes.push(record)
+        told = record
+      }
+
+      async function askAgain(pauseMs: number): Promise<void> {
+        waits = true
+        const until = AbortSignal.any([signal, over])
+        while (open.has(id)) {
+          await pause(clock, pauseMs, until)
+          if (until.aborted || !open.has(id)) return
+          if ((await attempt()).verdict === 'validated') open.confirm(id, token)
+        }
+      }
+
+      /** How the wait ended: nobody asked the endpoint then, so this is told apart from its answers. */
+      function tellEnd(outcome: 'validated' | 'expired'): void {
+        if (told === undefined || told.outcome === 'validated' || over.aborted) return
+        const message =
+          outcome === 'validated' ? 'Its validation URL was called.' : 'Its validation URL was not called in time.'
+        records.handshakes.push({
+          ...told,
+          at: clock.now(),
+          outcome: outcome === 'validated' ? 'validated' : 'failed',
+          message,
+        })
+      }
+
+      let last = await attempt()
+      // Only a validation event without an answer in time is sent again (Event Grid:
+      // end-point-validation-event-grid-events-schema).
+      if (method === 'POST' && last.isLate && !signal.aborted) {
+        await pause(clock, validationPauseMs, signal)
+        last = await attempt()
+      }
+      if (last.verdict === 'awaiting-manual-action') {
+        void completed.then(tellEnd)
+        if (pauseMs !== undefined) void askAgain(pauseMs)
+        return { outcome: 'awaiting-manual-action', validationUrl, completed }
+      }
+      open.expire(id)
+      if (last.verdict === 'validated') return { outcome: 'validated' }
+      return { outcome: 'failed', code: 'Url validation', message: last.message }
+    },
+    confirm: open.confirm,
+    close: open.close,
+  }
+}
+
+/** The validation URLs that were not called yet. */
+function createOpenValidations(clock: Clock, validMs: number) {
+  const open = new Map<string, { readonly token: string; settle(outcome: 'validated' | 'expired'): void }>()
+  return {
+    /** Resolves when the URL is called, or when it expires. */
+    add(id: string, token: string): Promise<'validated' | 'expired'> {
+      return new Promise((resolve) => {
+        const settle = (outcome: 'validated' | 'expired') => {
+          cancelTimer()
+          open.delete(id)
+          resolve(outcome)
+        }
+        const cancelTimer = clock.setTimer(validMs, () => settle('expired'))
+        open.set(id, { token, settle })
+      })
+    },
+    /** Handles a call of a validation URL; false if the URL is unknown or expired. */
+    confirm(id: string, token: string): boolean {
+      const waiting = open.get(id.toUpperCase())
+      if (!waiting || waiting.token !== token) return false
+      waiting.settle('validated')
+      return true
+    },
+    has: (id: string) => open.has(id),
+    expire: (id: string) => open.get(id)?.settle('expired'),
+    close() {
+      for (const waiting of [...open.values()]) waiting.settle('expired')
+    },
+  }
+}
+
+/** The source's id as the validation event shows it: the provider is in lower case (recorded events). */
+const validationTopic = (scope: string): string =>
+  scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
+
+function validationUrlOf(options: DeliveryOptions, name: string, id: string, token: string): string {
+  const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())
+  url.search = String(
+    new URLSearchParams({ id, t: preciseTime(options.clock.now()), apiVersion: '2025-04-01-preview', token }),
+  )
+  return url.href
+}

@@ -1,0 +1,253 @@
+// Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
+import type { FastifyInstance } from 'fastify'
+import { isEveryAddress } from '../../../src/support/net/loopback.ts'
+import { createOperations } from './arm/call/operations.ts'
+import { registerArmRoutes } from './arm/routes.ts'
+import { createProvisioning } from './arm/subscriptions/provisioning.ts'
+import type { ResolvedOptions } from './config/options.ts'
+import { warningsTo } from './dead-letters/write-dead-letters.ts'
+import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
+import { deliverySettings } from './delivery/delivery-options.ts'
+import type { Ingress } from './delivery/send/ingress.ts'
+import { createUnserved } from './delivery/unserved.ts'
+import { createDirectory } from './entra/directory.ts'
+import { registerGraphRoutes } from './entra/graph-routes.ts'
+import { registerEntraRoutes } from './entra/routes.ts'
+import { createTokenIssuer } from './entra/token-issuer.ts'
+import { ManualClock } from './model/time/clock.ts'
+import { createPendingBound } from './model/time/pending-bound.ts'
+import { createWorkCounter } from './model/time/work-counter.ts'
+import { createForwarding } from './namespaces/forwarding.ts'
+import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
+import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
+import { createEventTrail } from './page/event-trail.ts'
+import { createFigures } from './page/figures.ts'
+import type { PageSources } from './page/page-model.ts'
+import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
+import { createRecords } from './records/record-types.ts'
+import { createFaults } from './server/faults.ts'
+import { recordRefused } from './server/recording.ts'
+import { createEmulatorServer } from './server/server.ts'
+import { createCertificateAuthority, makeAuthority } from './server/tls/certificates.ts'
+import { createIngressFront } from './server/tls/ingress-front.ts'
+import { persistedOr } from './state/persisted-values.ts'
+import type { State } from './state/state.ts'
+import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
+import type { TestedEmulator } from './test-interface/tested-emulator.ts'
+import { registerTopicRoutes } from './topics/topic-routes.ts'
+
+/** The parts of an emulator that serves. */
+export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
+
+/** Without trailing slashes. */
+interface Addresses {
+  https: string
+  http: string
+  /** The addresses of the ports of topics' own, by their names in lower case. */
+  topicPorts: Readonly<Record<string, string>>
+}
+
+/** @param emulator what the test interface asks; undefined until it is made */
+export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
+  const { clock } = options
+  const { persisted } = state
+  const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
+  const authority = createCertificateAuthority(made)
+  const addresses: Addresses = { https: '', http: '', topicPorts: {} }
+  let { ingress } = options
+  const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
+  const { engine, queues, operations, provisioning } = parts
+  const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
+  const server = createEmulatorServer(
+    authority,
+    named,
+    (path) => isPagePath(path) || isTestPath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
+    undefined,
+    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
+    (request, refusal) => {
+      const { url = '/' } = request
+      // As the requests of the page and of the test interface that are answered.
+      if (!isPagePath(url) && !isTestPath(url)) recordRefused(parts, request, refusal)
+    },
+    isTestPath,
+  )
+  registerRoutes(server.app, parts, { ...options, addresses, emulator, ca: authority.certificate })
+  const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
+    await Promise.all([server.close(), engine.close()])
+    throw error
+  })
+  const host = named.includes(':') ? `[${named}]` : named
+  addresses.https = `https://${host}:${bound.port}`
+  addresses.http = `http://${host}:${bound.httpPort}`
+  addresses.topicPorts = Object.fromEntries(
+    Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
+  )
+
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
+  let closing: Promise<void> | undefined
+  const stop = async () => {
+    releaseClock()
+    provisioning.close()
+    state.freeze()
+    queues.close()
+    operations.close()
+    await Promise.all([engine.close(), server.close()])
+  }
+  const close = async () => {
+    await stop()
+    state.close()
+  }
+  try {
+    resume(parts)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    ...parts,
+    persisted,
+    /** The certificate of the authority, PEM. */
+    ca: authority.certificate,
+    addresses,
+    setIngress: (wanted: Ingress) => {
+      ingress = wanted
+    },
+    /** Adds an ingress that is asked before the others. */
+    prependIngress: (first: Ingress) => {
+      const rest = ingress
+      ingress = (url) => first(url) ?? rest(url)
+    },
+    /** Resolves when no operation, handshake or due delivery is under way. */
+    idle: engine.idle,
+    /** Forgets events, queues, records and faults. What is under way of them ends without a trace. */
+    forget() {
+      parts.faults.clear()
+      engine.forget()
+      queues.forget()
+      parts.watcher.clear()
+      parts.figures.clear()
+      for (const ring of Object.values(parts.records)) ring.clear()
+    },
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+function createParts(
+  options: ResolvedOptions,
+  { store, namespaces, journal, persisted, problem }: State,
+  { ingress, baseUrl }: { readonly ingress: Ingress; readonly baseUrl: () => string },
+) {
+  const { clock } = options
+  const figures = createFigures(() => clock.now())
+  const watcher = createEventTrail({ now: () => clock.now(), figures, limit: options.pageEvents })
+  const shared = {
+    clock,
+    store,
+    directory: createDirectory(options, store),
+    tokens: createTokenIssuer(clock, persisted),
+    records: createRecords(),
+    faults: createFaults(),
+    watcher,
+    baseUrl,
+  }
+  const work = createWorkCounter()
+  const operations = createOperations(clock, options.operationDelayMs, work)
+  const settings = deliverySettings(options.delivery)
+  const bound = createPendingBound(settings)
+  const queues = createNamespaceQueues({
+    clock,
+    journal,
+    store: namespaces,
+    bound,
+    watcher,
+    deadLetters: {
+      records: shared.records.deadLetters,
+      store: settings.deadLetterStore,
+      warn: warningsTo(shared.records.warnings, clock),
+      work,
+    },
+  })
+  const engine = createDeliveryEngine({
+    ...shared,
+    ...options,
+    ingress,
+    journal,
+    settings,
+    work,
+    bound,
+    restoreElsewhere: queues.restore,
+  })
+  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
+  const forward = createForwarding(store, namespaces, queues)
+  /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
+  const accept: DeliveryEngine['accept'] = (accepted) => {
+    const pushed = engine.accept(accepted)
+    const forwarded = forward(accepted)
+    const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
+    for (const { subscription, event } of forwarded) watcher.changed(subscription, event, { state: 'forwarded' })
+    for (const { subscription, event, because } of unserved(accepted)) {
+      watcher.changed(subscription, event, { state: 'unserved', reason: because })
+    }
+    for (const { sources, events } of accepted) {
+      const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
+      if (subscriptions.length > 0) watcher.offered(subscriptions, events)
+    }
+    return wanted
+  }
+  const provisioning = createProvisioning({
+    ...shared,
+    storageAccounts: options.storageAccounts,
+    retries: options.retries,
+    ...{ namespaces, delivery: engine, operations },
+  })
+  /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
+  const pending = () => engine.pending() + queues.pending()
+  return {
+    ...shared,
+    figures,
+    problem,
+    unserved,
+    pending,
+    engine,
+    accept,
+    namespaces,
+    queues,
+    operations,
+    provisioning,
+  }
+}
+
+type Parts = ReturnType<typeof createParts>
+
+function registerRoutes(
+  app: FastifyInstance,
+  parts: Parts,
+  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'> & Pick<TestRouteOptions, 'emulator'>,
+): void {
+  const { engine, accept, unserved, namespaces, watcher: trail } = parts
+  const shared = { ...options, ...parts }
+  // With an operation delay, its length must be visible to clients.
+  const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
+  app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
+  app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerTestRoutes(scope, { ...options, engine }))
+  app.register(async (scope) => registerEntraRoutes(scope, shared))
+  app.register(async (scope) => registerGraphRoutes(scope, shared))
+  app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))
+}
+
+/** Continues with the topics, subscriptions and events of an earlier run. */
+function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
+  // State files that are older than resource groups in them.
+  for (const one of [...store.tracked(), ...namespaces.namespaces.all()]) {
+    directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
+  }
+  namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
+  for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)
+  provisioning.resume()
+  engine.restore()
+}

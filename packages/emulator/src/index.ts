@@ -1,0 +1,56 @@
+// What the package exports for the emulator: public names and types.
+import '../../../src/support/process/require-node.ts'
+
+export type {
+  AzureSubscriptionOptions,
+  ClientOptions,
+  EventSubscriptionOptions,
+  NamespaceOptions,
+  NamespaceTopicOptions,
+  QueueSubscriptionOptions,
+  SystemTopicOptions,
+  TopicOptions,
+} from './config/config-schema.ts'
+export { type EventGridEmulatorOptions, emulatorDefaults } from './config/options.ts'
+export type { Connectable, ConnectOptions } from './connect.ts'
+export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store.ts'
+export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
+export type { ProbationOptions } from './delivery/queue/probation.ts'
+export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
+export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
+export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
+export type { Client, RoleGrant } from './model/resources/client.ts'
+export type {
+  EventSubscription,
+  EventSubscriptionProperties,
+  ProvisioningState,
+} from './model/resources/event-subscription.ts'
+export type { InputSchema } from './model/resources/input-schema.ts'
+export type { InputSchemaMapping } from './model/resources/input-schema-mapping.ts'
+export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
+export type { QueueFigures } from './namespaces/pull-queue.ts'
+export type {
+  DeadLetterRecord,
+  DeliveryRecord,
+  EventList,
+  HandshakeRecord,
+  PublishSummary,
+  ReceiveSummary,
+  Records,
+  RequestRecord,
+  WarningRecord,
+} from './records/record-types.ts'
+export type { RecordRing } from './records/records.ts'
+export type { Fault, FaultRoute } from './server/faults.ts'
+export { EmulatorStateError } from './state/state-file.ts'
+export type { DeadLetter } from './test-interface/dead-letters.ts'
+export type { EmulatorEnvironment, EnvironmentLanguage, LanguageEnvironment } from './test-interface/environment.ts'
+export type {
+  EventQuery,
+  PublishedEvent,
+  PublishedEvents,
+  SubscriptionFate,
+} from './test-interface/published-events.ts'
+export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
+export type { ResetOptions } from './test-interface/tested-emulator.ts'
+export type { NamespaceTopicView, SystemTopicView, TopicView } from './topic-view.ts'

@@ -1,0 +1,42 @@
+// Safe reading of JSON: nesting limit of 2,000, own properties, dotted paths such as `data.key1`.
+import { isRecord, type UnknownRecord } from '../../../../../src/support/text/is-record.ts'
+import { nestsDeeper } from '../../../../../src/support/text/json-text.ts'
+
+/**
+ * A parsed JSON object. The sender chooses its keys, `__proto__` included: read own properties only.
+ */
+export type JsonObject = UnknownRecord
+
+/** JSON can be written again up to a depth of some 4,000 levels. An event that can't be written could not be delivered. */
+const maxDepth = 2_000
+
+/** Whether a body holds JSON that could not be written again. */
+export const nestsTooDeeply = (body: Buffer): boolean => nestsDeeper(body, maxDepth)
+
+/** An own property of a JSON value; undefined if it has no such property. */
+export function ownField(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/**
+ * Walks dots inward: `['data', 'key1']`. A name that holds a dot itself can't be reached (Event Grid: event-filtering).
+ */
+export function fieldAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce(ownField, value)
+}
+
+/**
+ * The way to what a filter's key names, as the event spells it. Letter case does not count; of two names that differ in case only, the
+ * one that is spelled as in the key goes first.
+ */
+export function spelledPath(value: unknown, path: readonly string[]): readonly string[] {
+  const spelled: string[] = []
+  let holder = value
+  for (const part of path) {
+    const names = isRecord(holder) ? Object.keys(holder) : []
+    const like = names.includes(part) ? part : names.find((name) => name.toLowerCase() === part.toLowerCase())
+    spelled.push(like ?? part)
+    holder = ownField(holder, like ?? part)
+  }
+  return spelled
+}

@@ -1,0 +1,204 @@
+// Queues per Queue event subscription: defaults, time to live, retention.
+import { durationSeconds } from '../../../../src/support/time/iso-duration.ts'
+import {
+  createDeadLetterWriter,
+  type DeadLetterWriterOptions,
+  namespaceDeadLetterRetries,
+} from '../dead-letters/write-dead-letters.ts'
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
+import { type EventText, textOf } from '../model/events/event-text.ts'
+import { compileFilter } from '../model/events/filters.ts'
+import type { NamespaceTopic } from '../model/resources/namespace.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { PendingBound } from '../model/time/pending-bound.ts'
+import { createSettledWaiters } from '../model/time/settled-waiters.ts'
+import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
+import type { Journal, JournalEntry } from '../state/journal.ts'
+import { deadLetterFolder, namespaceDeadLetter } from './dead-lettered-event.ts'
+import {
+  createPullQueue,
+  type PullQueue,
+  type QueuedEvent,
+  type QueueFigures,
+  type QueueSettings,
+} from './pull-queue.ts'
+
+/** Defaults of a Queue event subscription (ARM 2025-02-15). That of `maxDeliveryCount` is the portal's. */
+export const queueDefaults = { lockDurationSeconds: 60, maxDeliveryCount: 10 } as const
+
+export type NamespaceQueues = ReturnType<typeof createNamespaceQueues>
+
+export interface NamespaceQueuesOptions {
+  readonly clock: Clock
+  readonly store: NamespaceStore
+  readonly journal: Journal
+  readonly bound: PendingBound
+  readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'warn' | 'work'>
+  readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
+}
+
+interface Entry {
+  readonly queue: PullQueue
+  subscription: QueueSubscription
+  wants: (event: EventText) => boolean
+}
+
+/** The queues of all Queue event subscriptions. */
+export function createNamespaceQueues(options: NamespaceQueuesOptions) {
+  const { clock, store, journal, bound, watcher } = options
+  const entries = new Map<string, Entry>()
+  let closed = false
+
+  const deadLetters = createDeadLetterWriter({
+    ...options.deadLetters,
+    ...{ clock, retries: namespaceDeadLetterRetries },
+    written: () => waiters.check(),
+  })
+  const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
+
+  const waiters = createSettledWaiters(() => closed || pending() === 0)
+
+  function makeEntry(subscription: QueueSubscription): Entry {
+    const { id, name, topicId: scope } = subscription
+    const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: FateChange) =>
+      watcher?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
+    const queue = createPullQueue({
+      clock,
+      settings: settingsOf(subscription, store),
+      changed(event) {
+        const { state, row, deliveryCount, until } = event
+        if (state === 'locked') journal.tried(id, row, { attempts: deliveryCount })
+        tell(event, { state: state === 'available' ? 'queued' : state, nextTryAt: until })
+      },
+      removed(event, reason) {
+        const end = () => {
+          journal.settled(id, event.row)
+          bound.release(event.hold)
+          waiters.check()
+        }
+        tell(event, reason ? { state: 'given up', reason } : { state: 'delivered' })
+        if (!reason) return end()
+        const done = (blobPath: string | undefined) => {
+          tell(event, { reason, ...endOf(blobPath) })
+          end()
+        }
+        const { subscription: current } = entry
+        const { queue: settings } = current.properties.deliveryConfiguration
+        const destination = settings?.deadLetterDestinationWithResourceIdentity?.deadLetterDestination
+        const folder = deadLetterFolder(current, store)
+        const form = namespaceDeadLetter(event, reason, clock.now())
+        const letter = { subscription: current, folder, destination, event: form, reason, done, forgotten: end }
+        deadLetters.add(letter, clock.now())
+        deadLetters.pump()
+      },
+    })
+    const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
+    return entry
+  }
+
+  return {
+    /**
+     * Takes CloudEvents of a namespace topic for each event subscription that wants them; returns those that none wants.
+     * Throws where a state file can't be written: then none is taken.
+     */
+    publish(topic: NamespaceTopic, events: readonly EventText[]): readonly EventText[] {
+      const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+      const acceptedAt = clock.now()
+      const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
+      const rows = journal.accepted(
+        wanted.map(({ event, takers: entriesOf }) => ({
+          event: acceptedForm(event),
+          subscriptionIds: entriesOf.map(({ subscription }) => subscription.id),
+        })),
+        acceptedAt,
+      )
+      for (const [index, { event, takers: entriesOf }] of wanted.entries()) {
+        if (entriesOf.length === 0) continue
+        const hold = bound.hold(sizeOf(event), entriesOf.length)
+        for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index], hold })
+      }
+      return wanted.flatMap(({ event, takers: entriesOf }) => (entriesOf.length === 0 ? [event] : []))
+    },
+    /** Whether the limit of pending events is reached. */
+    full: bound.full,
+    /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
+    queue: (subscriptionId: string) => entries.get(subscriptionId.toLowerCase())?.queue,
+    /** An event subscription was stored: its queue is made, or takes the new settings. */
+    subscriptionChanged(subscription: QueueSubscription): void {
+      const key = subscription.id.toLowerCase()
+      const known = entries.get(key)
+      if (!known) return void entries.set(key, makeEntry(subscription))
+      known.subscription = subscription
+      known.wants = filterOf(subscription)
+      known.queue.use(settingsOf(subscription, store))
+    },
+    /** An event subscription has gone, and its events with it. */
+    subscriptionDeleted(subscriptionId: string): void {
+      const key = subscriptionId.toLowerCase()
+      for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
+      entries.delete(key)
+      watcher?.forgotten({ id: subscriptionId })
+      journal.forget(subscriptionId)
+      waiters.check()
+    },
+    /** Takes up what waited when the emulator ended; false for an entry of another kind of event subscription. */
+    restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }: JournalEntry): boolean {
+      const entry = entries.get(subscriptionId.toLowerCase())
+      if (!entry) return false
+      const hold = bound.hold(sizeOf(event.body), 1)
+      entry.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row, hold })
+      return true
+    },
+    /** Forgets all events as if they had never been. Receives that wait go on waiting. */
+    forget(): void {
+      for (const { queue, subscription } of entries.values()) {
+        for (const { hold } of queue.clear()) bound.release(hold)
+        journal.forget(subscription.id)
+      }
+      deadLetters.forget()
+      waiters.check()
+    },
+    /** How many events are in which state, by the resource id of the event subscription. */
+    figures: (): ReadonlyMap<string, QueueFigures> =>
+      new Map([...entries.values()].map(({ subscription, queue }) => [subscription.id, queue.figures()])),
+    /** Number of events that no receiver has settled. */
+    pending,
+    /** The events that are given up and not written to a blob yet. */
+    pendingDeadLetters: deadLetters.pending,
+    /** Resolves when no event is pending. Rejects with the signal's reason. */
+    settled: waiters.wait,
+    close() {
+      closed = true
+      deadLetters.close()
+      for (const { queue } of entries.values()) queue.close()
+      waiters.check()
+    },
+  }
+}
+
+const acceptedForm = (body: EventText): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body })
+
+const sizeOf = (event: EventText) => Buffer.byteLength(textOf(event))
+
+function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
+  const { queue = {} } = properties.deliveryConfiguration
+  const { receiveLockDurationInSeconds = queueDefaults.lockDurationSeconds, eventTimeToLive } = queue
+  const retentionMs = (store.topics.get(topicId)?.eventRetentionInDays ?? 1) * 24 * 3_600_000
+  const timeToLive = eventTimeToLive === undefined ? undefined : durationSeconds(eventTimeToLive)
+  return {
+    lockDurationMs: receiveLockDurationInSeconds * 1000,
+    maxDeliveryCount: queue.maxDeliveryCount ?? queueDefaults.maxDeliveryCount,
+    timeToLiveMs: Math.min((timeToLive ?? Number.POSITIVE_INFINITY) * 1000, retentionMs),
+  }
+}
+
+function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: EventText) => boolean {
+  const { includedEventTypes, filters } = filtersConfiguration ?? {}
+  const wants = compileFilter({
+    ...(includedEventTypes && { includedEventTypes }),
+    ...(filters && { advancedFilters: filters }),
+  })
+  return (body) => wants(acceptedForm(body))
+}

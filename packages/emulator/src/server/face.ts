@@ -1,0 +1,83 @@
+// How Entra, Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { codeOf } from '../../../../src/support/process/error-code.ts'
+import { shownText } from '../model/shown-text.ts'
+import type { RequestRecord } from '../records/record-types.ts'
+import type { Fault } from './faults.ts'
+import { type RecordingOptions, recordRequests } from './recording.ts'
+
+/**
+ * A refusal of a request, thrown by what answers it. What its message quotes of the request's URL is shown without the values that
+ * may be secret: it stands in records, on the page and in the client's log.
+ */
+export class FaceError extends Error {
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(shownText(message))
+    this.status = status
+    this.code = code
+  }
+}
+
+/** How a face reads bodies and refuses requests. */
+export interface FaceForm<Own extends FaceError> {
+  readonly face: RequestRecord['face']
+  /** The longest body, in bytes. */
+  readonly bodyLimit: number
+  readonly read: (body: Buffer) => unknown
+  /** The class of the face's refusals. */
+  readonly own: new (
+    ...args: never[]
+  ) => Own
+  readonly tooLarge: () => Own
+  readonly unreadable: () => Own
+  readonly internal: () => Own
+  /** The refusal that an injected fault is. */
+  readonly injected: (fault: Fault & { status: number }) => Own
+  readonly bodyOf: (refusal: Own, request: FastifyRequest) => unknown
+  /** Headers of a refusal. An injected fault gets none of them. */
+  readonly headersOf?: (refusal: Own) => Readonly<Record<string, string>>
+}
+
+const recordedMessageLimit = 2_000
+
+/** Prepares a Fastify scope for the routes of a face. Routes throw the face's refusals. */
+export function serveFace<Own extends FaceError>(
+  scope: FastifyInstance,
+  options: RecordingOptions,
+  form: FaceForm<Own>,
+): void {
+  recordRequests(scope, form.face, options, (fault, request) => form.bodyOf(form.injected(fault), request))
+  readBodies(scope, form.bodyLimit, form.read)
+  scope.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOf(error, form)
+    const { status, code, message } = refusal
+    // A message may hold what the request brought, and many records are kept.
+    Object.assign(request.outcome, { code, message: message.slice(0, recordedMessageLimit) })
+    return reply
+      .code(status)
+      .headers(form.headersOf?.(refusal) ?? {})
+      .send(form.bodyOf(refusal, request))
+  })
+}
+
+function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): Own {
+  if (error instanceof form.own) return error
+  if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return form.tooLarge()
+  return statusOfError(error) < 500 ? form.unreadable() : form.internal()
+}
+
+/** The status that Fastify gives to an error of a request; 500 for any other error, which is the emulator's own. */
+function statusOfError(error: unknown): number {
+  return error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+}
+
+/** Has a Fastify scope read bodies as `read` does. Longer ones are refused with Fastify's own error. */
+export function readBodies(scope: FastifyInstance, bodyLimit: number, read: (body: Buffer) => unknown): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
+    done(null, read(body)),
+  )
+}

@@ -1,0 +1,143 @@
+// Record of each incoming request, credentials redacted; injected faults applied to it.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pause } from '../../../../src/support/time/clock.ts'
+import { shownPath, shownText } from '../model/shown-text.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
+import { recordedBodyLimit } from '../records/records.ts'
+import type { Fault, Faults } from './faults.ts'
+import type { Refusal } from './unreadable-request.ts'
+
+export interface RequestOutcome {
+  code?: string
+  clientId?: string
+  /** What the answer says of the error. */
+  message?: string
+  publish?: PublishSummary
+  receive?: ReceiveSummary
+  /** Set it to record another body than the one Fastify parsed. */
+  body?: unknown
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    outcome: RequestOutcome
+  }
+}
+
+export interface RecordingOptions {
+  readonly clock: Clock
+  readonly faults: Faults
+  readonly records: Pick<Records, 'requests'>
+  /** Counts refused publishes. */
+  readonly figures?: { add(name: 'refused'): void }
+}
+
+/**
+ * Records the requests of a Fastify scope, and applies the injected faults to them.
+ * `refuse` makes the body of a fault's answer, in the words of the emulated service.
+ */
+export function recordRequests(
+  scope: FastifyInstance,
+  face: RequestRecord['face'],
+  { clock, faults, records, figures }: RecordingOptions,
+  refuse: (fault: Fault & { status: number }, request: FastifyRequest) => unknown,
+): void {
+  scope.addHook('onRequest', async (request, reply) => {
+    const fault = faults.take(face, { method: request.method, url: request.url })
+    if (!fault) return
+    const { delayMs, drop, status } = fault
+    const { takenBack } = faults
+    const gone = delayMs ? await waited(request, delayMs, clock, takenBack) : false
+    // Taken back while it delayed the call: the real answer follows.
+    if (takenBack.aborted && !gone) return
+    if (gone || drop) {
+      reply.hijack()
+      request.raw.socket.destroy()
+      record(request, 0)
+      return reply
+    }
+    if (status === undefined) return
+    if (fault.code) request.outcome.code = fault.code
+    if (fault.message) request.outcome.message = fault.message
+    if (fault.retryAfter !== undefined) reply.header('retry-after', String(fault.retryAfter))
+    return reply.code(status).send(refuse({ ...fault, status }, request))
+  })
+  // Before the answer is sent: a client that has its answer finds the record.
+  scope.addHook('onSend', async (request, reply, payload) => {
+    if (!recorded.has(request)) record(request, reply.statusCode)
+    return payload
+  })
+
+  // If sending a reply fails, Fastify sends an error in its place.
+  const recorded = new WeakSet<FastifyRequest>()
+
+  function record(request: FastifyRequest, status: number): void {
+    recorded.add(request)
+    const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
+    const { body = long ? undefined : request.body, ...outcome } = request.outcome
+    if (status >= 400 && outcome.publish && !outcome.publish.isCheck) figures?.add('refused')
+    records.requests.push({
+      at: clock.now(),
+      face,
+      method: request.method,
+      url: shownPath(request.url),
+      headers: shownHeaders(request.headers),
+      ...(body === undefined ? {} : { body }),
+      status,
+      ...outcome,
+      requestId: request.id,
+    })
+  }
+}
+
+/** Records a request to a path that nothing serves over http. A POST counts as a refused publish to that path. */
+export function recordRefused(
+  { clock, records, figures }: Omit<RecordingOptions, 'faults'>,
+  { method = '', url = '', headers }: IncomingMessage,
+  refusal: Refusal,
+): void {
+  const [path = ''] = shownPath(url).split('?')
+  const isPublish = method === 'POST'
+  if (isPublish) figures?.add('refused')
+  records.requests.push({
+    at: clock.now(),
+    face: 'topic',
+    method,
+    url: shownPath(url),
+    headers: shownHeaders(headers),
+    ...refusal,
+    ...(isPublish && { publish: { topic: path } }),
+    requestId: randomUUID(),
+  })
+}
+
+const credentialHeaders = ['authorization', 'proxy-authorization', 'aeg-sas-key', 'aeg-sas-token', 'cookie']
+
+function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
+  const shown = { ...headers }
+  // Such as `referer`, and what a proxy says of the URL that it was asked for.
+  for (const [name, value] of Object.entries(shown)) if (typeof value === 'string') shown[name] = shownText(value)
+  for (const name of credentialHeaders) {
+    const value = shown[name]
+    if (typeof value === 'string') shown[name] = value.replace(/^([A-Za-z]+ )?.*$/s, '$1(redacted)')
+  }
+  return shown
+}
+
+/** Waits by the clock, or until the fault is taken back; true if the client disconnected meanwhile. */
+async function waited(
+  { raw: { socket } }: FastifyRequest,
+  ms: number,
+  clock: Clock,
+  takenBack: AbortSignal,
+): Promise<boolean> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  socket.once('close', leave)
+  await pause(clock, ms, AbortSignal.any([gone.signal, takenBack]))
+  socket.off('close', leave)
+  return gone.signal.aborted
+}

@@ -1,0 +1,159 @@
+// Emulator's certificate authority and server certificates: name, ten years, 820 days, loopback names.
+
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
+import { isIP } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { z } from 'zod'
+import { realTimers } from '../../../../../src/support/time/real-timers.ts'
+import {
+  derBits,
+  derContext,
+  derImplicit,
+  derInteger,
+  derObjectId,
+  derOctets,
+  derSequence,
+  derSet,
+  derText,
+  derTime,
+  derTrue,
+} from './der.ts'
+
+const dayMs = 86_400_000
+const maxCachedHosts = 1000
+
+/** Both in PEM. */
+const certificateAndKey = z.object({ certificate: z.string(), key: z.string() })
+type CertificateAndKey = z.infer<typeof certificateAndKey>
+
+const authorityName = 'Event Grid emulator CA'
+
+/** The certificate and key of a new authority (ECDSA P-256, ten years), as JSON. */
+export function makeAuthority(): string {
+  const extensions = [
+    extension('2.5.29.19', derSequence(derTrue()), 'critical'),
+    extension('2.5.29.15', derBits(Buffer.from([0b0000_0110]), 1), 'critical'),
+  ]
+  return JSON.stringify(certify(authorityName, 3650, extensions))
+}
+
+type Authority = ReturnType<typeof authorityOf>
+
+const authorityOf = (key: KeyObject) => ({ name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) })
+
+export type CertificateAuthority = ReturnType<typeof createCertificateAuthority>
+
+/** The emulator's own certificate authority. @param made by {@link makeAuthority}. @default a new one */
+export function createCertificateAuthority(made: string = makeAuthority()) {
+  const { certificate, key: pem } = certificateAndKey.parse(JSON.parse(made))
+  const authority = authorityOf(createPrivateKey(pem))
+  const contexts = new Map<string, SecureContext>()
+  const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
+  return {
+    /** Its certificate (PEM): what clients must trust. */
+    certificate,
+    /** A server certificate for host names and IP addresses. */
+    issue,
+    /** The TLS settings for a host name of SNI; made at the first call, then cached. */
+    contextFor(host: string): SecureContext {
+      const known = contexts.get(host)
+      if (known) return known
+      const leaf = issue([host])
+      const context = createSecureContext({ cert: leaf.certificate, key: leaf.key })
+      // Clients choose the names, so their number must be bounded.
+      if (contexts.size >= maxCachedHosts) contexts.clear()
+      contexts.set(host, context)
+      return context
+    },
+  }
+}
+
+function issueLeaf(authority: Authority, hosts: readonly string[]): CertificateAndKey {
+  const extensions = [
+    extension('2.5.29.19', derSequence(), 'critical'),
+    extension('2.5.29.15', derBits(Buffer.from([0b1000_0000]), 7), 'critical'),
+    extension('2.5.29.37', derSequence(derObjectId('1.3.6.1.5.5.7.3.1'))),
+    extension('2.5.29.17', derSequence(...hosts.map(alternativeName))),
+  ]
+  return certify(hosts[0] ?? 'localhost', 820, extensions, authority)
+}
+
+/** Makes a key, and its certificate, signed by an authority. @param authority @default the new key itself */
+function certify(
+  commonName: string,
+  days: number,
+  extensions: readonly Buffer[],
+  authority?: Authority,
+): CertificateAndKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { name, key, keyId } = authority ?? authorityOf(privateKey)
+  const algorithm = derSequence(derObjectId('1.2.840.10045.4.3.2')) // ecdsa-with-SHA256
+  const serial = randomBytes(16)
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  const now = realTimers.now()
+  // A day back, for clients whose clock is behind.
+  const validity = derSequence(derTime(new Date(now - dayMs)), derTime(new Date(now + days * dayMs)))
+  const version3 = derContext(0, derInteger(Buffer.from([2])))
+  const keyInfo = publicKey.export({ type: 'spki', format: 'der' })
+  const keyIds = [
+    extension('2.5.29.14', derOctets(keyIdOf(publicKey))),
+    // Python 3.13 requires this extension in every certificate.
+    extension('2.5.29.35', derSequence(derImplicit(0, keyId))),
+  ]
+  const body = derSequence(
+    version3,
+    derInteger(serial),
+    algorithm,
+    name,
+    validity,
+    nameOf(commonName),
+    keyInfo,
+    derContext(3, derSequence(...extensions, ...keyIds)),
+  )
+  const signed = derSequence(body, algorithm, derBits(sign('sha256', body, key)))
+  return { certificate: toPem(signed), key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() }
+}
+
+function nameOf(commonName: string): Buffer {
+  return derSequence(derSet(derSequence(derObjectId('2.5.4.3'), derText(commonName.slice(0, 64)))))
+}
+
+function extension(id: string, value: Buffer, critical?: 'critical'): Buffer {
+  return derSequence(derObjectId(id), ...(critical ? [derTrue()] : []), derOctets(value))
+}
+
+function alternativeName(host: string): Buffer {
+  return isIP(host) ? derImplicit(7, addressBytes(host)) : derImplicit(2, Buffer.from(host))
+}
+
+function addressBytes(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  const [head = '', tail] = address.split('::')
+  const groups = (text: string) => text.split(':').filter((group) => group !== '')
+  const left = groups(head)
+  const right = groups(tail ?? '')
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
+  return Buffer.from([...left, ...zeros, ...right].map((group) => group.padStart(4, '0')).join(''), 'hex')
+}
+
+function keyIdOf(publicKey: KeyObject): Buffer {
+  return createHash('sha1')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest()
+}
+
+function toPem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+/** The names that a client on this machine may use for the emulator. */
+export const loopbackHosts = ['localhost', '127.0.0.1', '::1'] as const

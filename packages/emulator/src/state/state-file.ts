@@ -1,0 +1,177 @@
+// SQLite state file: tables, format version, lock, "in use", "damaged", "disk is full" messages.
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { messageOf } from '../../../../src/support/process/error-code.ts'
+
+/** A state file that can't be used, or not be written, and why. What it holds is not changed. */
+export class EmulatorStateError extends Error {
+  override readonly name = 'EmulatorStateError'
+}
+
+/** "EEGN" in the file's header marks our databases. */
+const applicationId = 0x4545474e
+const formatVersion = 1
+
+const tables = `
+  CREATE TABLE kept (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE event (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL) STRICT;
+  CREATE TABLE waiting (
+    event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)
+  ) STRICT, WITHOUT ROWID;
+`
+
+export interface StateFile {
+  readonly database: DatabaseSync
+  /** Runs a write. Throws an {@link EmulatorStateError} where SQLite fails, and warns once when writing begins to fail. */
+  run<T>(work: () => T): T
+  /** Runs writes that are made all or not at all, in the same way. */
+  transaction<T>(work: () => T): T
+  /** Why the last write failed; undefined where it did not. */
+  problem(): string | undefined
+}
+
+export interface StateFileOptions {
+  /** Size in pages of 4 KiB, beyond which writing fails as on a full disk. @default that of SQLite, 16 TiB */
+  readonly maxPages?: number
+}
+
+/**
+ * Opens the emulator's database, or creates it, and locks it against other processes until it is closed. Throws an
+ * {@link EmulatorStateError} for a file that can't be used.
+ */
+export async function openStateFile(path: string, { maxPages }: StateFileOptions = {}): Promise<StateFile> {
+  const file = resolve(path)
+  // Loaded on demand: before Node 24 the module prints a warning when it loads.
+  const { DatabaseSync: Database } = await import('node:sqlite')
+  const isNew = prepareFile(file)
+  if (!isNew) {
+    // Checked by a read-only connection, so that a damaged file is not changed.
+    attempt(file, () => {
+      const reader = new Database(file, { readOnly: true })
+      try {
+        const [problem] = reader.prepare('PRAGMA quick_check(1)').all()
+        if (problem?.quick_check !== 'ok') throw new EmulatorStateError(damaged(file))
+      } finally {
+        reader.close()
+      }
+    })
+  }
+  return attempt(file, () => {
+    const database = new Database(file)
+    try {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE')
+      if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`)
+      if (isNew) {
+        const make = `${tables} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion};`
+        database.exec(`BEGIN EXCLUSIVE; ${make} COMMIT;`)
+      }
+      // A commit survives the end of the process at once, and a power failure soon after.
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
+      // The first write takes the exclusive lock and keeps it.
+      database.exec('BEGIN IMMEDIATE; COMMIT;')
+      const writes = createWrites(file)
+      return { database, ...writes, transaction: (work) => writes.run(() => inTransaction(database, work)) }
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  })
+}
+
+/** Whether the file is new or empty. A new one is readable by its owner only, as it holds keys. */
+function prepareFile(file: string): boolean {
+  if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
+  // Opening a named pipe waits for a writer, perhaps for ever.
+  if (existsSync(file) && !statSync(file).isFile()) throw new EmulatorStateError(`${file} is not a regular file`)
+  const header = attempt(file, () => {
+    const handle = openSync(file, existsSync(file) ? 'r' : 'wx+', 0o600)
+    try {
+      const bytes = Buffer.alloc(100)
+      return bytes.subarray(0, readSync(handle, bytes))
+    } finally {
+      closeSync(handle)
+    }
+  })
+  if (header.length === 0) return true
+  const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+  if (isDatabase && header.readUInt32BE(68) === applicationId) {
+    const version = header.readUInt32BE(60)
+    if (version === formatVersion) return false
+    throw new EmulatorStateError(
+      `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). ` +
+        'Use that version, or name another file.',
+    )
+  }
+  throw new EmulatorStateError(
+    `${file} is not a state file of the emulator. Name another file; this one is left alone.`,
+  )
+}
+
+/** The writes: what fails is told once, whoever wrote, until a write succeeds again. */
+function createWrites(file: string): Pick<StateFile, 'run' | 'problem'> {
+  let problem: string | undefined
+  return {
+    run(work) {
+      try {
+        const result = attempt(file, work)
+        problem = undefined
+        return result
+      } catch (error) {
+        const known = problem
+        problem = messageOf(error)
+        if (known === undefined) process.emitWarning(error instanceof Error ? error : problem)
+        throw error
+      }
+    },
+    problem: () => problem,
+  }
+}
+
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    // On a full disk SQLite itself ends the transaction.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof EmulatorStateError || !(error instanceof Error)) throw error
+    throw new EmulatorStateError(explain(file, error), { cause: error })
+  }
+}
+
+/** Primary result codes (SQLite: rescode). */
+const busy = 5
+const corrupt = 11
+const full = 13
+const noDatabase = 26
+
+function explain(file: string, error: Error): string {
+  // An error without a code of SQLite is one of the file system.
+  if (!('errcode' in error)) return `${file} can't be opened: ${error.message}`
+  switch (Number(error.errcode) & 0xff) {
+    case busy:
+      return `${file} is in use by another emulator. End that one, or name another file.`
+    case full:
+      return `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
+    case corrupt:
+    case noDatabase:
+      return damaged(file, error.message)
+    default:
+      return `${file} can't be read or written: ${error.message}. Check the disk, or name another file.`
+  }
+}
+
+function damaged(file: string, detail?: string): string {
+  return `${file} is damaged${detail === undefined ? '' : ` (${detail})`}. Name another file or restore a copy; this one is left alone.`
+}

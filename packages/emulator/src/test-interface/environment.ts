@@ -1,0 +1,119 @@
+/** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
+import type { Client } from '../model/resources/client.ts'
+
+/** The languages whose environment is known. `sh`: curl and other commands. */
+export const environmentLanguages = ['python', 'go', 'java', 'node', 'sh'] as const
+
+export type EnvironmentLanguage = (typeof environmentLanguages)[number]
+
+/** How programs of a language are led to the emulator. */
+export interface LanguageEnvironment {
+  /** Environment variables, in the order in which they are printed. */
+  readonly variables: Readonly<Record<string, string>>
+  /** What no variable can say, one sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** A custom topic or a domain. */
+interface Published {
+  readonly name: string
+  readonly id: string
+  readonly endpoint: string
+  readonly httpEndpoint: string
+  readonly ownEndpoint?: string
+  readonly key: string
+}
+
+/** Where a running emulator is, with keys and secrets: they protect nothing. */
+export interface EmulatorEnvironment {
+  /** Base URL of the topics over http, of this interface, and the CONNECT proxy. */
+  readonly http: string
+  /** Base URL of Resource Manager, Entra and the topics over https. */
+  readonly https: string
+  /** The certificate authority, PEM. */
+  readonly ca: string
+  /** A file that holds it; absent where nobody said that there is one. */
+  readonly caFile?: string
+  /** `manual`: it stands until it is advanced. */
+  readonly clock: 'machine' | 'manual'
+  readonly subscriptionId: string
+  /** The applications that may sign in; the first one is meant where none is named. */
+  readonly clients: readonly Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'>[]
+  readonly topics: readonly Published[]
+  readonly domains: readonly Published[]
+  readonly systemTopics: readonly { readonly name: string; readonly id: string; readonly source: string }[]
+  readonly namespaceTopics: readonly {
+    readonly name: string
+    readonly id: string
+    readonly namespaceEndpoint: string
+    readonly endpoint: string
+    readonly key: string
+  }[]
+  readonly languages: Readonly<Record<EnvironmentLanguage, LanguageEnvironment>>
+}
+
+type Place = Pick<EmulatorEnvironment, 'https' | 'caFile' | 'subscriptionId'> & {
+  readonly client: Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'>
+}
+
+/** What a language calls its list of authorities, and what it needs besides. */
+const languages: Readonly<
+  Record<EnvironmentLanguage, { trust(file: string): Record<string, string>; notes(place: Place): readonly string[] }>
+> = {
+  python: {
+    trust: (file) => ({ REQUESTS_CA_BUNDLE: file, SSL_CERT_FILE: file }),
+    notes: () => [
+      'Give credentials of azure-identity disable_instance_discovery=True.',
+      'The two files take the place of all other authorities in this process.',
+    ],
+  },
+  go: {
+    trust: (file) => ({ SSL_CERT_FILE: file }),
+    notes: () => [
+      'Give credentials of azidentity DisableInstanceDiscovery: true.',
+      'Go reads SSL_CERT_FILE on Linux only; elsewhere put the certificate authority into the store of the system.',
+    ],
+  },
+  java: {
+    trust: (file) => ({
+      JAVA_TOOL_OPTIONS: `-Djavax.net.ssl.trustStore=${storeOf(file)} -Djavax.net.ssl.trustStorePassword=changeit`,
+    }),
+    notes: ({ caFile }) => [
+      'Call disableInstanceDiscovery() of the builder of a credential.',
+      ...(caFile === undefined
+        ? []
+        : [
+            'Java trusts what its own store has. Make it once: keytool -importcert -noprompt -alias eventgrid-emulator ' +
+              `-file '${caFile}' -keystore '${storeOf(caFile)}' -storepass changeit`,
+          ]),
+    ],
+  },
+  node: {
+    trust: (file) => ({ NODE_EXTRA_CA_CERTS: file }),
+    notes: () => ['Give credentials of @azure/identity disableInstanceDiscovery: true.'],
+  },
+  sh: {
+    trust: (file) => ({ CURL_CA_BUNDLE: file, SSL_CERT_FILE: file }),
+    notes: () => [],
+  },
+}
+
+const storeOf = (caFile: string) => `${caFile.replace(/\.pem$/, '')}.p12`
+
+/** The environment of each language. Without a file of the certificate authority no variable names one. */
+export function languageEnvironments(place: Place): EmulatorEnvironment['languages'] {
+  const { https, caFile, client, subscriptionId } = place
+  const of = (language: EnvironmentLanguage): LanguageEnvironment => ({
+    variables: {
+      AZURE_RESOURCE_MANAGER_URL: https,
+      AZURE_AUTHORITY_HOST: https,
+      ...(caFile !== undefined && languages[language].trust(caFile)),
+      AZURE_TENANT_ID: client.tenantId,
+      AZURE_CLIENT_ID: client.clientId,
+      AZURE_CLIENT_SECRET: client.clientSecret,
+      AZURE_SUBSCRIPTION_ID: subscriptionId,
+    },
+    notes: languages[language].notes(place),
+  })
+  return { python: of('python'), go: of('go'), java: of('java'), node: of('node'), sh: of('sh') }
+}

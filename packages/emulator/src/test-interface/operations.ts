@@ -1,0 +1,209 @@
+/** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
+import type { z } from 'zod'
+import type { ReadonlyDeep } from '../model/readonly-deep.ts'
+import { publishLimits } from '../topics/parse-published.ts'
+import { durationMs } from './durations.ts'
+import { TestInterfaceProblem } from './problem.ts'
+import * as schemas from './schemas.ts'
+import { StillPendingError } from './still-pending.ts'
+import type { TestedEmulator } from './tested-emulator.ts'
+
+/** What an operation is given. */
+export interface Call<Query, Body> {
+  readonly emulator: TestedEmulator
+  /** Whether too many events are pending to take more. */
+  readonly isFull: () => boolean
+  /** The topic in the path; empty for a path without one. */
+  readonly name: string
+  readonly query: Query
+  readonly body: Body
+  /** The OpenAPI document. */
+  readonly document: () => { readonly openapi: string }
+}
+
+interface Described {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** With `{name}` for the name of a topic. */
+  readonly path: string
+  readonly id: string
+  readonly summary: string
+  /** Whether the request must have its body. @default it may be left out, as if it were `{}` */
+  readonly needsBody?: true
+  /** The longest body, in bytes. @default 65_536 */
+  readonly bodyLimit?: number
+  /** What statuses of its own mean, beside those of all operations. */
+  readonly refusals?: Readonly<Record<number, string>>
+  /** The status of a RangeError of the emulator, such as one for an unknown name. @default 400 */
+  readonly unknown?: 400 | 404
+}
+
+/** An operation, ready to be served and described. */
+export interface Operation extends Described {
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** Without one the answer is 204. */
+  readonly answer?: z.ZodType
+  run(call: Call<unknown, unknown>): unknown
+}
+
+type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+type Answered<Schema> = Schema extends z.ZodType ? ReadonlyDeep<z.output<Schema>> : unknown
+
+/** Ties the types of what goes in and comes out to the schemas. */
+function operation<
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Answer extends z.ZodType | undefined = undefined,
+>(
+  described: Described & {
+    readonly query?: Query
+    readonly body?: Body
+    readonly answer?: Answer
+    run(call: Call<Parsed<Query>, Parsed<Body>>): Answered<Answer> | Promise<Answered<Answer>>
+  },
+): Operation {
+  // The query and the body that `run` gets were parsed by the schemas beside it.
+  return described as unknown as Operation
+}
+
+const defaultTimeout = '10s'
+const mostTimeout = '10m'
+const mostAdvance = '400d'
+
+const rolesOf = (emulator: TestedEmulator, clientId: string) => ({
+  roles: emulator.roles(clientId).map(({ role, scope = '/' }) => ({ role, scope })),
+})
+
+export const operations: readonly Operation[] = [
+  operation({
+    ...{ method: 'GET', path: '/emulator/events', id: 'listEvents' },
+    summary: 'Events that were published, oldest first, and what became of each at every event subscription',
+    ...{ query: schemas.eventsQuery, answer: schemas.eventsAnswer },
+    unknown: 404,
+    refusals: { 404: 'There is no such topic.' },
+    run: ({ emulator, query }) => emulator.events(query),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/dead-letters', id: 'listDeadLetters' },
+    summary: 'Dead letters with their reason, also without a storage account',
+    answer: schemas.deadLettersAnswer,
+    run: ({ emulator }) => ({ deadLetters: emulator.deadLetters() }),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/requests', id: 'listRequests' },
+    summary: 'Requests that the emulator answered, secrets masked',
+    ...{ query: schemas.requestsQuery, answer: schemas.requestsAnswer },
+    // As JSON shows it: without the headers that are undefined.
+    run: ({ emulator, query }) => ({ requests: emulator.requests(query).map(withoutUndefined) }),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/settle', id: 'settle' },
+    summary: 'Waits until no event is pending; later attempts and dead letters count too',
+    ...{ body: schemas.settleRequest, answer: schemas.settleAnswer },
+    refusals: { 408: 'Events were still pending when the time was over.' },
+    async run({ emulator, body }) {
+      const timeout = durationMs('timeout', body.timeout ?? defaultTimeout, mostTimeout)
+      try {
+        await emulator.settled({ timeout })
+        return { settled: true } as const
+      } catch (error) {
+        if (!(error instanceof StillPendingError)) throw error
+        throw new TestInterfaceProblem(408, error.message, { pending: error.pending })
+      }
+    },
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/reset', id: 'reset' },
+    summary: 'Forgets events, queues, records and faults; topics and event subscriptions stay',
+    body: schemas.resetRequest,
+    run: ({ emulator, body }) => emulator.reset(body),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/faults', id: 'addFault' },
+    summary: 'Makes the next calls of a part of the emulator fail',
+    ...{ body: schemas.faultRequest, needsBody: true },
+    run: ({ emulator, body }) => emulator.failNext(body),
+  }),
+  operation({
+    ...{ method: 'DELETE', path: '/emulator/faults', id: 'removeFaults' },
+    summary: 'Takes all faults back, those too that delay a call at this moment',
+    run: ({ emulator }) => emulator.clearFaults(),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/clock', id: 'advanceClock' },
+    summary: 'Moves the manual clock, and waits for what becomes due meanwhile',
+    ...{ body: schemas.clockRequest, needsBody: true, answer: schemas.clockAnswer },
+    refusals: { 409: 'The emulator has no manual clock.' },
+    async run({ emulator, body }) {
+      const ms = durationMs('advance', body.advance, mostAdvance)
+      if (emulator.environment().clock !== 'manual') {
+        throw new TestInterfaceProblem(409, "the emulator goes by the machine's clock: start it with --manual-clock")
+      }
+      return { now: await emulator.advance(ms) }
+    },
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/topics/{name}/raise', id: 'raise' },
+    summary: "Raises events at a topic, a domain, a system topic, or any resource by its id, as Azure's services do",
+    ...{
+      body: schemas.raiseRequest,
+      needsBody: true,
+      bodyLimit: publishLimits.requestBytes,
+      answer: schemas.raiseAnswer,
+    },
+    unknown: 404,
+    refusals: { 404: 'There is no such topic.', 429: 'Too many events are pending.' },
+    run({ emulator, isFull, name, body }) {
+      if (isFull()) throw new TestInterfaceProblem(429, 'too many events are pending')
+      const events = Array.isArray(body) ? body : [body]
+      emulator.raise(name, events)
+      return { raised: events.length }
+    },
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/roles', id: 'assignRole' },
+    summary: 'Gives a client a role',
+    ...{ body: schemas.roleRequest, needsBody: true, answer: schemas.rolesAnswer },
+    run({ emulator, body: { clientId = emulator.clientId, role, scope } }) {
+      emulator.assignRole(clientId, role, scope)
+      return rolesOf(emulator, clientId)
+    },
+  }),
+  operation({
+    ...{ method: 'DELETE', path: '/emulator/roles', id: 'removeRole' },
+    summary: 'Takes a role from a client, or all its roles',
+    ...{ query: schemas.roleQuery, answer: schemas.rolesAnswer },
+    run({ emulator, query: { clientId = emulator.clientId, role, scope } }) {
+      if (role !== undefined) emulator.removeRole(clientId, role, scope)
+      else if (scope === undefined) emulator.removeRoles(clientId)
+      else throw new TestInterfaceProblem(400, 'scope needs a role beside it')
+      return rolesOf(emulator, clientId)
+    },
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/keys/rotate', id: 'rotateKeys' },
+    summary: 'Has Entra sign tokens with a new key, as in a rotation of its keys',
+    body: schemas.rotateRequest,
+    run: ({ emulator, body }) => emulator.rotateKeys(body),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/environment', id: 'getEnvironment' },
+    summary: 'Where the emulator is, with keys, and the environment for each language',
+    answer: schemas.environmentAnswer,
+    run: ({ emulator }) => emulator.environment(),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/openapi.json', id: 'getDocument' },
+    summary: 'This document',
+    answer: schemas.documentAnswer,
+    run: ({ document }) => document(),
+  }),
+]
+
+/** A record without the headers that are undefined, as JSON has it. */
+function withoutUndefined<R extends { readonly headers: Readonly<Record<string, unknown>> }>(request: R) {
+  const given = Object.entries(request.headers).filter(
+    (entry): entry is [string, string | string[]] => entry[1] !== undefined,
+  )
+  return { ...request, headers: Object.fromEntries(given) }
+}

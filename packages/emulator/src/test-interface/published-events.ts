@@ -1,0 +1,155 @@
+/** The events that were published, each with what became of it at every event subscription of its topic, as a test reads them. */
+import { readJson } from '../../../../src/support/text/json-text.ts'
+import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import type { InputSchema } from '../model/resources/input-schema.ts'
+import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import { asResourceId, sameName } from '../model/resources/resource-ids.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { EventTrail, Fate, FateState, TrailedAttempt, TrailedEvent } from '../page/event-trail.ts'
+import { namespaceTopicName } from '../page/page-view.ts'
+
+/** Which events are wanted; by default all. */
+export interface EventQuery {
+  /** Name or resource id of a topic, domain or system topic; of a namespace topic `{namespace}/{topic}`. */
+  readonly topic?: string | undefined
+  readonly type?: string | undefined
+  readonly subject?: string | undefined
+  /** The newest so many of them. */
+  readonly limit?: number | undefined
+}
+
+/** What became of an event at one event subscription. `unserved`: it matches, and is not delivered, for the reason that is given. */
+export interface SubscriptionFate {
+  readonly name: string
+  /** The event subscription's resource id. */
+  readonly id: string
+  readonly state: 'delivered' | 'pending' | 'dead-lettered' | 'dropped' | 'unmatched' | 'unserved'
+  /** Number of attempts. */
+  readonly tries: number
+  /** The attempts of push delivery, oldest first. */
+  readonly attempts: readonly TrailedAttempt[]
+  /** When the next attempt is due, in milliseconds since 1970; of an event that a receiver has, the end of its lock or delay. */
+  readonly nextTryAt?: number
+  /** Why it was given up, or is not served. */
+  readonly reason?: string
+  /** Where its dead letter is. */
+  readonly blobPath?: string
+}
+
+/** An event that was published or raised. */
+export interface PublishedEvent {
+  /** Unique in this emulator, ascending in the order of arrival. */
+  readonly key: number
+  /** When it came, in milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+  /** The topic's name; of a namespace topic `{namespace}/{topic}`. */
+  readonly topic: string
+  /** The topic's resource id, or that of the source which raised the event. */
+  readonly topicId: string
+  readonly id: string
+  readonly type: string
+  readonly subject: string
+  readonly schema: InputSchema
+  /** The event as it was sent, parsed; absent where `body` is cut. */
+  readonly event?: unknown
+  /** The same as JSON text, numbers with the digits that they had; cut after 16,384 bytes. */
+  readonly body: string
+  /** Whether `body` is cut. */
+  readonly truncated: boolean
+  /** The event subscriptions of its topic, at most 50 that match and 50 that do not. */
+  readonly subscriptions: readonly SubscriptionFate[]
+  /** Number of further event subscriptions that match. */
+  readonly furtherSubscriptions: number
+}
+
+/** What {@link EventGridEmulator.events} gives. */
+export interface PublishedEvents {
+  /** Oldest first. */
+  readonly events: readonly PublishedEvent[]
+  /** Number of events that no longer were kept, whatever was asked for: `pageEvents` says how many are. */
+  readonly leftOut: number
+}
+
+export interface EventSources {
+  readonly store: Store
+  readonly namespaces: NamespaceStore
+  readonly watcher: Pick<EventTrail, 'events' | 'leftOut'>
+}
+
+const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
+  queued: 'pending',
+  waiting: 'pending',
+  locked: 'pending',
+  delayed: 'pending',
+  'given up': 'pending',
+  delivered: 'delivered',
+  // Its namespace topic has it.
+  forwarded: 'delivered',
+  'dead-lettered': 'dead-lettered',
+  dropped: 'dropped',
+  // The event subscription was deleted, or delivers no more.
+  forgotten: 'dropped',
+  unserved: 'unserved',
+}
+
+/** The events that are kept, oldest first. Throws a RangeError for an unknown topic. */
+export function publishedEvents(sources: EventSources, query: EventQuery): PublishedEvents {
+  const { type, subject, limit = Number.POSITIVE_INFINITY } = query
+  const kept = sources.watcher.events()
+  const ids = query.topic === undefined ? undefined : idsOf(sources, query.topic, kept)
+  const wanted = kept.filter(
+    (event) =>
+      (ids?.has(event.topic.toLowerCase()) ?? true) &&
+      (type === undefined || event.type === type) &&
+      (subject === undefined || event.subject === subject),
+  )
+  const events = wanted.slice(0, limit).toReversed()
+  return { events: events.map(viewOf), leftOut: sources.watcher.leftOut().events }
+}
+
+/** The resource ids that events of a topic have, in lower case. A system topic's events are those of its source. */
+function idsOf({ store, namespaces }: EventSources, topic: string, kept: readonly TrailedEvent[]): ReadonlySet<string> {
+  const id = asResourceId(topic)
+  const tracked = store.tracked().filter((one) => sameName(one.name, topic) || sameName(one.id, id))
+  const found = [
+    ...tracked.flatMap((one) => [one.id, ...('source' in one ? [one.source] : [])]),
+    ...namespaces.topics.all().flatMap((one) => (sameName(namespaceTopicName(one.id), topic) ? [one.id] : [])),
+    // Of a topic that was removed, and of sources that are no topic.
+    ...kept.flatMap((event) =>
+      sameName(event.topic, id) || sameName(nameOf(event.topic), topic) ? [event.topic] : [],
+    ),
+  ]
+  if (found.length === 0 && !topic.startsWith('/')) {
+    const names = [...store.tracked().map(({ name }) => name), ...namespaces.topics.all().map((one) => nameOf(one.id))]
+    throw new RangeError(`there is no topic ${JSON.stringify(topic.slice(0, 200))}; ${suggestName(topic, names)}`)
+  }
+  return new Set(found.map((one) => one.toLowerCase()))
+}
+
+const nameOf = (topicId: string): string =>
+  /\/namespaces\/[^/]+\/topics\/[^/]+$/i.test(topicId) ? namespaceTopicName(topicId) : (topicId.split('/').at(-1) ?? '')
+
+function viewOf(event: TrailedEvent): PublishedEvent {
+  const { key, at, topic, id, type, subject, schema, body, truncated, fates, furtherFates } = event
+  const unmatched = [...event.unmatched].flatMap(([key, { id, name }]) => (fates.has(key) ? [] : [{ id, name }]))
+  return {
+    ...{ key, at, topic: nameOf(topic), topicId: topic, id, type, subject, schema },
+    ...(!truncated && { event: readJson(body) }),
+    ...{ body, truncated },
+    subscriptions: [
+      ...[...fates.values()].map(viewFate),
+      ...unmatched.map(({ id, name }) => ({ name, id, state: 'unmatched' as const, tries: 0, attempts: [] })),
+    ],
+    furtherSubscriptions: furtherFates,
+  }
+}
+
+function viewFate(fate: Fate): SubscriptionFate {
+  const { subscriptionId: id, subscriptionName: name, state, tries, history, nextTryAt, reason, blobPath } = fate
+  return {
+    ...{ name, id, state: states[state], tries, attempts: [...history] },
+    ...(nextTryAt !== undefined && { nextTryAt }),
+    ...(reason !== undefined && { reason }),
+    ...(blobPath !== undefined && { blobPath }),
+  }
+}

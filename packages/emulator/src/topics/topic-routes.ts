@@ -1,0 +1,187 @@
+// Publish URL `/topics/:name/api/events`: api-version, 429 with `retry-after`, and validation URL answers.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { readJson } from '../../../../src/support/text/json-text.ts'
+import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
+import { textOf } from '../model/events/event-text.ts'
+import { statusName } from '../model/events/status-name.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
+import { admitsAddress } from '../model/resources/network-rules.ts'
+import { publishedAt, type Store } from '../model/resources/store.ts'
+import { shownPath } from '../model/shown-text.ts'
+import { publishSummary } from '../records/record-types.ts'
+import { recordedBodyLimit } from '../records/records.ts'
+import { serveFace } from '../server/face.ts'
+import { queryOf } from '../server/query.ts'
+import type { RecordingOptions } from '../server/recording.ts'
+import { regionOfHost } from '../server/tls/connect-proxy.ts'
+import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
+import { parsePublished, publishLimits } from './parse-published.ts'
+import {
+  addressRefused,
+  faultBody,
+  internalError,
+  invalidInput,
+  methodNotAllowed,
+  notFound,
+  PublishFault,
+  throttled,
+  tooLarge,
+  unsupportedApiVersion,
+} from './publish-fault.ts'
+import { sourcedEvents } from './sourced-events.ts'
+import { createTopicRates, topicRate } from './topic-rate.ts'
+
+/**
+ * The only version of the data plane (Event Grid: post-to-custom-topic). It is optional, as Microsoft's quickstart
+ * leaves it out.
+ */
+export const publishApiVersion = '2018-01-01'
+
+/** The most event subscriptions that a record names. */
+const shownUnserved = 10
+
+/** An event that an event subscription matches and does not get, and why. */
+interface Untaken {
+  readonly subscription: Pick<EventSubscription, 'name'>
+  readonly because: string
+}
+
+/** Takes published events, and the calls of validation URLs. */
+export interface EventIntake {
+  /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
+  accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
+  /** The event subscriptions that match events and do not get them, with the reason. */
+  unserved(accepted: readonly SourcedEvents[]): readonly Untaken[]
+  /** Whether the limit of pending events is reached. */
+  full(): boolean
+  /** False if the validation URL is unknown or expired. */
+  confirmValidation(id: string, token: string): boolean
+}
+
+export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
+  readonly store: Store
+  readonly intake: EventIntake
+  /** Whether requests beyond Azure's rates are refused. @default false */
+  readonly throttling?: boolean
+}
+
+/**
+ * Adds the publishing routes of custom topics and domains, `/topics/:name/api/events`, and those of the manual handshake,
+ * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
+ */
+export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
+  const { clock, store, intake } = options
+  const rates = createTopicRates(clock)
+
+  // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
+  app.addHook('onRequest', async (request) => {
+    const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
+    if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
+  })
+  serveFace(app, options, {
+    ...{ face: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
+    tooLarge: () => tooLarge(publishLimits.requestBytes),
+    unreadable: () => invalidInput('The request could not be read.'),
+    internal: internalError,
+    injected({ status, code, message }) {
+      const name = code ?? statusName(status)
+      return new PublishFault(status, name, message ?? `The request failed: ${name}.`)
+    },
+    bodyOf: (fault, { id }) => faultBody(fault, id, clock.now()),
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    reply.header('x-ms-request-id', request.id)
+    if (typeof payload === 'string' && payload.startsWith('{"error"')) {
+      reply.type('application/json; charset=utf-8')
+    }
+    return payload
+  })
+  const refuseUnknown = (request: FastifyRequest): never => {
+    throw notFound(fullUrl(request))
+  }
+  app.setNotFoundHandler(refuseUnknown)
+
+  app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
+    const url = fullUrl(request)
+    // Azure's host name has a region. The emulator's own address has none.
+    const target = publishedAt(store, request.params.name, regionOfHost(request.host))
+    if (!target) throw notFound(url)
+    if (request.method !== 'POST') {
+      reply.header('allow', 'POST')
+      throw methodNotAllowed(request.method)
+    }
+    // Below Azure's host name of the topic, the path differs from that of the route.
+    const parsedUrl = URL.parse(request.originalUrl, 'http://localhost')
+    if (!parsedUrl) throw notFound(url)
+    const version = queryOf(request).get('api-version') ?? publishApiVersion
+    if (version !== publishApiVersion) throw unsupportedApiVersion(url, version)
+    if (!admitsAddress(target, request.ip)) throw addressRefused(request.host, request.ip)
+    await authorizePublish(options, request, target, parsedUrl.pathname)
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+    if (intake.full()) throw tooMany(reply)
+    request.outcome.body = shownBody(body)
+    // `eventgrid-binding check` sends it: what refuses it says only that the credential is right.
+    if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
+    const events = parsePublished(request.headers, body, target, clock.now())
+    if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
+    const wanted = intake.accept(sourcedEvents(target, events))
+    const unwanted = events.filter((event) => !wanted.has(event))
+    const unserved = unwanted.length > 0 ? intake.unserved(sourcedEvents(target, unwanted)) : []
+    request.outcome.publish = {
+      ...publishSummary(target.name, events, unwanted, nameOfEvent),
+      ...(unserved.length > 0 && { unserved: subscriptionsOf(unserved) }),
+    }
+    return reply.code(200).header('api-supported-versions', publishApiVersion).send()
+  })
+
+  // Resource Manager has all other paths, and would ask for a token.
+  for (const path of ['/topics/*', '/namespaces/*']) app.all(path, refuseUnknown)
+
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/eventsubscriptions/:name/validate',
+    async handler(request, reply) {
+      const query = queryOf(request)
+      if (!intake.confirmValidation(query.get('id') ?? '', query.get('token') ?? '')) {
+        throw new PublishFault(400, 'BadRequest', 'The validation code is not known, or it has expired.')
+      }
+      return reply
+        .code(200)
+        .type('application/json; charset=utf-8')
+        .send('"Webhook successfully validated as a subscription endpoint"')
+    },
+  })
+}
+
+const isEmptyList = (body: Buffer) => body.length < 10 && body.toString().trim() === '[]'
+
+const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eventId(event) })
+
+function tooMany(reply: FastifyReply): PublishFault {
+  reply.header('retry-after', '1')
+  return throttled()
+}
+
+/** Each event subscription once. */
+function subscriptionsOf(unserved: readonly Untaken[]) {
+  const reasons = new Map(unserved.map(({ subscription, because }) => [subscription, because]))
+  return [...reasons].slice(0, shownUnserved).map(([{ name }, because]) => ({ subscriptionName: name, because }))
+}
+
+/** The bytes of each event. A small request is divided evenly, as each of its events counts once. */
+function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] {
+  const share = bodyBytes / events.length
+  if (bodyBytes <= topicRate.step) return events.map(() => share)
+  return events.map(({ body }) => Buffer.byteLength(textOf(body)))
+}
+
+function fullUrl(request: FastifyRequest): string {
+  return `${request.protocol}://${request.host}${request.originalUrl}`
+}
+
+/** The body for the record: parsed, or its length if it is long. */
+function shownBody(body: Buffer): unknown {
+  if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
+  const text = body.toString('utf8')
+  return readJson(text) ?? text
+}

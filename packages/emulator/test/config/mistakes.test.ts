@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { EventGridEmulator } from '../../src/index.ts'
+
+/** What plain JavaScript may pass: no type speaks up here. */
+const untyped = (json: string) => JSON.parse(json)
+
+describe('start() refuses', () => {
+  it.each([
+    { options: '{"topcs": []}', says: 'the options: there is no "topcs"; did you mean topics?' },
+    {
+      options: '{"colour": "red"}',
+      says: 'the options: there is no "colour"; there are port, httpPort, topicPorts, host,',
+    },
+    { options: '{"topics": "orders"}', says: 'topics must be a list' },
+    { options: '{"topics": ["orders"]}', says: 'topics[0] must be an object with name, subscriptionId,' },
+    { options: '{"topics": [{"nmae": "orders"}]}', says: 'topics[0]: there is no "nmae"; did you mean name?' },
+    { options: '{"subscriptions": [{"ID": "1"}]}', says: 'subscriptions[0]: there is no "ID"; did you mean id?' },
+    { options: '{"ingress": [{"form": "https://a.example/"}]}', says: 'did you mean from?' },
+    { options: '{"eventSubscriptions": [{"name": "shop", "url": "https://a.example/"}]}', says: 'there is no "url"' },
+    { options: '{"clients": [{"roles": ["Owner"]}]}', says: 'clients[0].roles[0] must be an object with role, scope' },
+    { options: '"orders"', says: 'the options must be an object' },
+  ])('$options', async ({ options, says }) => {
+    const starting = EventGridEmulator.start(untyped(options))
+    await expect(starting).rejects.toThrow(TypeError)
+    await expect(starting).rejects.toThrow(says)
+  })
+})
+
+it('a mistake in options that come later changes nothing', async () => {
+  const emulator = await startEmulator()
+  expect(() => emulator.reconfigure(untyped('{"topcs": []}'))).toThrow('did you mean topics?')
+  expect(() => emulator.addTopic(untyped('{"name": "returns", "key": []}'))).toThrow('did you mean keys?')
+  expect(emulator.topics().map(({ name }) => name)).toEqual(['orders'])
+})
+
+it.each([
+  { fault: '{"route": "delivry", "status": 503}', says: 'there is no route "delivry"; did you mean delivery?' },
+  {
+    fault: '{"status": 503}',
+    says: 'there is no route undefined; there are arm, entra, topic, namespace, delivery, operation',
+  },
+  { fault: '{"route": "arm", "stauts": 503}', says: 'the fault: there is no "stauts"; did you mean status?' },
+  { fault: '{"route": "arm", "status": 503, "times": 0}', says: 'times must be 1 or more, not 0' },
+  { fault: '{"route": "arm", "drop": true, "matches": "/x"}', says: 'matches must be a function' },
+  { fault: '{"route": "topic"}', says: 'the fault has no effect at topic: give it status, delayMs or drop' },
+])('failNext() refuses $fault, which could never happen', async ({ fault, says }) => {
+  const emulator = await startEmulator()
+  expect(() => emulator.failNext(untyped(fault))).toThrow(says)
+})
+
+it('an unknown topic, domain or namespace is answered by the name that was meant, or by the known names', async () => {
+  const emulator = await startEmulator({
+    topics: [{ name: 'orders' }, { name: 'parcels' }],
+    namespaces: [{ name: 'shop', topics: [{ name: 'returns' }] }],
+  })
+  expect(() => emulator.topic('order')).toThrow('there is no topic order; did you mean orders?')
+  expect(() => emulator.topic('x')).toThrow('there is no topic x; there are orders, parcels')
+  expect(() => emulator.domain('x')).toThrow('there is no domain x; there are none')
+  expect(() => emulator.namespaceTopic('x')).toThrow('there is no topic x in the namespace shop; there are returns')
+  expect(() => emulator.namespaceTopic('returns', 'shp')).toThrow('there is no namespace shp; did you mean shop?')
+  const starting = EventGridEmulator.start({
+    eventSubscriptions: [{ name: 'a', topic: 'order', endpoint: 'https://a.example/' }],
+  })
+  await expect(starting).rejects.toThrow('there is no topic order; did you mean orders?')
+})
+
+describe('raise()', () => {
+  const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed' }
+
+  it.each<{ name: string; source: (emulator: EventGridEmulator) => string }>([
+    { name: 'the name of a topic', source: () => 'orders' },
+    { name: 'its resource id', source: (emulator) => emulator.topic().id },
+    { name: 'the id without its leading slash', source: (emulator) => emulator.topic().id.slice(1) },
+  ])('takes $name', async ({ source }) => {
+    const emulator = await startEmulator()
+    emulator.raise(source(emulator), [order])
+    expect(emulator.figures().published).toBe(1)
+    // It is checked as an event of that topic, so it was not taken for some other source's.
+    expect(() => emulator.raise(source(emulator), [{ ...order, type: undefined }])).toThrow('event 0: ')
+  })
+
+  it.each([
+    { source: '"ordres"', says: '"ordres" is neither a resource id, which begins with a slash, nor the name' },
+    { source: '"ordres"', says: 'did you mean orders?' },
+    { source: '"returns"', says: 'the topics are orders' },
+    { source: '{"id": "/x"}', says: 'the source must be a resource id or the name of a topic or domain' },
+  ])('refuses the source $source: $says', async ({ source, says }) => {
+    const emulator = await startEmulator()
+    expect(() => emulator.raise(untyped(source), [order])).toThrow(says)
+  })
+
+  it('finds an event subscription by the name of its topic, as raise does, and says which topics there are', async () => {
+    const emulator = await startEmulator({
+      eventSubscriptions: [{ name: 'audit', endpoint: 'https://audit.example.com/' }],
+      ingress: [{ from: 'https://audit.example.com/', to: 'http://127.0.0.1:1/' }],
+    })
+    const byId = emulator.eventSubscription(emulator.topic('orders').id, 'audit')
+    expect(byId?.name).toBe('audit')
+    expect(emulator.eventSubscription('orders', 'audit')).toBe(byId)
+    expect(() => emulator.eventSubscription('ordres', 'audit')).toThrow('did you mean orders?')
+  })
+
+  it.each([
+    { from: '"https://a.example/"', to: 'null', says: 'its to is not a URL' },
+    { from: '"https://a.example/"', to: '"localhost:9000"', says: 'its to is not a URL' },
+    { from: '"a.example"', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
+    { from: '7', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
+  ])('refuses an ingress from $from to $to: $says', async ({ from, to, says }) => {
+    const emulator = await startEmulator()
+    const rule = { from: untyped(from), to: untyped(to) }
+    expect(() => emulator.useIngress(rule.from, rule.to)).toThrow(says)
+    expect(() => emulator.setIngress([rule])).toThrow(says)
+    await expect(startEmulator({ ingress: [rule] })).rejects.toThrow(says)
+  })
+
+  it.each(['{}', 'null', '"http://127.0.0.1:1/"'])('refuses the ingress %s', async (ingress) => {
+    const emulator = await startEmulator()
+    expect(() => emulator.setIngress(untyped(ingress))).toThrow('the ingress is a list of rules or a function')
+  })
+
+  it('refuses a single event where a list is due', async () => {
+    const emulator = await startEmulator()
+    expect(() => emulator.raise('orders', untyped('{}'))).toThrow('raise takes a list of events')
+  })
+})
+
+it.each([
+  { options: '{"topics": "orders"}', says: 'the options of connect: there is no "topics"; did you mean topic?' },
+  { options: '{"topicEndpoint": "x"}', says: 'there is no "topicEndpoint"; there are topic, name, metadata' },
+])('refuses to connect a binding with $options', async ({ options, says }) => {
+  const emulator = await startEmulator()
+  const connectable = { address: () => undefined, init: async () => {} }
+  const connecting = emulator.connect(connectable, JSON.parse(options))
+  await expect(connecting).rejects.toThrow(TypeError)
+  await expect(connecting).rejects.toThrow(says)
+})

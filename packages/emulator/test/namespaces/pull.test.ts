@@ -1,0 +1,514 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { send, sendArm } from '../../../../test/support/azure-clients.ts'
+import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
+
+const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: { article: 'lamp' } }
+
+const queue = (properties: Readonly<Record<string, unknown>> = {}) => ({
+  namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app', properties }] }] }],
+})
+
+/** The properties of a Queue event subscription with these settings. */
+const queueOf = (settings: object) => ({ deliveryConfiguration: { deliveryMode: 'Queue', queue: settings } })
+
+/** An emulator with the namespace topic `orders` and its Queue event subscription `app`, and a client for it. */
+async function openQueue(options: EventGridEmulatorOptions = {}, properties?: Readonly<Record<string, unknown>>) {
+  const clock = new ManualClock()
+  const emulator = await startEmulator({ clock, ...queue(properties), ...options })
+  const topic = emulator.namespaceTopic('orders')
+  // Over plain http: the certificate is not the subject here.
+  const base = `${emulator.proxy}/namespaces/shop/topics/orders`
+  const call = async (path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${base}${path}${path.includes('?') ? '&' : '?'}api-version=2024-06-01`, {
+      method: 'POST',
+      headers: { authorization: `SharedAccessKey ${topic.key}`, ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer: unknown = await response.json()
+    return { status: response.status, answer: isRecord(answer) ? answer : {} }
+  }
+  const publish = (event: unknown = order, type = 'application/cloudevents+json; charset=utf-8') =>
+    call(':publish', event, { 'content-type': type })
+  const receive = async (query = 'maxEvents=100&maxWaitTime=10') => {
+    const { answer } = await call(`/eventsubscriptions/app:receive?${query}`)
+    const value: unknown[] = Array.isArray(answer.value) ? answer.value : []
+    return value.filter(isRecord).map(({ event, brokerProperties }) => {
+      const { lockToken, deliveryCount } = isRecord(brokerProperties) ? brokerProperties : {}
+      return { event, lockToken: String(lockToken), deliveryCount }
+    })
+  }
+  const settle = (operation: string, tokens: readonly string[], query = '') =>
+    call(`/eventsubscriptions/app:${operation}${query}`, { lockTokens: tokens })
+  return { clock, emulator, topic, call, publish, receive, settle }
+}
+
+it('hands out a published event, locked, until it is acknowledged', async () => {
+  const { emulator, publish, receive, settle } = await openQueue()
+  expect(await publish()).toEqual({ status: 200, answer: {} })
+  const [received] = await receive()
+  expect(received).toMatchObject({ event: order, deliveryCount: 1 })
+  expect([...emulator.queues().values()]).toEqual([{ available: 0, locked: 1, delayed: 0 }])
+  const token = received?.lockToken ?? ''
+  expect((await settle('acknowledge', [token])).answer).toEqual({ succeededLockTokens: [token], failedLockTokens: [] })
+  await emulator.settled()
+})
+
+it.each([1.5, 3])('refuses a request of %d MiB', async (mebibytes) => {
+  const { emulator, topic } = await openQueue()
+  const { status, body } = await send(emulator, '/namespaces/shop/topics/orders:publish?api-version=2024-06-01', {
+    method: 'POST',
+    headers: {
+      authorization: `SharedAccessKey ${topic.key}`,
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+    },
+    body: JSON.stringify({ ...order, data: 'x'.repeat(mebibytes * 2 ** 20) }),
+  })
+  expect({ status, body }).toMatchObject({
+    status: 403,
+    body: { error: { code: 'Forbidden', message: expect.stringContaining('too large') } },
+  })
+})
+
+it('answers 200 for tokens that it cannot settle, and says why', async () => {
+  const { publish, receive, settle } = await openQueue()
+  await publish()
+  const [received] = await receive()
+  const token = received?.lockToken ?? ''
+  await settle('acknowledge', [token])
+  const { status, answer } = await settle('acknowledge', [token, 'nonsense'])
+  expect(status).toBe(200)
+  expect(answer).toMatchObject({
+    succeededLockTokens: [],
+    failedLockTokens: [
+      { lockToken: token, error: { code: 'TokenLost', message: 'Token has expired.' } },
+      { lockToken: 'nonsense', error: { code: 'BadToken', message: 'Cannot decode lockToken' } },
+    ],
+  })
+})
+
+it('waits for an event as long as maxWaitTime, by its clock', async () => {
+  const { clock, publish, receive } = await openQueue()
+  const early = receive('maxEvents=1&maxWaitTime=30')
+  await publish()
+  expect(await early).toHaveLength(1)
+  const empty = receive('maxEvents=1&maxWaitTime=30')
+  // The receive has arrived once it is the second timer beside that of the lock and of the event's end.
+  while (clock.waiting < 3) await new Promise((resolve) => setImmediate(resolve))
+  await clock.advance(30_000)
+  expect(await empty).toEqual([])
+})
+
+it.each([
+  { what: 'a lock that ends', afterMs: 60_000 },
+  { what: 'a release', query: '', afterMs: 0 },
+  { what: 'a release with a delay', query: '?releaseDelayInSeconds=10', afterMs: 10_000 },
+])('delivers again after $what, and counts', async ({ query, afterMs }) => {
+  const { clock, publish, receive, settle } = await openQueue()
+  await publish()
+  const [first] = await receive()
+  if (query !== undefined) await settle('release', [first?.lockToken ?? ''], query)
+  if (afterMs > 0) await clock.advance(afterMs - 1)
+  const again = receive('maxEvents=1&maxWaitTime=10')
+  if (afterMs > 0) await clock.advance(1)
+  expect(await again).toMatchObject([{ event: order, deliveryCount: 2 }])
+})
+
+it('keeps a lock for as long as it is renewed', async () => {
+  const { clock, publish, receive, settle } = await openQueue()
+  await publish()
+  const [received] = await receive()
+  await clock.advance(50_000)
+  expect((await settle('renewLock', [received?.lockToken ?? ''])).answer.failedLockTokens).toEqual([])
+  await clock.advance(50_000)
+  expect((await settle('acknowledge', [received?.lockToken ?? ''])).answer.failedLockTokens).toEqual([])
+})
+
+it('dead-letters a rejected event, and one that was received too often', async () => {
+  const { emulator, publish, receive, settle } = await openQueue({}, queueOf({ maxDeliveryCount: 2 }))
+  await publish()
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await publish({ ...order, id: 'two' })
+  for (const _ of [1, 2]) await settle('release', [(await receive())[0]?.lockToken ?? ''])
+  await emulator.settled()
+  expect(emulator.records.deadLetters.all().flatMap(({ events }) => events)).toMatchObject([
+    { id: 'one', deadletterProperties: { deadletterreason: 'Rejected by the receiver', deliveryattempts: 1 } },
+    {
+      id: 'two',
+      deadletterProperties: { deadletterreason: 'Maximum delivery attempts was exceeded', deliveryattempts: 2 },
+    },
+  ])
+})
+
+it('wraps the dead letter of an event that was published in binary mode', async () => {
+  const { emulator, topic, receive, settle } = await openQueue()
+  await send(emulator, '/namespaces/shop/topics/orders:publish?api-version=2024-06-01', {
+    method: 'POST',
+    headers: {
+      authorization: `SharedAccessKey ${topic.key}`,
+      'content-type': 'application/json',
+      ...{ 'ce-id': 'b-1', 'ce-source': '/shop', 'ce-type': 'order.placed', 'ce-specversion': '1.0' },
+    },
+    body: '{"total":1.0}',
+  })
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await emulator.settled()
+  expect(emulator.records.deadLetters.last?.events).toMatchObject([
+    {
+      event: { id: 'b-1', data: { total: 1 } },
+      customDeliveryProperties: {},
+      deadletterProperties: {
+        deliveryattempts: 1,
+        publishutc: expect.stringMatching(/\.\d{7}Z$/),
+        deliveryattemptutc: expect.stringMatching(/\.\d{7}Z$/),
+      },
+    },
+  ])
+})
+
+const storage = {
+  endpointType: 'StorageBlob',
+  properties: {
+    resourceId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/letters',
+    blobContainerName: 'dead',
+  },
+}
+const deadLetterDestinationWithResourceIdentity = {
+  identity: { type: 'SystemAssigned' },
+  deadLetterDestination: storage,
+}
+const deadLetterContainer = queueOf({ deadLetterDestinationWithResourceIdentity })
+
+it.each([
+  {
+    fate: 'writes it when the store is back',
+    failures: 3,
+    pausesMs: [10_000, 60_000, 300_000],
+    path: /^dead\/shop\/orders\/app\/\d+\/\d+\/\d+\/\d+\/[\da-f-]{36}\.json$/,
+  },
+  {
+    fate: 'drops it after two days',
+    failures: 10_000,
+    pausesMs: [10_000, 60_000, ...Array.from({ length: 576 }, () => 300_000)],
+    path: undefined,
+  },
+])('tries after 10 s, a minute and every five minutes to dead-letter an event, and $fate', async (row) => {
+  const { failures, pausesMs, path } = row
+  let left = failures
+  const write = async () => {
+    if (left-- > 0) throw new Error('the store is away')
+  }
+  const { clock, emulator, publish, receive, settle } = await openQueue(
+    { deadLetterStore: { write } },
+    deadLetterContainer,
+  )
+  await publish()
+  const [received] = await receive()
+  await settle('reject', [received?.lockToken ?? ''])
+  expect(emulator.pending).toBe(1)
+  for (const pause of pausesMs) {
+    await clock.advance(pause - 1)
+    expect(emulator.records.deadLetters.all()).toEqual([])
+    await clock.advance(1)
+  }
+  await emulator.settled()
+  const [{ blobPath, events } = {}] = emulator.records.deadLetters.all()
+  expect(events).toMatchObject([{ id: 'one', deadletterProperties: { deliveryattempts: 1 } }])
+  if (path) expect(blobPath).toMatch(path)
+  else expect(blobPath).toBeUndefined()
+})
+
+/** Its long timers fire a little too early, as those of Node do by the machine's time. */
+class EarlyClock extends ManualClock {
+  override setTimer(ms: number, callback: () => void) {
+    return super.setTimer(ms > 60_000 ? ms - 1 : ms, callback)
+  }
+}
+
+it('dead-letters an event though the timer of its next try fires too early', async () => {
+  const clock = new EarlyClock()
+  let tries = 0
+  const write = async () => {
+    if (++tries === 1) throw new Error('the store is away')
+  }
+  const { emulator, publish, receive, settle } = await openQueue(
+    { clock, deadLetterStore: { write } },
+    deadLetterContainer,
+  )
+  await publish()
+  await settle('reject', [(await receive())[0]?.lockToken ?? ''])
+  await clock.advance(10 * 60_000)
+  expect(tries).toBe(2)
+  await emulator.settled()
+})
+
+it('hands out after a restart what was not settled, with its delivery count', async () => {
+  const folder = temporaryFolder()
+  const state = join(folder, 'state.json')
+  const first = await openQueue({ state })
+  await first.publish()
+  await first.publish({ ...order, id: 'two' })
+  await first.publish({ ...order, id: 'three' })
+  const [one, two] = await first.receive('maxEvents=2&maxWaitTime=10')
+  expect(two?.event).toMatchObject({ id: 'two' })
+  await first.settle('acknowledge', [one?.lockToken ?? ''])
+  await first.emulator.close()
+  const second = await openQueue({ state })
+  expect(await second.receive()).toMatchObject([
+    { event: { id: 'two' }, deliveryCount: 2 },
+    { event: { id: 'three' }, deliveryCount: 1 },
+  ])
+})
+
+it('drops an event whose time to live is over', async () => {
+  const { clock, emulator, publish } = await openQueue({}, queueOf({ eventTimeToLive: 'PT5M' }))
+  await publish()
+  await clock.advance(5 * 60_000)
+  expect(emulator.pending).toBe(0)
+})
+
+it('leaves an event whose time to live ends under a lock to its receiver, and drops it when the lock ends', async () => {
+  const { clock, emulator, publish, receive, settle } = await openQueue({}, queueOf({ eventTimeToLive: 'PT5M' }))
+  await publish()
+  await publish({ ...order, id: 'two' })
+  await clock.advance(4.5 * 60_000)
+  const [one] = await receive()
+  await clock.advance(40_000)
+  expect(emulator.pending).toBe(2)
+  const { answer } = await settle('acknowledge', [one?.lockToken ?? ''])
+  expect(answer).toMatchObject({ succeededLockTokens: [one?.lockToken], failedLockTokens: [] })
+  await clock.advance(20_000)
+  expect(emulator.pending).toBe(0)
+})
+
+it('takes a batch and an event in binary mode, and filters', async () => {
+  const properties = {
+    filtersConfiguration: {
+      includedEventTypes: ['order.placed'],
+      filters: [{ operatorType: 'StringBeginsWith', key: 'subject', values: ['eu/'] }],
+    },
+  }
+  const { call, publish, receive } = await openQueue({}, properties)
+  const batch = [
+    { ...order, subject: 'eu/1' },
+    { ...order, id: 'two', subject: 'us/1' },
+    { ...order, id: 'three', type: 'order.paid', subject: 'eu/2' },
+  ]
+  expect((await publish(batch, 'application/cloudevents-batch+json; charset=utf-8')).status).toBe(200)
+  const attributes = { specversion: '1.0', id: 'four', source: '/shop', type: 'order.placed', subject: 'eu/3' }
+  const binary = Object.fromEntries(Object.entries(attributes).map(([name, value]) => [`ce-${name}`, value]))
+  expect((await call(':publish', 'hello', { ...binary, 'content-type': 'text/plain' })).status).toBe(200)
+  expect((await receive()).map(({ event }) => event)).toEqual([
+    batch[0],
+    { ...attributes, datacontenttype: 'text/plain', data: 'hello' },
+  ])
+})
+
+const nested = JSON.stringify({ ...order, data: 'here' }).replace('"here"', '['.repeat(10_000) + ']'.repeat(10_000))
+
+it.each([
+  { fault: 'an event without data', body: { ...order, data: undefined }, says: "'data' attribute is required" },
+  { fault: 'another media type', body: order, type: 'application/json', says: 'is not supported by a namespace topic' },
+  { fault: 'an event that is nested too deeply', body: nested, says: 'nested too deeply' },
+  { fault: 'an attribute in capitals', body: { ...order, traceParent: 'x' }, says: "'traceParent' is not valid" },
+])('refuses $fault', async ({ body, type, says }) => {
+  const { publish } = await openQueue()
+  const refused = await publish(body, type)
+  expect(refused.status).toBe(400)
+  expect(refused.answer).toMatchObject({ error: { message: expect.stringContaining(says) } })
+})
+
+it('answers 404 for an unknown topic or event subscription, 401 for a wrong key', async () => {
+  const { emulator, call } = await openQueue()
+  expect((await call('/eventsubscriptions/nobody:receive')).status).toBe(404)
+  const wrong = { authorization: 'SharedAccessKey bm8=' }
+  expect((await call('/eventsubscriptions/app:receive', undefined, wrong)).status).toBe(401)
+  const headers = { authorization: `SharedAccessKey ${emulator.namespaceTopic().key}` }
+  const url = `${emulator.proxy}/namespaces/shop/topics/nothing:publish?api-version=2024-06-01`
+  const gone = await fetch(url, { method: 'POST', headers })
+  expect(gone.status).toBe(404)
+  const error = {
+    code: 'NotFound',
+    message: expect.stringMatching(/^Topic 'nothing' is not found\. Emulator: /),
+    tracking_id: expect.stringMatching(/^[\da-f-]{36}$/),
+    timestamp_utc: expect.stringMatching(/^\d{4}-.*Z$/),
+  }
+  expect(await gone.json()).toEqual({ error })
+  expect(gone.headers.get('broker-errorcode')).toBe('NotFound')
+})
+
+it.each(['2023-06-01-preview', '2023-10-01-preview', '2023-11-01'])('takes api-version %s', async (version) => {
+  const { emulator, topic } = await openQueue()
+  const answer = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=${version}`, {
+    method: 'POST',
+    headers: { authorization: `SharedAccessKey ${topic.key}`, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(order),
+  })
+  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+    200,
+    'application/json',
+    '{}',
+  ])
+})
+
+it.each(['maxWaitTime=9', 'maxWaitTime=121', 'maxEvents=0', 'maxEvents=101'])(
+  'refuses a receive with %s',
+  async (query) => {
+    const { call } = await openQueue()
+    const [parameter = ''] = query.split('=')
+    expect(await call(`/eventsubscriptions/app:receive?${query}`)).toMatchObject({
+      status: 400,
+      answer: { error: { code: 'ArgumentInvalid', message: `Invalid ${parameter} parameter` } },
+    })
+  },
+)
+
+it('refuses binary mode without a content type', async () => {
+  const { topic, emulator } = await openQueue()
+  const headers = { 'ce-specversion': '1.0', 'ce-id': '1', 'ce-source': '/s', 'ce-type': 't' }
+  const answer = await fetch(`${emulator.proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`, {
+    method: 'POST',
+    headers: { authorization: `SharedAccessKey ${topic.key}`, ...headers },
+    body: new Uint8Array([1]),
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.json()).toMatchObject({ error: { code: 'BadRequest', message: 'CONTENT-TYPE is not provided' } })
+})
+
+it('takes the body as the event where ce- headers stand beside a structured one', async () => {
+  const { call, receive } = await openQueue()
+  const headers = { 'ce-specversion': '1.0', 'ce-id': 'other', 'ce-source': '/other', 'ce-type': 'other' }
+  const type = { 'content-type': 'application/cloudevents+json' }
+  expect((await call(':publish', order, { ...type, ...headers })).status).toBe(200)
+  expect(await receive()).toMatchObject([{ event: order }])
+})
+
+it.each([
+  ['2023-11-05T10:12:46.2525140-07:00', '2023-11-05T17:12:46.252514Z'],
+  ['2023-11-05T16:14:55.000Z', '2023-11-05T16:14:55Z'],
+  ['2023-11-05 16:14:55.846604+00:00', '2023-11-05T16:14:55.846604Z'],
+  ['2023-12-31T23:59:59.9999999-00:30', '2024-01-01T00:29:59.9999999Z'],
+  ['2023-11-05t16:14:55z', '2023-11-05T16:14:55Z'],
+])('hands out the time %s as %s', async (time, expected) => {
+  const { publish, receive } = await openQueue()
+  expect((await publish({ ...order, time })).status).toBe(200)
+  expect(await receive()).toMatchObject([{ event: { time: expected } }])
+})
+
+it.each(['yesterday', '2023-13-01T00:00:00Z', 5])('refuses the time %j', async (time) => {
+  const { publish } = await openQueue()
+  expect((await publish({ ...order, time })).status).toBe(400)
+})
+
+it.each([
+  { limit: 'events', options: { maxPending: 2 } },
+  { limit: 'bytes', options: { maxPendingBytes: 150 } },
+])('answers 429 when too many $limit are pending, until one is settled', async ({ options }) => {
+  const { emulator, publish, receive, settle } = await openQueue(options)
+  for (const id of ['one', 'two']) expect((await publish({ ...order, id })).status).toBe(200)
+  expect(await publish()).toMatchObject({ status: 429, answer: { error: { code: 'TooManyRequests' } } })
+  const { httpEndpoint, key } = emulator.topic()
+  const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
+  const elsewhere = await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(order) })
+  expect(elsewhere.status).toBe(429)
+  const [first] = await receive('maxEvents=1&maxWaitTime=10')
+  await settle('acknowledge', [first?.lockToken ?? ''])
+  expect((await publish()).status).toBe(200)
+})
+
+it('counts no event of a deleted event subscription as pending', async () => {
+  const { emulator, call, publish } = await openQueue({ maxPending: 1 })
+  await publish()
+  emulator.reconfigure({})
+  emulator.reconfigure(queue())
+  const authorization = `SharedAccessKey ${emulator.namespaceTopic('orders').key}`
+  const headers = { authorization, 'content-type': 'application/cloudevents+json' }
+  expect((await call(':publish', order, headers)).status).toBe(200)
+})
+
+it('is named by settled({ timeout }) with the state of its events', async () => {
+  const { emulator, publish, receive } = await openQueue()
+  await publish()
+  await receive()
+  await publish({ ...order, id: 'two' })
+  await expect(emulator.settled({ timeout: 1 })).rejects.toThrow(
+    '- event subscription app of orders: 2 events, 1 available, 1 locked, 0 delayed',
+  )
+})
+
+it('is shown by /page/state, and its events are counted there and in figures()', async () => {
+  const { emulator, topic, publish, receive, settle } = await openQueue()
+  for (const id of ['one', 'two', 'three']) await publish({ ...order, id })
+  const [first, second] = await receive('maxEvents=2&maxWaitTime=10')
+  await settle('acknowledge', [first?.lockToken ?? ''])
+  await settle('reject', [second?.lockToken ?? ''])
+  const counts = { published: 3, delivered: 1, failed: 0, deadLettered: 0, dropped: 1 }
+  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  expect(state).toMatchObject({
+    totals: { ...counts, pending: 1 },
+    namespaceTopics: [{ id: topic.id, name: 'shop/orders', endpoint: topic.endpoint }],
+    queues: [{ name: 'app', topic: 'shop/orders', available: 1, locked: 0, delayed: 0, deadLettered: 1 }],
+  })
+  expect(emulator.figures()).toMatchObject(counts)
+})
+
+it('stands below its topic on the page, in whatever letter case Resource Manager was called', async () => {
+  const { emulator, topic } = await openQueue()
+  const path = `${topic.id.replace(/orders$/, 'ORDERS')}/eventSubscriptions/app`
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue' } }
+  expect((await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })).status).toBe(201)
+  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  expect(state).toMatchObject({ queues: [{ name: 'app', topic: 'shop/orders' }] })
+})
+
+it('goes with its events when reconfigure() no longer names it; what was made through ARM stays', async () => {
+  const { emulator, topic, publish } = await openQueue()
+  await publish()
+  const put = async (path: string, properties: object) => {
+    const { status } = await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })
+    expect(status).toBe(201)
+  }
+  await put(`${topic.id}/eventSubscriptions/audit`, { deliveryConfiguration: { deliveryMode: 'Queue' } })
+  await put(topic.id.replace(/orders$/, 'returns'), {})
+  const topics = [{ name: 'orders', eventSubscriptions: [{ name: 'till' }] }]
+  emulator.reconfigure({ namespaces: [{ name: 'shop', topics }] })
+  expect([...emulator.queues().keys()].map((id) => id.split('/').at(-1))).toEqual(['audit', 'till'])
+  expect(emulator.namespaceTopics().map(({ name }) => name)).toEqual(['orders', 'returns'])
+  expect(emulator.pending).toBe(0)
+  emulator.reconfigure({ namespaces: [{ name: 'shop' }] })
+  expect(emulator.namespaceTopics().map(({ name }) => name)).toEqual(['returns'])
+})
+
+it('keeps its tags when reconfigure() names it again', async () => {
+  const { emulator, topic } = await openQueue()
+  const namespace = topic.id.replace(/\/topics\/.*/, '')
+  const tags = { team: 'shop' }
+  await sendArm(emulator, namespace, { method: 'PATCH', body: JSON.stringify({ tags }) })
+  emulator.reconfigure(queue())
+  expect(await sendArm(emulator, namespace)).toMatchObject({ status: 200, body: { tags } })
+})
+
+it('goes with all topics and events where its namespace moves to another resource group', async () => {
+  const { emulator, topic, publish } = await openQueue()
+  await publish()
+  const byHand = topic.id.replace(/orders$/, 'returns')
+  expect((await sendArm(emulator, byHand, { method: 'PUT', body: '{"properties":{}}' })).status).toBe(201)
+  emulator.reconfigure({ namespaces: queue().namespaces.map((one) => ({ ...one, resourceGroup: 'other' })) })
+  const moved = topic.id.replace('/resourceGroups/rg/', '/resourceGroups/other/')
+  expect(emulator.namespaceTopics().map(({ id }) => id)).toEqual([moved])
+  expect(emulator.pending).toBe(0)
+})
+
+it('forwards events of a custom topic by an event subscription with a NamespaceTopic destination', async () => {
+  const { emulator, topic, receive } = await openQueue()
+  onTestFinished(() => emulator.close())
+  const destination = { endpointType: 'NamespaceTopic', properties: { resourceId: topic.id } }
+  const properties = { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' }
+  emulator.reconfigure({ ...queue(), eventSubscriptions: [{ name: 'forward', topic: 'orders', properties }] })
+  await emulator.idle()
+  emulator.raise('orders', [order])
+  expect((await receive())[0]?.event).toMatchObject({ id: 'one', type: 'order.placed' })
+})

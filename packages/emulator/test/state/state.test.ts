@@ -1,0 +1,432 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { AzureKeyCredential } from '@azure/core-auth'
+import { EventGridPublisherClient } from '@azure/eventgrid'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { credentialOf, managementOf, send } from '../../../../test/support/azure-clients.ts'
+import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
+import { openState } from '../../src/state/state.ts'
+import { openEventGrid, publish as publishTo } from '../event-grid.ts'
+import { startSubscriber } from '../subscriber.ts'
+import { warningThatSays } from '../support/warning.ts'
+
+/** A file name in a folder of its own. */
+const stateFile = () => join(temporaryFolder(), 'state.db')
+
+const publicUrl = 'https://subscriber.example/api/events'
+const audit = { name: 'audit', endpoint: publicUrl }
+
+async function publish(emulator: EventGridEmulator, ids: readonly string[]): Promise<void> {
+  const { endpoint, key } = emulator.topic()
+  const client = new EventGridPublisherClient(endpoint, 'CloudEvent', new AzureKeyCredential(key), {
+    tlsOptions: { ca: emulator.ca },
+  })
+  await client.send(ids.map((id) => ({ id, type: 'order.placed', source: '/shop', data: { id } })))
+}
+
+/** Starts an emulator on a state file whose subscriber is reached at `url`. */
+function startOn(state: string, url: string, options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {
+  const ingress = [{ from: 'https://subscriber.example/', to: url }]
+  return startEmulator({ state, ingress, eventSubscriptions: [audit], ...options })
+}
+
+const deliveredIds = (subscriber: Awaited<ReturnType<typeof startSubscriber>>) =>
+  subscriber.deliveries().map(({ body }) => JSON.parse(body).id)
+
+describe('after a restart on the same state file', () => {
+  it('knows its topics, their keys and the event subscriptions, without a new handshake', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const first = await startOn(file, subscriber.url, { topics: [{ name: 'orders' }, { name: 'stock' }] })
+    await first.idle()
+    const topics = first.topics()
+    const subscription = first.eventSubscription(first.topic().id, 'audit')
+    await first.close()
+    const second = await startOn(file, subscriber.url, { topics: [{ name: 'orders' }, { name: 'stock' }] })
+    await second.idle()
+    expect(second.topics().map(({ name, keys }) => ({ name, keys }))).toEqual(
+      topics.map(({ name, keys }) => ({ name, keys })),
+    )
+    expect(second.eventSubscription(second.topic().id, 'audit')).toEqual(subscription)
+    expect(second.records.handshakes.length).toBe(0)
+  })
+
+  it('knows its domains with their topics, and its system topics', async () => {
+    const file = stateFile()
+    const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+    const options = {
+      clients: [{ roles: [{ role: 'EventGrid Contributor' }] }],
+      domains: [{ name: 'shop' }],
+      systemTopics: [{ name: 'uploads', source }],
+    }
+    const first = await startEmulator({ state: file, ...options })
+    await managementOf(first).domainTopics.beginCreateOrUpdateAndWait('rg', 'shop', 'lamps')
+    const { keys } = first.domain('shop')
+    const systemTopics = first.systemTopics()
+    await first.close()
+    const second = await startEmulator({ state: file, ...options })
+    expect(second.domain('shop').keys).toEqual(keys)
+    expect(second.systemTopics()).toEqual(systemTopics)
+    expect((await managementOf(second).domainTopics.get('rg', 'shop', 'lamps')).name).toBe('lamps')
+  })
+
+  it('has the first topic, domain and namespace topic of the options as the default, as before', async () => {
+    const file = stateFile()
+    const topics = [{ name: 'stock' }, { name: 'orders' }]
+    const domains = [{ name: 'tenants' }, { name: 'guests' }]
+    const namespaces = [{ name: 'shop', topics }, { name: 'archive' }]
+    const first = await startEmulator({ state: file, topics, domains, namespaces })
+    await first.close()
+    const second = await startEmulator({ state: file, topics, domains, namespaces })
+    expect(second.topic().name).toBe('stock')
+    expect(second.domain().name).toBe('tenants')
+    expect(second.namespaceTopic().id).toBe(first.namespaceTopic('stock', 'shop').id)
+  })
+
+  it('has an event subscription without a topic at the first topic of the options, as before', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const topics = [{ name: 'stock' }, { name: 'orders' }]
+    const first = await startOn(file, subscriber.url, { topics })
+    await first.idle()
+    await first.close()
+    const second = await startOn(file, subscriber.url, { topics })
+    expect(second.eventSubscriptions()).toMatchObject([{ scope: second.topic('stock').id, name: 'audit' }])
+  })
+
+  it('whose event subscription has no valid URL is refused, and nothing goes on listening', async () => {
+    const file = stateFile()
+    const first = await EventGridEmulator.start({ state: file, port: 0, httpPort: 0 })
+    const port = Number(new URL(first.endpoints.resourceManager).port)
+    await first.close()
+    const database = new DatabaseSync(file)
+    const broken = {
+      id: '/s',
+      scope: '/',
+      name: 's',
+      properties: { destination: { endpointType: 'WebHook', properties: { endpointUrl: 'nowhere' } } },
+    }
+    database.prepare("INSERT INTO kept VALUES ('event subscription', '/s', ?)").run(JSON.stringify(broken))
+    database.close()
+    await expect(EventGridEmulator.start({ state: file, port, httpPort: 0 })).rejects.toThrow()
+    const { endpoints } = await startEmulator({ port })
+    expect(endpoints.resourceManager).toContain(`:${port}`)
+  })
+
+  it('has the same certificate authority and client secret, and honours the tokens it gave', async () => {
+    const file = stateFile()
+    const first = await startEmulator({ state: file })
+    const { token } = await credentialOf(first).getToken('https://management.azure.com/.default')
+    await first.close()
+    const second = await startEmulator({ state: file })
+    expect(second.ca).toBe(first.ca)
+    expect(second.clientSecret).toBe(first.clientSecret)
+    const path = `${second.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions?api-version=2022-06-15`
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await send(second, path, { headers })).status).toBe(200)
+    second.expireTokens()
+    expect((await send(second, path, { headers })).status).toBe(401)
+  })
+
+  it('knows what was made through ARM, and forgets what was deleted there', async () => {
+    const file = stateFile()
+    const first = await startEmulator({
+      state: file,
+      clients: [{ roles: [{ role: 'Contributor' }] }],
+    })
+    const client = managementOf(first)
+    await client.topics.beginCreateOrUpdateAndWait('rg', 'returns', { location: 'westeurope' })
+    await client.topics.beginCreateOrUpdateAndWait('rg', 'refunds', { location: 'westeurope' })
+    await client.topics.beginDeleteAndWait('rg', 'refunds')
+    await first.close()
+    const second = await startEmulator({ state: file })
+    expect(
+      second
+        .topics()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(['orders', 'returns'])
+  })
+
+  it('no longer has a topic that its options named before and name no more', async () => {
+    const file = stateFile()
+    const first = await startEmulator({ state: file, topics: [{ name: 'orders' }, { name: 'stock' }] })
+    await first.close()
+    const second = await startEmulator({ state: file, topics: [{ name: 'orders' }] })
+    expect(second.topics().map(({ name }) => name)).toEqual(['orders'])
+  })
+
+  it('delivers what waited, and nothing twice that was delivered', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const first = await startOn(file, subscriber.url)
+    await first.idle()
+    await publish(first, ['done'])
+    await subscriber.received(1)
+    await first.idle()
+    subscriber.answer({ status: 503 }, { status: 503 })
+    await publish(first, ['a', 'b'])
+    await subscriber.received(3)
+    await first.idle()
+    expect(first.pending).toBe(2)
+    await first.close()
+    const clock = new ManualClock(Date.now() + 60_000)
+    const second = await startOn(file, subscriber.url, { clock })
+    await second.settled()
+    expect(deliveredIds(subscriber).slice(3).toSorted()).toEqual(['a', 'b'])
+    expect(subscriber.deliveries().at(-1)?.headers['aeg-delivery-count']).toBe('1')
+  })
+
+  it('holds nothing of an event that every event subscription has', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const first = await startOn(file, subscriber.url)
+    await first.idle()
+    await publish(first, ['a', 'b'])
+    await first.settled()
+    await first.close()
+    const database = new DatabaseSync(file)
+    const counts = database.prepare(
+      'SELECT (SELECT count(*) FROM event) AS events, (SELECT count(*) FROM waiting) AS waiting',
+    )
+    expect({ ...counts.get() }).toEqual({ events: 0, waiting: 0 })
+    database.close()
+  })
+
+  it('waits for the next try as long as it would have without the restart', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const clock = new ManualClock()
+    const first = await startOn(file, subscriber.url, { clock, random: () => 0 })
+    await first.idle()
+    subscriber.answer({ status: 500 })
+    await publish(first, ['a'])
+    await first.idle()
+    await first.close()
+    const second = await startOn(file, subscriber.url, { clock })
+    await second.idle()
+    await clock.advance(9_999)
+    expect(deliveredIds(subscriber)).toEqual(['a'])
+    await clock.advance(1)
+    expect(deliveredIds(subscriber)).toEqual(['a', 'a'])
+  })
+
+  it('dead-letters what was given up before, with the tries it had', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const clock = new ManualClock()
+    const storage = `/subscriptions/s/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/letters`
+    const deadLetterDestination = {
+      endpointType: 'StorageBlob',
+      properties: { resourceId: storage, blobContainerName: 'dead' },
+    }
+    const eventSubscriptions = [{ ...audit, properties: { deadLetterDestination } }]
+    const first = await startOn(file, subscriber.url, { clock, eventSubscriptions })
+    await first.idle()
+    subscriber.answer({ status: 400 })
+    await publish(first, ['bad'])
+    await first.idle()
+    expect(first.records.deadLetters.length).toBe(0)
+    await first.close()
+    const second = await startOn(file, subscriber.url, { clock, eventSubscriptions })
+    await clock.advance(5 * 60_000)
+    expect(second.records.deadLetters.last).toMatchObject({
+      subscriptionName: 'audit',
+      events: [
+        { id: 'bad', deadletterreason: 'UndeliverableDueToClientError', deliveryattempts: 1, lasthttpstatuscode: 400 },
+      ],
+    })
+    await second.close()
+    const third = await startOn(file, subscriber.url, { clock, eventSubscriptions })
+    await third.settled()
+    expect(third.records.deadLetters.length).toBe(0)
+  })
+
+  it('keeps an event for each subscription until that one has it', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const eventSubscriptions = [
+      { name: 'one', endpoint: `${publicUrl}/one` },
+      { name: 'two', endpoint: `${publicUrl}/two` },
+    ]
+    const first = await startOn(file, subscriber.url, { eventSubscriptions })
+    await first.idle()
+    first.failNext({ route: 'delivery', status: 503, matches: ({ url }) => url.endsWith('two') })
+    await publish(first, ['a'])
+    await first.idle()
+    await first.close()
+    const clock = new ManualClock(Date.now() + 60_000)
+    const second = await startOn(file, subscriber.url, { eventSubscriptions, clock })
+    await second.settled()
+    expect(subscriber.deliveries().map(({ url }) => url)).toEqual(['/api/events/one', '/api/events/two'])
+  })
+
+  it('drops what waited for a subscription that was deleted', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const first = await startOn(file, subscriber.url)
+    await first.idle()
+    subscriber.answer({ status: 503 })
+    await publish(first, ['a'])
+    await first.idle()
+    first.reconfigure({ topics: [{ name: 'orders' }] })
+    await first.idle()
+    await first.close()
+    const second = await startOn(file, subscriber.url, { clock: new ManualClock(Date.now() + 60_000) })
+    await second.settled()
+    expect(deliveredIds(subscriber)).toEqual(['a'])
+  })
+
+  it('does a handshake again that the end cut short', async () => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const asked = Promise.withResolvers<void>()
+    subscriber.onHandshake(() => {
+      asked.resolve()
+      return undefined
+    })
+    const first = await startOn(file, subscriber.url)
+    await asked.promise
+    await first.close()
+    subscriber.onHandshake(({ headers }) => ({
+      status: 200,
+      headers: { 'webhook-allowed-origin': String(headers['webhook-request-origin']) },
+    }))
+    const second = await startOn(file, subscriber.url)
+    await second.idle()
+    expect(second.eventSubscriptions().map(({ provisioningState }) => provisioningState)).toEqual(['Succeeded'])
+  })
+})
+
+describe('a state file', () => {
+  it('is readable by its owner only, since it holds keys', async () => {
+    const file = stateFile()
+    await startEmulator({ state: file })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it('is free again when the start fails', async () => {
+    const file = stateFile()
+    const other = await startEmulator()
+    const port = Number(new URL(other.endpoints.resourceManager).port)
+    await expect(EventGridEmulator.start({ state: file, port })).rejects.toThrow(/EADDRINUSE/)
+    await startEmulator({ state: file })
+  })
+
+  const order = { id: 'a', source: '/shop', type: 'order', specversion: '1.0', data: {} }
+  const queue = { name: 'orders', eventSubscriptions: [{ name: 'app' }] }
+
+  it.each([
+    {
+      door: 'a topic',
+      where: (emulator: EventGridEmulator) => emulator.topic().httpEndpoint,
+      key: (emulator: EventGridEmulator) => ({ 'aeg-sas-key': emulator.topic().key }),
+    },
+    {
+      door: 'a namespace topic',
+      where: ({ proxy }: EventGridEmulator) => `${proxy}/namespaces/shop/topics/orders:publish?api-version=2024-06-01`,
+      key: (emulator: EventGridEmulator) => ({ authorization: `SharedAccessKey ${emulator.namespaceTopic().key}` }),
+    },
+  ])('that takes no more events has $door refuse them with a status that makes publishers try again', async (one) => {
+    const file = stateFile()
+    const subscriber = await startSubscriber()
+    const namespaces = [{ name: 'shop', topics: [queue] }]
+    const first = await startOn(file, subscriber.url, { namespaces })
+    await first.idle()
+    await first.close()
+    const database = new DatabaseSync(file)
+    database.exec("CREATE TRIGGER full BEFORE INSERT ON event BEGIN SELECT RAISE(FAIL, 'the disk is full'); END")
+    database.close()
+    const second = await startOn(file, subscriber.url, { namespaces })
+    const headers = { 'content-type': 'application/cloudevents+json', ...one.key(second) }
+    const answer = await fetch(one.where(second), { method: 'POST', headers, body: JSON.stringify(order) })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ error: { code: 'InternalServerError' } })
+    expect(second.pending).toBe(0)
+  })
+
+  it('that a full disk keeps from growing says so, and holds what it held', async () => {
+    const file = stateFile()
+    const state = await openState(file, { maxPages: 16 })
+    const grid = await openEventGrid({ journal: state.journal })
+    grid.subscribe()
+    grid.faults.add({ route: 'delivery', status: 503, times: Number.POSITIVE_INFINITY })
+    const warned = warningThatSays(file)
+    const statuses: number[] = []
+    while (statuses.at(-1) !== 500 && statuses.length < 100) {
+      const event = { id: String(statuses.length), source: '/shop', type: 'order', specversion: '1.0' }
+      statuses.push((await publishTo(grid, [{ ...event, data: 'x'.repeat(4000) }])).status)
+    }
+    const said = `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
+    expect(await warned).toMatchObject({ name: 'EmulatorStateError', message: said })
+    expect(statuses.at(-1)).toBe(500)
+    expect(() => state.persisted.put('text', 'a', 'x'.repeat(100_000))).toThrow(new EmulatorStateError(said))
+    state.close()
+    const later = await openState(file)
+    onTestFinished(later.close)
+    const ids = [...later.journal.entries()].map(({ event }) => event.body.value.id)
+    expect(ids).toEqual(statuses.slice(0, -1).map((_, index) => String(index)))
+  })
+
+  it('that cannot be written at the start is not called damaged', async () => {
+    const file = stateFile()
+    const command = 'ulimit -f 20; exec "$0" --disable-warning=ExperimentalWarning "$@"'
+    const main = join(import.meta.dirname, '../../../../src/sidecar/cli/main.ts')
+    const ports = ['--port', '0', '--http-port', '0']
+    const emulate = spawn('sh', ['-c', command, process.execPath, main, 'emulate', ...ports, '--state', file])
+    onTestFinished(() => void emulate.kill())
+    const ended = once(emulate, 'exit')
+    const output = await emulate.stderr.setEncoding('utf8').toArray()
+    expect(output.join('')).toBe(
+      `eventgrid-binding emulate: ${file} can't be read or written: disk I/O error. Check the disk, or name another file.\n`,
+    )
+    expect((await ended)[0]).toBe(2)
+  })
+
+  /** Makes a state file, and changes it by SQL. */
+  const changed = (sql: string) => async (file: string) => {
+    await (await EventGridEmulator.start({ state: file })).close()
+    const database = new DatabaseSync(file)
+    database.exec(sql)
+    database.close()
+  }
+  /** The same by its bytes. */
+  const cut = (change: (bytes: Buffer) => Buffer) => async (file: string) => {
+    await changed('')(file)
+    writeFileSync(file, change(readFileSync(file)))
+  }
+  const song = (file: string) => {
+    const other = new DatabaseSync(file)
+    other.exec('CREATE TABLE song (title TEXT)')
+    other.close()
+  }
+
+  it.each<[name: string, says: RegExp, make: (file: string) => void | Promise<void>]>([
+    ['a text', /is not a state file of the emulator/, (file) => writeFileSync(file, 'topics: []\n')],
+    ['a database of something else', /is not a state file of the emulator/, song],
+    ['a damaged one', /is damaged/, cut((bytes) => bytes.fill(0xff, 4096))],
+    ['one that lost its end', /is damaged/, cut((bytes) => bytes.subarray(0, 5000))],
+    ['one of a later format', /written by another version/, changed('PRAGMA user_version = 99')],
+  ])('that is really %s is refused and left as it is', async (_name, says, make) => {
+    const file = stateFile()
+    await make(file)
+    const before = digest(file)
+    const refusal = await EventGridEmulator.start({ state: file }).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'EmulatorStateError', message: expect.stringMatching(says) })
+    expect(refusal).toMatchObject({ message: expect.stringContaining(file) })
+    expect(digest(file)).toBe(before)
+  })
+
+  it('may be a folder by mistake, which is said', async () => {
+    const folder = join(stateFile(), '..')
+    await expect(EventGridEmulator.start({ state: folder })).rejects.toMatchObject({ name: 'EmulatorStateError' })
+  })
+})
+
+const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')

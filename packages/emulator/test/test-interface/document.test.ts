@@ -1,0 +1,173 @@
+import { expect, it } from 'vitest'
+import { callAt, openInterface } from './open-interface.ts'
+
+/** The table of the interface: what a program may rely on. */
+const table = [
+  'GET /emulator/events',
+  'GET /emulator/dead-letters',
+  'GET /emulator/requests',
+  'POST /emulator/settle',
+  'POST /emulator/reset',
+  'POST /emulator/faults',
+  'DELETE /emulator/faults',
+  'POST /emulator/clock',
+  'POST /emulator/topics/{name}/raise',
+  'POST /emulator/roles',
+  'DELETE /emulator/roles',
+  'POST /emulator/keys/rotate',
+  'GET /emulator/environment',
+  'GET /emulator/openapi.json',
+]
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+
+it('describes each operation, and no other is served', async () => {
+  const { document, emulator } = await openInterface()
+  expect(document.openapi).toBe('3.1.0')
+  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  expect(described.toSorted()).toEqual(table.toSorted())
+  for (const path of Object.keys(document.paths)) {
+    for (const method of methods) {
+      const { status } = await fetch(new URL(path.replace('{name}', 'orders'), emulator.proxy), { method })
+      const isDescribed = described.includes(`${method} ${path}`)
+      expect([method, path, isDescribed ? status !== 405 && status !== 404 : status === 405]).toEqual([
+        method,
+        path,
+        true,
+      ])
+    }
+  }
+})
+
+it('names the methods of a path where another is used', async () => {
+  const { emulator } = await openInterface()
+  const { status, headers, body } = await callAt(emulator.proxy, 'PUT', '/emulator/faults', {})
+  expect([status, headers.get('allow'), headers.get('content-type')]).toEqual([
+    405,
+    'POST, DELETE',
+    'application/problem+json; charset=utf-8',
+  ])
+  expect(body).toEqual({
+    ...{ type: 'about:blank', title: 'Method Not Allowed', status: 405 },
+    detail: 'PUT is not allowed here: POST and DELETE are',
+  })
+})
+
+it('answers an unknown path with a problem that names the document', async () => {
+  const { emulator } = await openInterface()
+  for (const path of ['/emulator/', '/emulator/nothing', '/emulator/events/1']) {
+    const { status, body } = await callAt(emulator.proxy, 'GET', path)
+    expect([status, body.detail]).toEqual([404, expect.stringContaining('/emulator/openapi.json')])
+  }
+})
+
+it('is served over https too', async () => {
+  const { emulator, document } = await openInterface()
+  const { request } = await import('node:https')
+  const { text } = await import('node:stream/consumers')
+  const answer = await new Promise<string>((resolve, reject) => {
+    const url = new URL('/emulator/openapi.json', emulator.endpoints.resourceManager)
+    request(url, { ca: emulator.ca }, (response) => resolve(text(response)))
+      .on('error', reject)
+      .end()
+  })
+  expect(JSON.parse(answer)).toEqual(document)
+})
+
+it.each([
+  ['GET', '/emulator/events?topc=orders', 'topc', /did you mean topic/],
+  ['GET', '/emulator/events?limit=0', 'limit', />=1/],
+  ['GET', '/emulator/events?limit=5001', 'limit', /<=5000/],
+  ['GET', '/emulator/events?limit=many', 'limit', /number/],
+  ['GET', '/emulator/events?topic=', 'topic', />=1 char/],
+  ['GET', '/emulator/events?type=a&type=b', 'type', /given twice/],
+  ['GET', '/emulator/dead-letters?topic=orders', 'topic', /no parameters/],
+  ['GET', '/emulator/requests?route=delivery', 'route', /"arm"/],
+  ['POST', '/emulator/reset?resources=true', 'resources', /no parameters/],
+  ['DELETE', '/emulator/roles?client=1', 'client', /did you mean clientId/],
+])('refuses the query of %s %s', async (method, path, field, message) => {
+  const { call } = await openInterface()
+  const { status, body } = await call(method, path)
+  expect([status, body.errors]).toEqual([400, [{ field, message: expect.stringMatching(message) }]])
+})
+
+it.each([
+  ['/emulator/settle', { timout: '10s' }, 'timout', /did you mean timeout/],
+  ['/emulator/settle', { timeout: 10 }, 'timeout', /string/],
+  ['/emulator/settle', { timeout: 'soon' }, 'timeout', /duration, such as 10s/],
+  ['/emulator/reset', { resources: 'yes' }, 'resources', /boolean/],
+  ['/emulator/faults', { route: 'everything', status: 500 }, 'route', /"arm"/],
+  ['/emulator/faults', { route: 'arm', status: 99 }, 'status', />=200/],
+  ['/emulator/faults', { route: 'arm', status: 500, matches: { path: '/' } }, 'matches.path', /unknown/],
+  ['/emulator/clock', { advance: '-1h' }, 'advance', /duration/],
+  ['/emulator/roles', { scope: '/' }, 'role', /string/],
+  ['/emulator/keys/rotate', { forget: 1 }, 'forget', /boolean/],
+])('refuses the body of POST %s: %j', async (path, given, field, message) => {
+  const { call } = await openInterface()
+  const { status, body } = await call('POST', path, given)
+  expect([status, body.errors]).toEqual([400, [{ field, message: expect.stringMatching(message) }]])
+})
+
+it.each([
+  ['POST', '/emulator/settle', 400, '{', /not valid JSON/],
+  ['POST', '/emulator/settle', 400, '[]', /the body .*object/],
+  ['POST', '/emulator/settle', 400, '{"timeout":"11m"}', /10m or less/],
+  ['POST', '/emulator/faults', 400, '', /the body is missing/],
+  ['POST', '/emulator/faults', 400, '{"route":"arm"}', /has no effect at arm/],
+  ['DELETE', '/emulator/faults', 400, '{}', /takes no body/],
+  ['POST', '/emulator/clock', 409, '{"advance":"1h"}', /--manual-clock/],
+  ['POST', '/emulator/clock', 400, '{"advance":"401d"}', /400d or less/],
+  ['POST', '/emulator/roles', 400, '{"role":"EventGrid Data Sendr"}', /did you mean EventGrid Data Sender/],
+  ['POST', '/emulator/roles', 400, '{"role":"Owner","clientId":"nobody"}', /no client nobody/],
+  ['DELETE', '/emulator/roles?scope=/', 400, '', /scope needs a role/],
+  ['DELETE', '/emulator/roles?role=Ownr', 400, '', /did you mean Owner/],
+  ['GET', '/emulator/events?topic=ordrs', 404, '', /did you mean orders/],
+  ['POST', '/emulator/topics/ordrs/raise', 404, '[]', /did you mean orders/],
+  ['POST', '/emulator/topics/orders/raise', 400, '[{"id":"1"}]', /event 0: /],
+  ['POST', '/emulator/topics/orders/raise', 413, `[{"a":"${'x'.repeat(1_600_000)}"}]`, /too long/],
+  ['POST', '/emulator/settle', 413, `{"timeout":"${'1'.repeat(70_000)}s"}`, /too long/],
+])('refuses %s %s with %i and says why', async (method, path, status, text, detail) => {
+  const { call } = await openInterface()
+  const answer = await call(method, path, text === '' ? undefined : text)
+  expect([answer.status, answer.body.detail]).toEqual([status, expect.stringMatching(detail)])
+})
+
+it.each([
+  ['another host name', { host: 'eventgrid.example' }],
+  ['another origin', { origin: 'https://shop.example' }],
+  ['a fetch of another site', { 'sec-fetch-site': 'cross-site' }],
+])('refuses %s, on a path that does not exist too', async (_what, headers) => {
+  const { emulator, document } = await openInterface()
+  const { request } = await import('node:http')
+  const { text } = await import('node:stream/consumers')
+  for (const [method, path] of [
+    ['GET', '/emulator/environment'],
+    ['POST', '/emulator/reset'],
+    ['GET', '/emulator/nothing'],
+  ] as const) {
+    const answer = await new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
+      request(new URL(path, emulator.proxy), { method, headers }, async (response) => {
+        const type = response.headers['content-type'] ?? ''
+        resolve({ status: response.statusCode ?? 0, type, body: await text(response) })
+      })
+        .on('error', reject)
+        .end()
+    })
+    expect([answer.status, answer.type]).toEqual([403, 'application/problem+json; charset=utf-8'])
+    expect(JSON.parse(answer.body).detail).toContain('only programs of this machine')
+  }
+  expect(document).toBeDefined()
+})
+
+it('lets its own page ask, and records nothing of itself', async () => {
+  const { emulator, call } = await openInterface()
+  const own = await fetch(new URL('/emulator/reset', emulator.proxy), {
+    method: 'POST',
+    headers: { origin: emulator.proxy },
+  })
+  expect(own.status).toBe(204)
+  await call('GET', '/emulator/events')
+  expect(emulator.records.requests.length).toBe(0)
+})

@@ -1,0 +1,88 @@
+import { expect, it } from 'vitest'
+import { requestLines } from '../../../../src/sidecar/cli/output/record-lines.ts'
+import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { startSubscriber } from '../subscriber.ts'
+
+const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
+const provider = `${group}/providers`
+const hub = {
+  endpointType: 'EventHub',
+  properties: { resourceId: `${provider}/Microsoft.EventHub/namespaces/hubs/eventhubs/orders` },
+}
+const bus = {
+  endpointType: 'ServiceBusQueue',
+  properties: { resourceId: `${provider}/Microsoft.ServiceBus/namespaces/bus/queues/orders` },
+}
+const queue = {
+  endpointType: 'StorageQueue',
+  properties: { resourceId: `${provider}/Microsoft.Storage/storageAccounts/letters`, queueName: 'orders' },
+}
+const parcels = {
+  endpointType: 'NamespaceTopic',
+  properties: { resourceId: `${provider}/Microsoft.EventGrid/namespaces/shop/topics/parcels` },
+}
+const webhook = { endpointType: 'WebHook', properties: { endpointUrl: 'https://shop.example.com/hook' } }
+
+/** Publishes an event, and returns what terminal and page say of it. */
+async function publishTo(
+  destination: object,
+  { handshake = 200, filter = {}, namespaces = false }: { handshake?: number; filter?: object; namespaces?: boolean },
+) {
+  const subscriber = await startSubscriber()
+  subscriber.onHandshake(() => ({ status: handshake }))
+  const emulator = await startEmulator({
+    ingress: [{ from: 'https://shop.example.com/', to: subscriber.url }],
+    ...(namespaces && { namespaces: [{ name: 'shop', topics: [{ name: 'parcels' }] }] }),
+    eventSubscriptions: [
+      { name: 'audit', properties: { destination, filter, eventDeliverySchema: 'CloudEventSchemaV1_0' } },
+    ],
+  })
+  await emulator.idle()
+  const { httpEndpoint, key } = emulator.topic()
+  const body = JSON.stringify({ specversion: '1.0', id: 'a', source: '/shop', type: 'order.placed' })
+  const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
+  expect((await fetch(httpEndpoint, { method: 'POST', headers, body })).status).toBe(200)
+  await emulator.idle()
+  const record = emulator.records.requests.last
+  const lines = record ? requestLines(record, false) : []
+  const page = Object(await (await fetch(`${emulator.proxy}/page/state`)).json())
+  return { terminal: lines.map((line) => line.map(({ text }) => text).join('')), fates: page.events[0].fates }
+}
+
+it.each([
+  { what: 'an event hub', destination: hub, because: /does not deliver to destinations of the type EventHub/ },
+  {
+    what: 'a Service Bus queue',
+    destination: bus,
+    because: /does not deliver to destinations of the type ServiceBusQueue/,
+  },
+  { what: 'a storage queue without an account', destination: queue, because: /no storage account to deliver to/ },
+  { what: 'a namespace topic that is not there', destination: parcels, because: /its last change failed/ },
+  { what: 'a webhook that has not consented', destination: webhook, because: /the manual validation is missing/ },
+  {
+    what: 'a webhook that refused the handshake',
+    destination: webhook,
+    handshake: 403,
+    because: /its last change failed/,
+  },
+])('an event that $what matches and does not get says which and why', async ({ destination, handshake, because }) => {
+  const { terminal, fates } = await publishTo(destination, { ...(handshake && { handshake }) })
+  expect(terminal).toEqual([expect.stringMatching(/order\.placed a {2}audit matches, but does not get it: /)])
+  expect(terminal[0]).toMatch(because)
+  expect(fates).toMatchObject([{ name: 'audit', state: 'unserved', reason: expect.stringMatching(because) }])
+})
+
+it('an event that no filter matches is told as such, whatever the event subscription delivers to', async () => {
+  const filter = { includedEventTypes: ['order.paid'] }
+  for (const destination of [hub, webhook]) {
+    const { terminal, fates } = await publishTo(destination, { filter })
+    expect(terminal).toEqual([expect.stringMatching(/no event subscription takes it$/)])
+    expect(fates).toEqual([])
+  }
+})
+
+it('an event that a namespace topic takes is told as forwarded', async () => {
+  const { terminal, fates } = await publishTo(parcels, { namespaces: true })
+  expect(terminal).toEqual([])
+  expect(fates).toMatchObject([{ name: 'audit', state: 'forwarded' }])
+})
