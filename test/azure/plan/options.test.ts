@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
+import { tunnelLines } from '../push/listener.ts'
 import { namesOf, randomSuffix } from './names.ts'
 import { help, readOptions } from './options.ts'
-import { priceLines, prices, totalCents } from './prices.ts'
+import { priceLines, prices, pricesOf, totalCents } from './prices.ts'
 
 const env = { AZURE_SUBSCRIPTION_ID: '12345678-9abc-4def-8123-456789abcdef' }
 const group = ['--resource-group', 'shop']
@@ -76,4 +79,25 @@ it('the costs that are shown are the sum of their rows, and under a euro', () =>
   expect(prices.reduce((sum, { atMostCents }) => sum + atMostCents, 0)).toBe(totalCents)
   for (const { what } of prices) expect(priceLines().join('\n')).toContain(`${what}: `)
   expect(priceLines()[0]).toContain(`${totalCents} euro cents`)
+})
+
+describe('the page', () => {
+  const page = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+
+  it('names each option, and no other', () => {
+    const named = (text: string) => new Set(text.match(/(?<=^(?: {2}|\| `|.*`, `)--)[a-z-]+/gm))
+    const [, table = ''] = /\n## Options\n(.*?)\n## /s.exec(page) ?? []
+    const listed = [...table.matchAll(/`--([a-z-]+)/g)].map(([, name]) => name)
+    expect(new Set(listed)).toEqual(named(help))
+  })
+
+  it('has the bounds that the command shows', () => {
+    const bounds = [...page.matchAll(/\| (\d+) cents \|/g)].map(([, cents]) => Number(cents))
+    expect(bounds.toSorted()).toEqual(prices.map(({ atMostCents }) => atMostCents).toSorted())
+    expect(page).toContain(`written in ${pricesOf}`)
+  })
+
+  it('has the tunnels that the command names', () => {
+    for (const line of tunnelLines(9000).slice(1)) expect(page).toContain(line.trim())
+  })
 })

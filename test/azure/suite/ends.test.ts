@@ -8,6 +8,8 @@ import { type OpenedAzure, openAzure, run } from './open-azure.ts'
 
 const main = resolve(import.meta.dirname, '../main.ts')
 const few = ['--only', '^publish-success']
+/** No handshake and no queue is part of these runs. */
+const plain = { speed: 20, storage: false }
 
 /** The command as a process of its own. */
 const start = ({ args, env }: OpenedAzure, ...more: readonly string[]) =>
@@ -15,7 +17,7 @@ const start = ({ args, env }: OpenedAzure, ...more: readonly string[]) =>
 
 describe('a run that is killed', () => {
   it('in the middle of making leaves what the next run deletes before it begins', async () => {
-    const azure = await openAzure({ emulator: { operationDelayMs: 2_000 } })
+    const azure = await openAzure()
     const first = start(azure)
     await first.line(/^ {2}made egb-/)
     first.process.kill('SIGKILL')
@@ -44,7 +46,7 @@ describe('a run that is killed', () => {
 })
 
 it('a run that Ctrl-C ends deletes what it made, and reports what it did not ask', async () => {
-  const azure = await openAzure()
+  const azure = await openAzure(plain)
   const command = start(azure, '--only', '^(pull-wait|publish-success)')
   await command.line(/holds publish-success/)
   command.process.kill('SIGINT')
@@ -57,7 +59,7 @@ it('a run that Ctrl-C ends deletes what it made, and reports what it did not ask
 })
 
 it('a run with --keep leaves all, and the next one deletes it', async () => {
-  const azure = await openAzure()
+  const azure = await openAzure(plain)
   expect(await run(azure, ...few, '--keep')).toMatchObject({ good: true })
   expect(azure.contents().length).toBeGreaterThan(0)
   expect(await run(azure, ...few)).toMatchObject({ good: true })
@@ -66,7 +68,7 @@ it('a run with --keep leaves all, and the next one deletes it', async () => {
 
 describe('Resource Manager', () => {
   it('that refuses a topic ends the run, which says so and deletes the rest', async () => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     const matches = ({ method, url }: { method: string; url: string }) =>
       method === 'PUT' && url.includes('/topics/egb-grid')
     azure.emulator.failNext({ route: 'arm', status: 403, matches })
@@ -81,7 +83,7 @@ describe('Resource Manager', () => {
   })
 
   it('that refuses the namespace has its probes skipped by name, with the reason', async () => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     const matches = ({ method, url }: { method: string; url: string }) =>
       method === 'PUT' && url.includes('/namespaces/egb-space')
     azure.emulator.failNext({ route: 'arm', status: 409, code: 'QuotaReached', matches })
@@ -100,7 +102,7 @@ describe('Resource Manager', () => {
   })
 
   it('that answers 429 with Retry-After is asked again when that is over', async () => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     const times: number[] = []
     const matches = ({ method, url }: { method: string; url: string }) => {
       const isIt = method === 'PUT' && url.includes('/topics/egb-cloud')
@@ -116,13 +118,13 @@ describe('Resource Manager', () => {
   })
 
   it('whose operations take minutes is waited for', async () => {
-    const azure = await openAzure({ speed: 100, emulator: { operationDelayMs: 5 * 60_000 } })
+    const azure = await openAzure({ ...plain, speed: 100, emulator: { operationDelayMs: 5 * 60_000 } })
     expect(await run(azure, ...few)).toMatchObject({ good: true })
     expect(azure.contents()).toEqual([])
   })
 
   it('whose operations do not end is not waited for without end', async () => {
-    const azure = await openAzure({ speed: 500, emulator: { operationDelayMs: 30 * 60_000 } })
+    const azure = await openAzure({ ...plain, speed: 500, emulator: { operationDelayMs: 30 * 60_000 } })
     const { good, report } = await run(azure, ...few)
     expect(good).toBe(false)
     expect(report?.notMade).toMatchObject([{ why: expect.stringContaining('it ended as unended') }])
@@ -140,7 +142,7 @@ describe('before anything is made', () => {
     },
     { name: 'a pattern that fits nothing', args: ['--only', 'nothing like it'], says: /fits none of the \d+ probes/ },
   ])('it ends with 2 for $name', async ({ change = {}, args = [], says }) => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     const command = start({ ...azure, env: { ...azure.env, ...change } }, ...args)
     expect(await command.ended).toBe(2)
     expect(command.lines.join('\n')).toMatch(says)
@@ -148,19 +150,19 @@ describe('before anything is made', () => {
   })
 
   it('it ends with 2 where the provider is not registered', async () => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     azure.emulator.unregisterProvider()
     await expect(run(azure, ...few)).rejects.toThrow(/az provider register --namespace Microsoft.EventGrid/)
     expect(azure.front.calls.filter(({ method }) => method === 'PUT')).toEqual([])
   })
 
   it('it ends with 2 where the account may not make what it needs', async () => {
-    const azure = await openAzure({ emulator: { clients: [{ roles: [{ role: 'Reader' }] }] } })
+    const azure = await openAzure({ ...plain, emulator: { clients: [{ roles: [{ role: 'Reader' }] }] } })
     await expect(run(azure, ...few)).rejects.toThrow(/do not allow Microsoft.EventGrid\/topics\/write, .*Contributor/)
   })
 
   it('it asks, and makes nothing after a no; without a terminal it wants --yes', async () => {
-    const azure = await openAzure()
+    const azure = await openAzure(plain)
     const args = azure.args.filter((one) => one !== '--yes')
     const command = start({ ...azure, args }, ...few)
     expect(await command.ended).toBe(2)
@@ -172,7 +174,7 @@ describe('before anything is made', () => {
 })
 
 it('an emulator alone has no storage accounts: their probes are skipped by name, and the rest holds', async () => {
-  const azure = await openAzure()
+  const azure = await openAzure(plain)
   const { resourceManager } = azure.emulator.endpoints
   const args = [
     '--resource-group',

@@ -20,13 +20,15 @@ import { readOptions } from '../plan/options.ts'
 import { runAzure } from '../run.ts'
 import { targetOf } from '../wire/target.ts'
 import { type Front, type Lie, openFront } from './front.ts'
-import { createStorageFace } from './storage-face.ts'
+import { createStorageFace, noStorage } from './storage-face.ts'
 
 export const publicUrl = 'https://probes.example.com'
 
 export interface AzureOptions {
   /** How much faster than the machine's clock. @default 8: five minutes are 38 seconds, and the half minute of a handshake is 4 */
   readonly speed?: number
+  /** False: there are no storage accounts, and no Azurite has to start. @default true */
+  readonly storage?: boolean
   /** Changes answers of the front. */
   readonly lie?: Lie
   /** Changes what the emulator is asked for. */
@@ -58,12 +60,14 @@ export interface OpenedAzure {
 
 export async function openAzure({
   speed = 8,
+  storage: withStorage = true,
   lie,
   rename,
   wrap = {},
   emulator: more = {},
 }: AzureOptions = {}): Promise<OpenedAzure> {
-  const [blob, queue, port] = await Promise.all([startAzurite('blob'), startAzurite('queue'), freePort()])
+  const port = await freePort()
+  const [blob, queue] = withStorage ? await Promise.all([startAzurite('blob'), startAzurite('queue')]) : []
   const clock = startAcceleratedClock(speed)
   const { deadLetters = (store) => store, queues = (one) => one, push = async (one) => one } = wrap
   const emulator = await startEmulator({
@@ -71,12 +75,12 @@ export async function openAzure({
     // As Azure: an operation takes a while, and a change meanwhile is refused.
     ...{ operationDelayMs: 3_000, conflicts: true, topics: [] },
     clients: [{ roles: [{ role: 'Owner' }, { role: 'EventGrid Data Contributor' }] }],
-    deadLetterStore: deadLetters(createBlobDeadLetterStore(blob)),
-    storageQueues: queues(createStorageQueues(queue)),
+    ...(blob && { deadLetterStore: deadLetters(createBlobDeadLetterStore(blob)) }),
+    ...(queue && { storageQueues: queues(createStorageQueues(queue)) }),
     ingress: [{ from: `${publicUrl}/`, to: `http://127.0.0.1:${await push(port)}/` }],
     ...more,
   })
-  const storage = createStorageFace({ blob, queue })
+  const storage = blob && queue ? createStorageFace({ blob, queue }) : noStorage
   const front = await openFront(emulator, storage, { ...(lie && { lie }), ...(rename && { rename }) })
   const folder = temporaryFolder()
   const caFile = join(folder, 'ca.pem')

@@ -1,9 +1,9 @@
 /** Plays a recording of Azure again at an emulator, and tells where its answers differ from those on record. */
 import { z } from 'zod'
-import type { EventGridEmulator } from '../../src/index.ts'
 import { credentialOf, send } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { openWebhook } from '../../../../test/support/webhook.ts'
+import type { EventGridEmulator } from '../../src/index.ts'
 
 const texts = z.record(z.string(), z.string())
 const exchange = z.strictObject({
