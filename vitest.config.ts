@@ -9,6 +9,7 @@ const suites = {
   azure: ['test/azure/suite/**/*.test.ts'],
   commands: [
     'test/sidecar/cli/**/*.test.ts',
+    'packages/emulator/test/cli/**/*.test.ts',
     'test/lifecycle/**/*.test.ts',
     'test/sidecar/host/**/*.test.ts',
     'test/sidecar/pluggable/serve.test.ts',
