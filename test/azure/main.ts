@@ -1,6 +1,6 @@
 /** `npm run test:azure`: arguments in, exit code out. */
-import { awaitEnd, exitCodeOf } from '../../src/sidecar/cli/process/signals.ts'
-import { UsageError } from '../../src/sidecar/cli/usage-error.ts'
+import { awaitEnd, exitCodeOf } from '../../src/support/command-line/signals.ts'
+import { UsageError } from '../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
 import { printable } from '../../src/support/text/text.ts'
 import { systemClock } from '../../src/support/time/clock.ts'

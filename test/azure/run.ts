@@ -1,6 +1,6 @@
 /** One run: looks ahead, says what it makes and costs, makes it, asks the probes and the product, reports, and deletes all again. */
 import { writeFileSync } from 'node:fs'
-import { UsageError } from '../../src/sidecar/cli/usage-error.ts'
+import { UsageError } from '../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
 import { readFacts } from './facts/facts-table.ts'
 import { deleteAll } from './make/clean.ts'

@@ -1,7 +1,7 @@
 /** What is asked before anything is made: account, group, rights, providers, left-overs. */
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
 import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
-import { UsageError } from '../../../src/sidecar/cli/usage-error.ts'
+import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'
 import { type Arm, apiVersions, errorOf } from '../wire/arm.ts'
