@@ -1,6 +1,6 @@
 /** What is asked before anything is made: account, group, rights, providers, left-overs. */
+import { readWholeList } from '../../../src/provision/arm/read-list.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
-import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'
@@ -75,11 +75,12 @@ async function permissionsAt(arm: Arm, group: string) {
 
 /** The entries of all pages. Rejects where one can't be read. */
 async function pagesOf(arm: Arm, path: string, apiVersion: string): Promise<readonly unknown[]> {
-  return readPages(async (page) => {
+  const get = async (page: string) => {
     const { status, body } = await arm.send('GET', page, { apiVersion })
     if (status !== 200) throw refused(`${path} can't be read`, status, errorOf(body))
     return body
-  }, path)
+  }
+  return readWholeList(get, path, 'entries')
 }
 
 async function requireProvider(arm: Arm, subscriptionId: string, namespace: string): Promise<void> {

@@ -78,7 +78,8 @@ export function createArm(
 
   async function sendArm(method: HttpMethods, path: string, options: ArmOptions = {}): Promise<WireAnswer> {
     const { apiVersion = versionOf(path), body, impatient = false } = options
-    const url = new URL(`${target.resourceManager}${path}`)
+    // The `nextLink` of a list is a whole URL.
+    const url = new URL(path.startsWith('/') ? `${target.resourceManager}${path}` : path)
     if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
     // A path with two slashes stays as it is.
     return patient({ asked: 'arm', method, url: url.href, body: body as object | undefined }, impatient)
