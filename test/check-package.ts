@@ -3,32 +3,17 @@
  * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, how the command starts, whether all
  * that the pages tell to install goes together, and whether a TypeScript user's code compiles.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { installLines } from './support/install-lines.ts'
 import { nodeOfNpm, versions } from './support/node-of-npm.ts'
+import { check, openProject } from './support/packed-project.ts'
 
-/** Most that an installation may bring: packages, and mebibytes on the disk. The bundle, for images, weighs 6 MB. */
+/** The bundle, for images, weighs 6 MB. */
 const limits = { packages: 147, mebibytes: 114 } as const
 
-const root = resolve(import.meta.dirname, '..')
-const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-'))
-const installed = join(folder, 'node_modules/eventgrid-binding')
-const bin = join(folder, 'node_modules/.bin/eventgrid-binding')
-
-/** Runs a program in the user's project. `node`: the folder of the Node that scripts find. */
-function run(command: string, args: readonly string[], { cwd = folder, node = dirname(process.execPath) } = {}) {
-  // A registration of OpenTelemetry would ask which cloud this machine is in.
-  const quiet = { OTEL_NODE_RESOURCE_DETECTORS: 'none' }
-  const env = { ...process.env, ...quiet, PATH: `${node}${delimiter}${process.env.PATH}` }
-  return execFileSync(command, args, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-}
-
-function check(holds: boolean, complaint: string): void {
-  if (!holds) throw new Error(complaint)
-}
+const { folder, installed, bin, run, ...project } = openProject('eventgrid-binding', resolve(import.meta.dirname, '..'))
 
 const job = `
 import { Binding } from 'eventgrid-binding'
@@ -84,43 +69,6 @@ export const binding: Binding = new Binding({ onEvent })
 export const start = (): Promise<EventGridEmulator> => EventGridEmulator.start()
 export const code = (error: BindingError): string => error.code
 `
-
-function install(): void {
-  const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root })
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module", "allowScripts": { "node": true } }')
-  run('npm', ['install', '--silent', '--no-audit', `./${tarball.trim().split('\n').at(-1)}`])
-}
-
-function weigh(): void {
-  const modules = join(folder, 'node_modules')
-  const packages = run('npm', ['ls', '--all', '--parseable']).trim().split('\n').length - 1
-  // As du counts: in blocks of the file system, which is where the disk goes.
-  const sizeOf = (path: string) => (lstatSync(join(modules, path)).blocks ?? 0) * 512
-  const bytes = globSync('**', { cwd: modules }).reduce((sum, path) => sum + sizeOf(path), 0)
-  const mebibytes = bytes / 2 ** 20
-  console.log(`${packages} packages, ${mebibytes.toFixed(1)} MiB`)
-  check(packages <= limits.packages, `an installation brings over ${limits.packages} packages`)
-  check(mebibytes < limits.mebibytes, `an installation weighs ${limits.mebibytes} MiB or more`)
-}
-
-/** Pages and examples that are packed lead to nothing that only the repository has. */
-function followLinks(): void {
-  for (const page of globSync(['*.md', 'docs/*.md'], { cwd: installed })) {
-    const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
-    const broken = [...links]
-      .map(([, path = '']) => path)
-      .filter((path) => !existsSync(resolve(installed, dirname(page), path)))
-    check(broken.length === 0, `${page} links to what is not packed: ${broken.join(', ')}`)
-  }
-  for (const file of globSync('examples/**/*.{ts,mjs}', { cwd: installed })) {
-    const imports = readFileSync(join(installed, file), 'utf8').matchAll(/from '(\.[^']+)'/g)
-    const broken = [...imports]
-      .map(([, path = '']) => path)
-      .filter((path) => !existsSync(resolve(installed, dirname(file), path)))
-    check(broken.length === 0, `${file} imports what is not packed: ${broken.join(', ')}`)
-  }
-  console.log('the links and imports of the packed pages and examples lead somewhere')
-}
 
 function work(): void {
   writeFileSync(join(folder, 'job.js'), job)
@@ -183,17 +131,12 @@ function followInstallLines(): void {
   console.log('what the pages tell to install goes together, and traces')
 }
 
-function compile(): void {
-  writeFileSync(join(folder, 'typed.ts'), typed)
-  run('npm', ['install', '--silent', '--no-audit', 'typescript@7', '@types/node@22'])
-  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--types', 'node']
-  run(join(folder, 'node_modules/.bin/tsc'), [...strict, '--module', 'nodenext', '--target', 'es2023', 'typed.ts'])
-  console.log('the types compile in a strict project')
-}
-
 try {
-  for (const step of [install, weigh, followLinks, work, askForStorage, findSchemas, followInstallLines, compile])
-    step()
+  project.install()
+  project.weigh(limits)
+  project.followLinks()
+  for (const step of [work, askForStorage, findSchemas, followInstallLines]) step()
+  project.compile(typed)
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  project.remove()
 }

@@ -1,16 +1,6 @@
 /** Lists the packages that an installation of the product brings, by licence; fails on a licence that is not among the permissive ones. */
 import { readFileSync } from 'node:fs'
-
-const permissive = new Set([
-  'MIT',
-  'Apache-2.0',
-  'ISC',
-  'BSD-2-Clause',
-  'BSD-3-Clause',
-  '0BSD',
-  'BlueOak-1.0.0',
-  'Python-2.0',
-])
+import { permissive } from './support/permissive-licences.ts'
 
 const lock: unknown = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'))
 
