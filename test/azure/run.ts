@@ -141,7 +141,8 @@ async function goOn(going: Going): Promise<RunEnd> {
           world,
           async close() {
             for (const work of closing) work()
-            if (record !== undefined) {
+            // What the product asks by itself is not seen here.
+            if (record !== undefined && exchanges.length > 0) {
               const { fact, asks } = one
               const recorded = recordedExchanges(exchanges, scrubber)
               writeRecording(record, { fact, asks, seenAt: target.name, date: date.slice(0, 10), exchanges: recorded })

@@ -58,6 +58,11 @@ describe('a text', () => {
       '/devstore1/dead-letters/PROBE1/2026/1/2/3/x.json',
       '/devstore1/dead-letters/PROBE1/2026/1/2/3/x.json',
     ],
+    [
+      'the path of a resource',
+      '/x/providers/Microsoft.EventGrid/eventSubscriptions/p1n2abcD',
+      '/x/providers/Microsoft.EventGrid/eventSubscriptions/p1n2abcD',
+    ],
     ['the time of an event', '2026-01-05T14:07:09.1234567Z', '2026-01-05T14:07:09.1234567Z'],
   ])('shows %s as what it is', (_what, given, shown) => expect(scrubber.text(given)).toBe(shown))
 })

@@ -42,8 +42,9 @@ const patterns: readonly (readonly [pattern: RegExp, placeholder: string])[] = [
   ],
   [/\b(?:127\.0\.0\.1|localhost|\[::1\]):\d+\b/g, '{host}'],
   [/\b\d{1,3}(?:\.\d{1,3}){3}\b/g, '{address}'],
-  // Keys, signatures and lock tokens: long texts without a space, of letters of base64. A path begins with a slash.
-  [/(?<![\w+/=-])(?=[\w+/-]*\d)(?=[\w+/-]*[A-Z])[A-Za-z\d+_-][A-Za-z\d+/_-]{31,}={0,2}(?![\w+/=-])/g, '{key}'],
+  // Keys, signatures and lock tokens that nobody told of: long texts of letters of base64. Paths have slashes too, but no padding.
+  [/(?<![\w+/.-])[A-Za-z\d+/]{32,}={1,2}(?![\w+/=-])/g, '{key}'],
+  [/(?<![\w+/.-])(?=[\w+-]*\d)(?=[\w+-]*[A-Z])[\w+-]{32,}(?![\w+/=.-])/g, '{key}'],
 ]
 
 export function createScrubber({ subscriptionId, resourceGroup, suffix, origins }: Known): Scrubber {

@@ -97,7 +97,11 @@ async function play(emulator: EventGridEmulator, one: Exchange, state: Played) {
     one.body === undefined ? undefined : filled(typeof one.body === 'string' ? one.body : JSON.stringify(one.body))
   const sent = {
     method: one.method,
-    headers: { 'content-type': 'application/json', ...(await credentialHeaders(emulator, one)), ...one.headers },
+    headers: {
+      ...(one.asked === 'arm' && { 'content-type': 'application/json' }),
+      ...(await credentialHeaders(emulator, one)),
+      ...one.headers,
+    },
     ...(body !== undefined && { body: body.replaceAll('"{secret}"', JSON.stringify(state.lockToken ?? '{secret}')) }),
   }
   const name = filled(one.of ?? '')
@@ -127,7 +131,9 @@ function bodyDifferences(recorded: unknown, here: unknown, where: string): reado
   if (typeof recorded === 'object' && recorded !== null && typeof here === 'object' && here !== null) {
     return Object.entries(recorded).flatMap(([name, value]) => {
       const other: unknown = Reflect.get(here, name)
-      return isMoment(name, value, other) ? [] : bodyDifferences(value, other, `${where}.${name}`)
+      return isMoment(name, value, other) || isTagOfRun(name, value)
+        ? []
+        : bodyDifferences(value, other, `${where}.${name}`)
     })
   }
   const same =
@@ -138,6 +144,10 @@ function bodyDifferences(recorded: unknown, here: unknown, where: string): reado
 /** Is it a time at which something happened, in both? The time of an event, `time`, is not. */
 const isMoment = (name: string, ...values: readonly unknown[]) =>
   /(?:at|utc)$/i.test(name) && values.every((value) => typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value))
+
+/** What a run makes before its probes has its tag, and what the test declares has none. */
+const isTagOfRun = (name: string, value: unknown) =>
+  name === 'tags' && JSON.stringify(value)?.includes('"eventgrid-binding-test-azure"')
 
 /** Whether a text is one on record, in which placeholders stand for anything. */
 function fits(recorded: string, here: string): boolean {

@@ -155,7 +155,8 @@ export const publishingProbes: readonly Probe[] = [
       const url = `${cloud.endpoint}?api-version=2018-01-01&aeg-sas-key=${encodeURIComponent(cloud.key)}`
       const headers = { 'content-type': 'application/cloudevents-batch+json' }
       const body = JSON.stringify([cloudEvent('probe.publish')])
-      return (await send({ asked: 'topic', of: cloud.name, method: 'POST', url, headers, body })).status
+      return (await send({ asked: 'topic', of: cloud.name, otherCredential: true, method: 'POST', url, headers, body }))
+        .status
     },
     expected: 200,
   }),
