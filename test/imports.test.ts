@@ -64,7 +64,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
   'test-interface': [...lower, 'topics', 'page'],
-  cli: ['model', 'records', 'config', 'delivery', 'index.ts'],
+  cli: ['model', 'records', 'config', 'delivery', 'test-interface', 'index.ts'],
 }
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */

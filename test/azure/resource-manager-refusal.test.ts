@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readDenial } from '../../src/azure/missing-role.ts'
 import { type ArmFailure, readFailure } from '../../src/azure/read-failure.ts'
-import { explainFailure, type FailureContext, judgeFailure } from '../../src/azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../src/azure/resource-manager-refusal.ts'
 
 const context: FailureContext = {
   scopeId: '/subscriptions/s1/resourceGroups/rg1',
@@ -256,7 +256,7 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['passing', { status: 401, code: 'ExpiredAuthenticationToken' }],
   ['handshake', { status: 400, code: 'Url validation' }],
   ['handshake', operation('X', 'The attempt to validate the provided endpoint https://x failed.')],
-])('judges as %s: %j', (verdict, failure) => expect(judgeFailure(failed(failure))).toBe(verdict))
+])('judges as %s: %j', (verdict, failure) => expect(verdictOf(failed(failure))).toBe(verdict))
 
 it.each([
   {

@@ -5,7 +5,7 @@ import { createServer as createTcpServer, type Server } from 'node:net'
 import { createServer } from 'node:tls'
 import { BasicConstraintsExtension, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { expect, it } from 'vitest'
-import { judgeCertificate } from '../../../../src/sidecar/check/checks/check-certificate.ts'
+import { checkCertificate } from '../../../../src/sidecar/check/checks/check-certificate.ts'
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
@@ -70,7 +70,7 @@ const publicRoots = [root.pem]
 
 it('takes a certificate of a public authority with its whole chain', async () => {
   const target = await serve([await issue({ name: 'leaf', issuer: intermediate, host: hostname }), intermediate])
-  expect(await judgeCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
+  expect(await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
     status: 'ok',
     detail: expect.stringMatching(/^TLSv1\.3, valid until \d{4}-/),
   })
@@ -98,7 +98,7 @@ it.each<[name: string, leaf: Wanted, chain: readonly Issued[], status: string, s
   ['a self-signed one', { name: 'own', host: hostname }, [], 'failed', /self-signed/],
 ])('judges %s', async (_name, leaf, chain, status, says) => {
   const target = await serve([await issue(leaf), ...chain])
-  const finding = await judgeCertificate({ hostname, target, ca: undefined, signal, publicRoots })
+  const finding = await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })
   expect(finding?.status).toBe(status)
   expect(`${finding?.detail}\n${finding?.remedy}`).toMatch(says)
 })
@@ -107,26 +107,26 @@ it('warns of an authority that this machine alone knows, and still sees what els
   const own = await issue({ name: 'Own root' })
   const good = await serve([await issue({ name: 'leaf', issuer: own, host: hostname })])
   const options = { hostname, ca: own.pem, signal, publicRoots }
-  expect(await judgeCertificate({ ...options, target: good })).toMatchObject({
+  expect(await checkCertificate({ ...options, target: good })).toMatchObject({
     status: 'warning',
     detail: expect.stringContaining('"Own root"'),
   })
   const odd = await serve([await issue({ name: 'leaf', issuer: own, host: 'shop.example.com', days: 5.5 })])
-  const all = await judgeCertificate({ ...options, target: odd })
+  const all = await checkCertificate({ ...options, target: odd })
   expect(all).toMatchObject({ status: 'failed' })
   expect(all?.detail).toMatch(
     /is for DNS:shop\.example\.com[\s\S]*"Own root", is known on this machine[\s\S]*expires in 5 days/,
   )
   const soon = await serve([await issue({ name: 'leaf', issuer: own, host: hostname, days: 5.5 })])
   // Known to nobody here.
-  const unknown = await judgeCertificate({ ...options, ca: root.pem, target: soon })
+  const unknown = await checkCertificate({ ...options, ca: root.pem, target: soon })
   expect(unknown).toMatchObject({ status: 'failed' })
   expect(unknown?.detail).toMatch(/no certificate of "Own root"[\s\S]*expires in 5 days/)
 })
 
 it('takes no TLS before 1.2', async () => {
   const target = await serve([await issue({ name: 'leaf', issuer: root, host: hostname })], { maxVersion: 'TLSv1.1' })
-  expect(await judgeCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
+  expect(await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
     status: 'failed',
     detail: expect.stringContaining('speaks no TLS 1.2'),
   })
@@ -134,12 +134,12 @@ it('takes no TLS before 1.2', async () => {
 
 it('tells a server that does not speak TLS, and one that is not there', async () => {
   const target = await open(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
-  expect(await judgeCertificate({ hostname, target, ca: undefined, signal })).toMatchObject({
+  expect(await checkCertificate({ hostname, target, ca: undefined, signal })).toMatchObject({
     status: 'failed',
     detail: expect.stringContaining('does not speak TLS'),
   })
   expect(
-    await judgeCertificate({ hostname, target: { address: '127.0.0.1', port: 1 }, ca: undefined, signal }),
+    await checkCertificate({ hostname, target: { address: '127.0.0.1', port: 1 }, ca: undefined, signal }),
   ).toBeUndefined()
 })
 
@@ -147,6 +147,6 @@ it('shows the names in a certificate without what could move a cursor', async ()
   const target = await serve([
     await issue({ name: 'leaf', issuer: await issue({ name: 'evil\u001b[2J' }), host: hostname }),
   ])
-  const finding = await judgeCertificate({ hostname, target, ca: undefined, signal, publicRoots })
+  const finding = await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })
   expect(finding?.detail).not.toContain('\u001b')
 })

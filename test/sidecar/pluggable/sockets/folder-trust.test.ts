@@ -2,7 +2,7 @@ import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync } from 'node:f
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { createPluggable } from '../../../../src/sidecar/pluggable/server.ts'
-import { judgeFolder, type PathStep } from '../../../../src/sidecar/pluggable/sockets/folder-trust.ts'
+import { decideTrust, type PathStep } from '../../../../src/sidecar/pluggable/sockets/folder-trust.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { makeSocketFolder } from '../../../support/socket-folder.ts'
 
@@ -24,7 +24,7 @@ it.each([
   { what: 'a folder below that of a user whom a user namespace hides', steps: [folder(), parent({ uid: 65_534 })] },
   { what: 'a link of our own', steps: [folder(), parent(), folder({ path: '/l', mode: 0o120777, link: true })] },
 ])('takes $what without a warning', ({ steps }) => {
-  expect(judgeFolder(steps, me)).toEqual({ refusal: undefined, warnings: [] })
+  expect(decideTrust(steps, me)).toEqual({ refusal: undefined, warnings: [] })
 })
 
 it.each([
@@ -37,7 +37,7 @@ it.each([
     owns: 'user 7 owns /l',
   },
 ])('refuses $what that another user owns, and says how to choose one', ({ steps, owns }) => {
-  const { refusal } = judgeFolder(steps, me)
+  const { refusal } = decideTrust(steps, me)
   expect(refusal).toContain(owns)
   expect(refusal).toContain('choose a folder that root or user 1000 owns, with mode 0755 or 0700, by --sockets-folder')
 })
@@ -50,7 +50,7 @@ it.each([
   },
   { what: 'a folder above it', steps: [folder(), parent({ mode: 0o40777 })], path: '/' },
 ])('warns of $what that every user may write to without the sticky bit', ({ steps, path }) => {
-  expect(judgeFolder(steps, me)).toEqual({
+  expect(decideTrust(steps, me)).toEqual({
     refusal: undefined,
     warnings: [expect.stringContaining(`every user may replace files in ${path} (mode 777, no sticky bit)`)],
   })

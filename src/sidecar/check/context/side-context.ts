@@ -1,4 +1,4 @@
-// Shared by push and output checks: name look-up, credential, existing subscription, RBAC actions needed.
+/** What the checks of push delivery share, and those of an output, each part made at its first use. */
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
@@ -10,7 +10,7 @@ import { isLoopback } from '../../../support/net/loopback.ts'
 import { type Target, targetsOf } from '../../../support/net/probe.ts'
 import { isForbidden } from '../report/arm-finding.ts'
 import type { CheckId } from '../report/check-ids.ts'
-import { actionsOn, reachArm, readLimitMs } from './azure-place.ts'
+import { actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
 import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
@@ -33,12 +33,12 @@ export interface Route {
 }
 
 /** What the checks of an input side share. */
-export type InputWorld = ReturnType<typeof createInputWorld>
+export type InputContext = ReturnType<typeof createInputContext>
 
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 /** Each part is made once, at its first use. */
-export function createInputWorld(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+export function createInputContext(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { subscriptionId, scope, provisioning } = input
   const place = placeAt(scope, input.eventSubscriptionName)
@@ -51,7 +51,11 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
-    ...{ input, surroundings, scope, writes, wanted },
+    input,
+    surroundings,
+    scope,
+    writes,
+    wanted,
     clockSource: asksArm ? clockSource : undefined,
     /** Whether a check runs that asks for this as well. */
     mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
@@ -87,9 +91,9 @@ export function createInputWorld(input: InputMetadata, surroundings: Surrounding
 }
 
 /** What the checks of an output side share. */
-export type OutputWorld = ReturnType<typeof createOutputWorld>
+export type OutputContext = ReturnType<typeof createOutputContext>
 
-export function createOutputWorld(metadata: OutputMetadata, surroundings: Surroundings) {
+export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings) {
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
@@ -101,7 +105,10 @@ export function createOutputWorld(metadata: OutputMetadata, surroundings: Surrou
   )
   const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
   return {
-    ...{ output, surroundings, credential, clockSource },
+    output,
+    surroundings,
+    credential,
+    clockSource,
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */

@@ -1,4 +1,4 @@
-// Value computed at first use only, shared by several checks.
+/** A value that several checks share, made at its first use. */
 
 /** Calls a function at its first use only. Several checks share the result. */
 export function once<T>(make: () => T): () => T {

@@ -1,4 +1,4 @@
-// First decision on a request by method and headers: answer or read body; what a request keeps until its body is read.
+/** The first decision on a request, by its method and headers: it is answered, or its body is read. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Answer, problemAnswer } from '../http/answer.ts'
 import { declaredLength, refuseRepresentation } from '../http/representation.ts'
@@ -26,31 +26,9 @@ export type GateDecision =
   | ({ readonly kind: 'answer' } & GateRefusal)
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
-/** What is known of a request whose body is read. */
-export interface Admitted {
-  readonly as: 'validation' | 'delivery'
-  /** Milliseconds of a monotonic clock, when the head was there. */
-  readonly arrivedAt: number
-}
-
-const key: unique symbol = Symbol('admitted')
-
-type NodeRequest = IncomingMessage & { [key]?: Admitted }
-
-/**
- * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
- * each of them has its own class of requests.
- */
-export function admit(request: NodeRequest, admitted: Admitted): void {
-  request[key] = admitted
-}
-
-export function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
-  if (!admitted) throw new Error('a request did not pass the gate')
-  return admitted
-}
-
-export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'isReady' | 'health'> {
+/** What requests are decided by, before their bodies are read. */
+export interface Gate extends OptionsContext {
+  /** In lower case. */
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential
@@ -61,18 +39,8 @@ export interface GateOptions extends Pick<OptionsContext, 'allowedOrigin' | 'isR
   readonly now: () => number
 }
 
-/** Judges requests by their head, before the body is read. */
-export interface Gate extends GateOptions {
-  /** New deliveries are answered 503. */
-  draining: boolean
-}
-
-export function createGate(options: GateOptions): Gate {
-  return { ...options, eventSubscriptionName: options.eventSubscriptionName.toLowerCase(), draining: false }
-}
-
 /** Returns a promise only for an Entra token that was not seen before. */
-export function judgeHead(
+export function decideByHead(
   gate: Gate,
   method: string,
   headers: IncomingHttpHeaders,
@@ -83,19 +51,19 @@ export function judgeHead(
   }
   if (method !== 'POST')
     return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
-  if (isValidation(headers)) return judgeValidation(gate, headers)
+  if (isValidation(headers)) return decideValidation(gate, headers)
   // The connection is closed too, so that the next try may reach another replica.
-  if (gate.draining) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
+  if (gate.isDraining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
   const evidence = gate.checkCredential(headers)
   return evidence instanceof Promise
-    ? evidence.then((settled) => judgeDelivery(gate, headers, settled))
-    : judgeDelivery(gate, headers, evidence)
+    ? evidence.then((settled) => decideDelivery(gate, headers, settled))
+    : decideDelivery(gate, headers, evidence)
 }
 
 const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
 const readValidation: GateDecision = { kind: 'read', as: 'validation' }
 
-function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
+function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
   if (evidence.kind !== 'proven') {
     const namesUs = namesOurs(gate, headers)
     const writtenAt = gate.subscriptionWrittenAt()
@@ -120,7 +88,7 @@ function judgeDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evide
   return readDelivery
 }
 
-function judgeValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
+function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
   if (!namesOurs(gate, headers))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)

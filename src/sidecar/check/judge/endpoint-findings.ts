@@ -1,22 +1,21 @@
-// Verdict on handshake answers for `check`: who answers, and a path rewritten by an ingress.
-
+/** What the answers of the public endpoint say: who answers, and whether an ingress rewrites the path. */
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake/judge-handshake.ts'
+import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake/handshake-refusal.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { shellWord } from '../../../support/text/text.ts'
+import { healthOf, type PortHolder } from '../context/own-listener.ts'
+import type { EndpointAnswers } from '../context/probe-endpoint.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
-import { healthOf, type PortHolder } from '../world/own-listener.ts'
-import type { EndpointAnswers } from '../world/probe-endpoint.ts'
 
-export interface JudgeEndpointOptions {
+export interface EndpointFacts {
   readonly input: InputMetadata
   readonly answers: EndpointAnswers
   readonly holder: PortHolder
 }
 
-/** Judges the handshake: consent to OPTIONS, and an answer to the validation event. */
-export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions): Finding {
+/** About the handshake: consent to OPTIONS, and an answer to the validation event. */
+export function handshakeFinding({ input, answers, holder }: EndpointFacts): Finding {
   const { options, validation, code } = answers
   const cite = citer(input)
   const arrived = strayPath(answers)
@@ -34,7 +33,7 @@ export function judgeHandshake({ input, answers, holder }: JudgeEndpointOptions)
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
-export function judgePath({ input, answers, holder }: JudgeEndpointOptions): Finding {
+export function pathFinding({ input, answers, holder }: EndpointFacts): Finding {
   const cite = citer(input)
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname

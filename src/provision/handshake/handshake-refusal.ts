@@ -1,4 +1,4 @@
-// Does an answer to the handshake consent, as Event Grid reads it? If not: what was answered, by whom, and what to do.
+/** Does an answer to the handshake consent, as Event Grid reads it? If not: what was answered, by whom, and what to do. */
 import { explainHandshakeAnswer } from '../../azure/resource-manager-refusal.ts'
 import { querySecrets, scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/redact.ts'
@@ -18,7 +18,7 @@ export interface HandshakeRefusal {
   readonly fix: string
 }
 
-/** Judges the answer to OPTIONS: headers give the consent, the status alone does not. `undefined`: it consents. */
+/** Of the answer to OPTIONS: headers give the consent, the status alone does not. `undefined`: it consents. */
 export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): HandshakeRefusal | undefined {
   const origin = input.environment.eventGridOrigin
   if (answer.status < 200 || answer.status > 299) return refused('OPTIONS', answer, input)
@@ -34,7 +34,7 @@ export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): Handshak
   return { ...explained('OPTIONS', answer, input), what }
 }
 
-/** Judges the answer to the validation event: 200 with its code, and nothing else. `undefined`: it consents. */
+/** Of the answer to the validation event: 200 with its code, and nothing else. `undefined`: it consents. */
 export function refusalOfValidation(answer: ProbeAnswer, code: string, input: Endpoint): HandshakeRefusal | undefined {
   if (answer.status !== 200) return refused('POST', answer, input)
   const said = readJson(answer.body)

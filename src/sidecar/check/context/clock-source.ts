@@ -1,4 +1,4 @@
-// Whom the check of this machine's clock asks for the time.
+/** Whom the check of this machine's clock asks for the time. */
 import type { CheckId } from '../report/check-ids.ts'
 
 export interface ClockSource {

@@ -1,5 +1,4 @@
-// Shared by the pull checks: credential, namespace client; namespace topic and forwarding scope, with the actions each
-// needs.
+/** What the checks of pull delivery share, each part made at its first use. */
 import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
@@ -9,10 +8,10 @@ import type { WantedSubscription } from '../../../provision/decide/wanted-subscr
 import { pullFailureContext } from '../../../provision/upsert/failure-context.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import { type AzurePlace, actionsOn, reachArm, readLimitMs } from './azure-place.ts'
+import { type AzureResource, actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
 import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
-import type { Surroundings } from './world.ts'
+import type { Surroundings } from './side-context.ts'
 
 /** The data plane of a namespace. */
 export interface ReachedNamespace {
@@ -21,16 +20,16 @@ export interface ReachedNamespace {
 }
 
 /** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
-export interface PullPlace extends AzurePlace {
+export interface PullResource extends AzureResource {
   readonly eventSubscriptionName: string
   existing(): Promise<SubscriptionProperties | undefined>
   readonly wanted: WantedSubscription
 }
 
 /** What the checks of pull delivery share. */
-export type PullWorld = ReturnType<typeof createPullWorld>
+export type PullContext = ReturnType<typeof createPullContext>
 
-export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
+export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const { subscriptionId } = namespaceTopic
   const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
@@ -45,7 +44,10 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
         ? `https://${await api().readHostname(namespaceTopic.namespaceId, limits())}`
         : namespaceUrl(given, endpoints)
     const client = createNamespaceClient({
-      ...{ namespaceEndpoint: endpoint, topicName: namespaceTopic.topic, eventSubscriptionName, endpoints },
+      namespaceEndpoint: endpoint,
+      topicName: namespaceTopic.topic,
+      eventSubscriptionName,
+      endpoints,
       authentication: key
         ? { kind: 'key', key }
         : { kind: 'entra', credential: credential(), scope: environment.topicScope },
@@ -54,9 +56,11 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
   }
 
   /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
-  const places = (): readonly PullPlace[] =>
+  const resources = (): readonly PullResource[] =>
     wantedForPull(pull).map((wanted) => ({
-      ...{ eventSubscriptionName, readArm, wanted },
+      eventSubscriptionName,
+      readArm,
+      wanted,
       scope: parseScope(wanted.place.sourceId),
       actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
       writes,
@@ -72,7 +76,8 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
     reachedBy: 'pull/receive',
   }
   return {
-    ...{ pull, clockSource },
+    pull,
+    clockSource,
     wantedTokens: pull.credential ? [...(asksArm ? [wantedToken] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
@@ -80,7 +85,7 @@ export function createPullWorld(pull: PullMetadata, { endpoints }: Surroundings,
       return reached
     },
     /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-    places: asksArm ? places() : [],
+    resources: asksArm ? resources() : [],
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

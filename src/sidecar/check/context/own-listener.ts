@@ -1,4 +1,4 @@
-// `check` listens on `handshakePort` itself, or finds out who holds the port.
+/** `check` listens on `handshakePort` itself, or finds out who holds the port. */
 import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError } from '../../../core/errors.ts'

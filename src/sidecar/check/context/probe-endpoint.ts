@@ -1,4 +1,4 @@
-// Event Grid's handshake as `check` tries it: both requests at once, and the health of whoever answers.
+/** Event Grid's handshake as `check` tries it: both requests at once, and the health of whoever answers. */
 import { randomUUID } from 'node:crypto'
 import { secureContextOf } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'

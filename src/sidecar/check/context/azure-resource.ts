@@ -1,18 +1,15 @@
-// An Azure resource under check, and the client that asks for it: RBAC action names, 9 s read limit, lists page by page.
-
+/** An Azure resource under check, and the client that asks for it, within 9 s for each read. */
 import { createCredential } from '../../../azure/credential.ts'
 import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
-import { checked } from '../../../metadata/fields/checked.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'
 import { connectArm, getFromArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
 import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
 import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
-export interface AzurePlace {
+export interface AzureResource {
   readonly scope: Scope
   /** The actions that the client needs there (Azure RBAC). */
   readonly actions: readonly string[]
@@ -20,27 +17,12 @@ export interface AzurePlace {
   readonly writes: boolean
   /** True: the binding receives without these actions too. */
   readonly worksWithout: boolean
-  /** The JSON of a resource. Rejects as the SDK's own calls do. */
+  /** The JSON of a resource; `path` may be the `nextLink` of a list. Rejects as the SDK's own calls do. */
   readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
   /** The names for explanations of ARM failures. */
   explainedBy(): FailureContext
   /** The existing event subscription; `undefined` if it does not exist. Rejects as the SDK does. */
   existing(): Promise<object | undefined>
-}
-
-const maxPages = 20
-
-/** The entries of all pages of ARM's list. `get` asks for a path; pages of another host are not asked for. */
-export async function readPages(get: (path: string) => Promise<unknown>, path: string): Promise<readonly unknown[]> {
-  const all: unknown[] = []
-  let next: string | undefined = path
-  for (let page = 0; next !== undefined && page < maxPages; page++) {
-    const answer: unknown = await get(next)
-    if (isRecord(answer) && Array.isArray(answer.value)) all.push(...answer.value)
-    const link = isRecord(answer) && typeof answer.nextLink === 'string' ? URL.parse(answer.nextLink) : null
-    next = link === null ? undefined : `${link.pathname}${link.search}`
-  }
-  return all
 }
 
 /** How long one read of Azure may take, in ms: less than a check may take. */
@@ -57,14 +39,12 @@ interface ArmOptions {
  */
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
   const { subscriptionId, endpoints } = options
-  const credential = once(() =>
-    createCredential(checked('credential', metadata), { environment, endpoints, tokenTimeoutMs: readLimitMs }),
-  )
+  const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
   const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
   // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
   const client = once(() => connectArm(connection()))
-  const readArm: AzurePlace['readArm'] = async (path, apiVersion, signal) =>
-    getFromArm(client(), { path, apiVersion, signal })
+  const readArm: AzureResource['readArm'] = async (path, apiVersion, signal) =>
+    getFromArm(client(), { path, apiVersion, abortSignal: signal })
   return {
     credential,
     readArm,
