@@ -6,6 +6,7 @@ const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
 const suites = {
+  azure: ['test/azure/suite/**/*.test.ts'],
   commands: [
     'test/sidecar/cli/**/*.test.ts',
     'packages/emulator/test/cli/**/*.test.ts',
@@ -84,6 +85,7 @@ export default defineConfig({
       // The same on another Node (test/nodes.ts).
       { extends: true, test: { ...quick, name: 'nodes', include: tests, exclude: [...notTests, ...ofOneNode] } },
       { extends: true, test: { ...quick, name: 'commands', include: suites.commands, exclude: ofPosix } },
+      { extends: true, test: { ...patient, name: 'azure', include: suites.azure, testTimeout: 600_000 } },
       { extends: true, test: { ...patient, name: 'bundle', include: suites.bundle } },
       { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
       { extends: true, test: { ...patient, name: 'faults', include: suites.faults } },

@@ -40,7 +40,7 @@ describe(`with NODE_OPTIONS=${option}`, () => {
     expect(check.lines.join('\n')).toMatch(/✓ azure\/scope/)
   })
 
-  const source = (file: string) => JSON.stringify(resolve(import.meta.dirname, '../../../src', file))
+  const source = (file: string) => JSON.stringify(resolve(import.meta.dirname, '../../..', file))
   const program = `
     const { Binding } = await import(${source('src/index.ts')})
     const { EventGridEmulator } = await import(${source('packages/emulator/src/index.ts')})
