@@ -12,28 +12,16 @@ export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'delivery', 'o
  */
 export type FaultRoute = (typeof faultRoutes)[number]
 
-/** A call that may meet a fault. */
-interface FaultedCall {
-  readonly method: string
-  readonly url: string
-}
-
-/** The calls that a fault is for, where it is no function. */
-export interface CallPattern {
-  /** In any letter case. @default every method */
-  readonly method?: string
-  /** A part of the URL, in any letter case. @default every URL */
-  readonly url?: string
-}
-
 /** A failure to inject. */
 export interface Fault {
   readonly route: FaultRoute
   /**
-   * Only calls that this says yes to, or that have this method and this part in their URL; `url` is path and query (for `delivery` the
+   * Only calls that this says yes to, or that have this method and this part in their URL, in any letter case; `url` is path and query (for `delivery` the
    * whole URL, for `operation` the event subscription's resource id). @default every call
    */
-  readonly matches?: ((call: FaultedCall) => boolean) | CallPattern
+  readonly matches?:
+    | ((call: { readonly method: string; readonly url: string }) => boolean)
+    | { readonly method?: string; readonly url?: string }
   /** How many calls. @default 1 */
   readonly times?: number
   /**
@@ -99,7 +87,7 @@ export function checkFault(fault: Fault): void {
   }
 }
 
-function isMeant({ matches = {} }: Fault, call: FaultedCall): boolean {
+function isMeant({ matches = {} }: Fault, call: { readonly method: string; readonly url: string }): boolean {
   if (typeof matches === 'function') return matches(call)
   const { method = call.method, url = '' } = matches
   return method.toUpperCase() === call.method.toUpperCase() && call.url.toLowerCase().includes(url.toLowerCase())
@@ -114,7 +102,7 @@ export function createFaults() {
   return {
     add: (fault: Fault) => void waiting.push({ fault, left: fault.times ?? 1 }),
     /** The first fault that matches this call, if any; counts it as used. */
-    take(route: FaultRoute, call: FaultedCall): Fault | undefined {
+    take(route: FaultRoute, call: { readonly method: string; readonly url: string }): Fault | undefined {
       const hit = waiting.find(({ fault }) => fault.route === route && isMeant(fault, call))
       if (!hit) return undefined
       hit.left--
