@@ -8,6 +8,7 @@ const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const suites = {
   commands: [
     'test/sidecar/cli/**/*.test.ts',
+    'packages/emulator/test/cli/**/*.test.ts',
     'test/lifecycle/**/*.test.ts',
     'test/sidecar/host/**/*.test.ts',
     'test/sidecar/pluggable/serve.test.ts',

@@ -16,8 +16,16 @@ const packages = [
     folder: root,
     doors: ['src/index.d.ts', `${emulator}/src/index.d.ts`],
     assets: [`${emulator}/src/page/assets`, 'src/sidecar/pluggable/grpc/proto', 'src/sidecar/host/api/proto'],
+    command: 'src/sidecar/cli/main.js',
+    schemas: { component: ['schema', 'component'], emulator: ['schema', 'emulator'], check: ['schema', 'check'] },
   },
-  { folder: join(root, emulator), doors: [`${emulator}/src/index.d.ts`], assets: [`${emulator}/src/page/assets`] },
+  {
+    folder: join(root, emulator),
+    doors: [`${emulator}/src/index.d.ts`],
+    assets: [`${emulator}/src/page/assets`],
+    command: `${emulator}/src/cli/main.js`,
+    schemas: { emulator: ['schema'] },
+  },
 ]
 
 function compile(folder: string, ...options: readonly string[]): void {
@@ -26,7 +34,7 @@ function compile(folder: string, ...options: readonly string[]): void {
 }
 
 function build(): void {
-  for (const { folder, doors, assets } of packages) {
+  for (const { folder, doors, assets, command, schemas } of packages) {
     const dist = join(folder, 'dist')
     rmSync(dist, { recursive: true, force: true })
     compile(folder)
@@ -34,14 +42,12 @@ function build(): void {
     compile(folder, '--declaration', 'false', '--removeComments')
     pruneDeclarations(dist, doors)
     for (const asset of assets) cpSync(join(root, asset), join(dist, asset), { recursive: true })
+    const program = join(dist, command)
+    chmodSync(program, 0o755)
+    for (const [name, args] of Object.entries(schemas)) {
+      writeFileSync(join(dist, `${name}.schema.json`), execFileSync(process.execPath, [program, ...args]))
+    }
   }
-  const command = join(root, 'dist/src/sidecar/cli/main.js')
-  chmodSync(command, 0o755)
-  const schemaOf = (name: string) => execFileSync(process.execPath, [command, 'schema', name])
-  for (const name of ['component', 'emulator', 'check']) {
-    writeFileSync(join(root, 'dist', `${name}.schema.json`), schemaOf(name))
-  }
-  writeFileSync(join(root, emulator, 'dist/emulator.schema.json'), schemaOf('emulator'))
 }
 
 if (!process.env.EVENTGRID_BINDING_BUILT) build()

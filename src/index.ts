@@ -1,4 +1,4 @@
-import './support/process/require-node.ts'
+import './core/require-node.ts'
 
 export { Binding, type BindingOptions, type GivenOperation } from './binding/binding.ts'
 export type {

@@ -1,4 +1,4 @@
-import type { Command } from '../../src/sidecar/cli/program.ts'
+import type { Command } from '../../src/support/command-line/run-command.ts'
 
 /** The commands of `eventgrid-binding`. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {

@@ -24,15 +24,18 @@ export interface Command {
 const root = resolve(import.meta.dirname, '../..')
 /** The program under test: the source, or with EVENTGRID_BINDING_PROGRAM=bundle a copy of the bundle, far from any `node_modules`. */
 const main =
-  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle' ? copyOfBundle() : resolve(root, 'src/sidecar/cli/main.ts')
+  process.env.EVENTGRID_BINDING_PROGRAM === 'bundle'
+    ? copyOfBundle(resolve(root, 'bundle'), 'eventgrid-binding.js')
+    : resolve(root, 'src/sidecar/cli/main.ts')
 /** Halves the time that a start takes. */
-const compileCache = resolve(root, '.cache/compile')
+export const compileCache = resolve(root, '.cache/compile')
 
-function copyOfBundle(): string {
+/** Copies a bundle far from any `node_modules`, and names its program there. */
+export function copyOfBundle(bundle: string, program: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-bundle-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  cpSync(resolve(root, 'bundle'), folder, { recursive: true })
-  return join(folder, 'eventgrid-binding.js')
+  cpSync(bundle, folder, { recursive: true })
+  return join(folder, program)
 }
 
 /** What Node is given to run the command. */

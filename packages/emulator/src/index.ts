@@ -1,5 +1,5 @@
 // What the package exports for the emulator: public names and types.
-import '../../../src/support/process/require-node.ts'
+import './require-node.ts'
 
 export type {
   AzureSubscriptionOptions,
@@ -8,6 +8,7 @@ export type {
   NamespaceOptions,
   NamespaceTopicOptions,
   QueueSubscriptionOptions,
+  StorageOptions,
   SystemTopicOptions,
   TopicOptions,
 } from './config/config-schema.ts'
@@ -53,4 +54,4 @@ export type {
 } from './test-interface/published-events.ts'
 export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
 export type { ResetOptions } from './test-interface/tested-emulator.ts'
-export type { NamespaceTopicView, SystemTopicView, TopicView } from './topic-view.ts'
+export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './topic-view.ts'

@@ -1,20 +1,11 @@
 // List of commands and what their files export, top help text, the version, exit codes 0, 1 and 2.
 import { packageVersion } from '../../core/package-version.ts'
-import { complaintAboutCodeGeneration } from '../../support/process/code-generation.ts'
-import { messageOf } from '../../support/process/error-code.ts'
+import { helpEntry } from '../../support/command-line/help-text.ts'
+import { type Command, endWithReader, print, runCommand, say } from '../../support/command-line/run-command.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
-import { helpEntry } from './output/help-text.ts'
-import { createTerminal, type Terminal } from './output/terminal.ts'
-import { UsageError } from './usage-error.ts'
 
-/** What a file in `commands/` exports. It is loaded only when its command is used. */
-export interface Command {
-  readonly help: string
-  /** Runs it; resolves with the exit code. A UsageError makes that 2, any other error 1. */
-  run(args: readonly string[], terminal: Terminal): Promise<number>
-}
-
+/** One of the files in `commands/`. It is loaded only when its command is used. */
 interface Entry {
   readonly about: string
   /** Whether it always opens an HTTP or gRPC server. */
@@ -87,33 +78,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const hint = didYouMean(name, [...Object.keys(commands), 'help'])
     return complain(`there is no command ${JSON.stringify(name)}${hint === undefined ? '' : `; ${hint}`}`)
   }
-  // Before it is loaded: `serve` makes functions out of text as it loads.
-  const complaint = entry.serves ? complaintAboutCodeGeneration() : undefined
-  if (complaint) {
-    say(`eventgrid-binding ${name}: ${complaint.what}; ${complaint.fix}`)
-    return 2
-  }
-  const command = await entry.load()
-  if (rest.includes('--help') || rest.includes('-h')) return print(command.help)
-  try {
-    return await command.run(rest, createTerminal(process.stdout))
-  } catch (error) {
-    const isWrongUse = error instanceof UsageError
-    const more = isWrongUse && error.showHelp ? `\nsee: eventgrid-binding ${name} --help` : ''
-    say(`eventgrid-binding ${name}: ${messageOf(error)}${more}`)
-    return isWrongUse ? 2 : 1
-  }
-}
-
-/** Ends a command as SIGTERM does when the reader of its output has gone, as behind `| head`. */
-function endWithReader(): void {
-  let isGone = false
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', () => {
-      if (!isGone) process.emit('SIGTERM', 'SIGTERM')
-      isGone = true
-    })
-  }
+  return runCommand({ words: `eventgrid-binding ${name}`, ...entry }, rest)
 }
 
 const isHelp = (word: string | undefined) => word === 'help' || word === '--help' || word === '-h'
@@ -127,15 +92,4 @@ function complain(complaint: string, { before = '' } = {}): number {
   process.stderr.write(before)
   say(`eventgrid-binding: ${printable(complaint)}${before === '' ? '\nsee: eventgrid-binding --help' : ''}`)
   return 2
-}
-
-/** Writes lines of prose to stderr. */
-function say(lines: string): void {
-  const terminal = createTerminal(process.stderr)
-  for (const line of lines.split('\n')) terminal.line(line)
-}
-
-function print(text: string): number {
-  process.stdout.write(text)
-  return 0
 }

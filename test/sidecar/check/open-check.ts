@@ -4,7 +4,7 @@ import { Binding } from '../../../src/index.ts'
 import { type CheckId, checkIds } from '../../../src/sidecar/check/report/check-ids.ts'
 import { reportSchema } from '../../../src/sidecar/check/report/report.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
-import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import {
   type ComponentFolder,
   componentYaml,

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
-import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import { openWebhook } from '../../support/webhook.ts'
 import { type CheckWorld, openCheck, subscribe } from './open-check.ts'
 

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
+import { auditConfig, configFile, publish } from '../../../packages/emulator/test/cli/emulate-command.ts'
 import { startSubscriber } from '../../../packages/emulator/test/subscriber.ts'
 import { type Command, startInTerminal } from '../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { auditConfig, configFile, publish } from './emulate-command.ts'
 
 /** `script` of other systems has other options. */
 const cannotShow = !String(spawnSync('script', ['--version']).stdout).includes('util-linux')

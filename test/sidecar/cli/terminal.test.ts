@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createLogWriter } from '../../../src/sidecar/cli/output/log-writer.ts'
-import { createTerminal } from '../../../src/sidecar/cli/output/terminal.ts'
+import { createLogWriter } from '../../../src/sidecar/cli/log-writer.ts'
+import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 
 /** The terminal in which the tests run may be dumb, or without colours, or that of CI. */
 beforeEach(() => void vi.stubEnv('TERM', 'xterm').stubEnv('NO_COLOR', '').stubEnv('CI', ''))

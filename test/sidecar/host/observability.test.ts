@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogWriter } from '../../../src/sidecar/cli/output/log-writer.ts'
+import { createLogWriter } from '../../../src/sidecar/cli/log-writer.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openHostWorld } from './open-host.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { handshakeLine } from '../../../../src/sidecar/cli/output/record-lines.ts'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { handshakeLine } from '../../src/cli/record-lines.ts'
 import { type EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
 import { grant, type SubscriberAnswer, startSubscriber } from '../subscriber.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { requestLines } from '../../../../src/sidecar/cli/output/record-lines.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { requestLines } from '../../src/cli/record-lines.ts'
 
 it.each([
   { what: 'an empty list with the key is told as a check', right: true, refused: 0, says: /an empty list: a check/ },

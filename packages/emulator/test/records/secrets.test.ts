@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import { expect, it } from 'vitest'
-import { requestLines } from '../../../../src/sidecar/cli/output/record-lines.ts'
 import { send } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { requestLines } from '../../src/cli/record-lines.ts'
 import { startSubscriber } from '../subscriber.ts'
 
 const key = 'c3dvcmRmaXNoLXN3b3JkZmlzaA=='

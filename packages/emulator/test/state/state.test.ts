@@ -377,14 +377,14 @@ describe('a state file', () => {
   it('that cannot be written at the start is not called damaged', async () => {
     const file = stateFile()
     const command = 'ulimit -f 20; exec "$0" --disable-warning=ExperimentalWarning "$@"'
-    const main = join(import.meta.dirname, '../../../../src/sidecar/cli/main.ts')
+    const main = join(import.meta.dirname, '../../src/cli/main.ts')
     const ports = ['--port', '0', '--http-port', '0']
-    const emulate = spawn('sh', ['-c', command, process.execPath, main, 'emulate', ...ports, '--state', file])
+    const emulate = spawn('sh', ['-c', command, process.execPath, main, ...ports, '--state', file])
     onTestFinished(() => void emulate.kill())
     const ended = once(emulate, 'exit')
     const output = await emulate.stderr.setEncoding('utf8').toArray()
     expect(output.join('')).toBe(
-      `eventgrid-binding emulate: ${file} can't be read or written: disk I/O error. Check the disk, or name another file.\n`,
+      `eventgrid-emulator: ${file} can't be read or written: disk I/O error. Check the disk, or name another file.\n`,
     )
     expect((await ended)[0]).toBe(2)
   })

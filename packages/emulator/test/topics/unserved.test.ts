@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { requestLines } from '../../../../src/sidecar/cli/output/record-lines.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { requestLines } from '../../src/cli/record-lines.ts'
 import { startSubscriber } from '../subscriber.ts'
 
 const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'

@@ -1,11 +1,6 @@
 // Look of `check` output: signs ✓ ! ✗, colours, remedy arrow, count line.
+import type { LinePart } from '../../../support/command-line/terminal.ts'
 import type { CheckOutcome } from './report.ts'
-
-/** A part of a line, and its meaning, which chooses the colour. */
-export interface LinePart {
-  readonly text: string
-  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
-}
 
 const signs: Readonly<Record<CheckOutcome['status'], LinePart>> = {
   ok: { text: '✓', tone: 'good' },

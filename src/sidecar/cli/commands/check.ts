@@ -1,16 +1,17 @@
 // `check` command: help text, reading components and sample events, spinner, exit codes.
+
+import { optionLines } from '../../../support/command-line/parse-options.ts'
+import { readText } from '../../../support/command-line/read-text.ts'
+import type { Terminal } from '../../../support/command-line/terminal.ts'
+import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
 import type { SampleEvent } from '../../check/checks/check-event.ts'
 import { isEvent } from '../../check/judge/filter-event.ts'
 import { countLine, outcomeLines } from '../../check/report/report-lines.ts'
-import { readText } from '../files/read-text.ts'
 import { checkOptions, readCheckOptions } from '../options/check-options.ts'
 import { asked, noneFound, readChecked, warnOfUnclaimed } from '../options/checked-components.ts'
 import { endpointsOf } from '../options/emulator-option.ts'
-import { optionLines } from '../options/parse-options.ts'
-import type { Terminal } from '../output/terminal.ts'
-import { UsageError } from '../usage-error.ts'
 
 export const help = `Usage: eventgrid-binding check [options]
 

@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
+import { fill } from '../../../support/command-line/help-text.ts'
+import { ancestors, ownCommand } from '../../../support/command-line/own-command.ts'
+import { parseOptions } from '../../../support/command-line/parse-options.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { parseOptions } from '../options/parse-options.ts'
-import { fill } from '../output/help-text.ts'
-import { ancestors, ownCommand } from '../process/own-command.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
     writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
     process.stdout.write(`wrote ${name}\n`)
   }
-  process.stdout.write(`\n${next(ownCommand())}`)
+  process.stdout.write(`\n${next(ownCommand('eventgrid-binding'))}`)
   return 0
 }
 

@@ -5,6 +5,11 @@ import {
   type PlannedSubscription,
 } from '../../../binding/upkeep/provision-once.ts'
 import { inWords } from '../../../core/errors.ts'
+import { flag, optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
+import { awaitEnd } from '../../../support/command-line/signals.ts'
+import type { Terminal } from '../../../support/command-line/terminal.ts'
+import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
+import { durationWords } from '../../../support/time/duration-words.ts'
 import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
 import {
   chosenOptions,
@@ -14,11 +19,6 @@ import {
 } from '../options/checked-components.ts'
 import { readDuration } from '../options/duration-option.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
-import { flag, optionLines, parseOptions, text } from '../options/parse-options.ts'
-import { durationWords } from '../output/log-writer.ts'
-import type { Terminal } from '../output/terminal.ts'
-import { awaitEnd } from '../process/signals.ts'
-import { UsageError, wrongOption } from '../usage-error.ts'
 
 const known = {
   ...{ ...chosenOptions, ...emulatorOptions },

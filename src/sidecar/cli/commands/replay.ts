@@ -4,6 +4,10 @@ import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../../../support/command-line/parse-options.ts'
+import { awaitEnd, exitCodeOf } from '../../../support/command-line/signals.ts'
+import type { Terminal } from '../../../support/command-line/terminal.ts'
+import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
@@ -11,10 +15,6 @@ import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from
 import { targetName, targetTopic } from '../../replay/target.ts'
 import { chosenOptions, readChosenOptions, usableComponents } from '../options/checked-components.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
-import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../options/parse-options.ts'
-import type { Terminal } from '../output/terminal.ts'
-import { awaitEnd, exitCodeOf } from '../process/signals.ts'
-import { UsageError, wrongOption } from '../usage-error.ts'
 
 const known = {
   ...{ ...chosenOptions, ...emulatorOptions },

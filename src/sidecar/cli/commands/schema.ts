@@ -1,5 +1,5 @@
 // `schema` command: prints the JSON Schema of component, emulator configuration or report.
-import { wrongOption } from '../usage-error.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 
 export const help = `Usage: eventgrid-binding schema [component | emulator | check]
 

@@ -1,12 +1,12 @@
 // `serve` command for daprd: help text, sockets folder, `--socket-mode`, start and end.
 import type { Logger } from '../../../core/logger.ts'
+import { optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
+import { awaitEnd } from '../../../support/command-line/signals.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { createPluggable } from '../../pluggable/server.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { createLoggers, logOptions, readLogOptions } from '../options/log-options.ts'
 import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
-import { optionLines, parseOptions, text } from '../options/parse-options.ts'
-import { awaitEnd } from '../process/signals.ts'
-import { wrongOption } from '../usage-error.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
 

@@ -1,12 +1,12 @@
 // Options of `check` parsed: `--only`, `--skip`, `--strict`, `--wait`, `--offline`; which checks they select.
 
+import { flag, parseOptions, text, texts } from '../../../support/command-line/parse-options.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
-import { wrongOption } from '../usage-error.ts'
 import { chosenOptions, readChosenOptions } from './checked-components.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { flag, parseOptions, text, texts } from './parse-options.ts'
 
 export const checkOptions = {
   ...{ ...chosenOptions, ...emulatorOptions },

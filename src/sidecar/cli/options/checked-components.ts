@@ -1,10 +1,11 @@
 // The components that `--component` asks for, read for `check`, `provision` and `replay`.
 import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
+import { text } from '../../../support/command-line/parse-options.ts'
+import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { moreIndent } from '../../check/report/report-lines.ts'
-import { UsageError } from '../usage-error.ts'
 import {
   type ComponentPaths,
   componentOptions,
@@ -12,7 +13,6 @@ import {
   readComponentOptions,
   readSources,
 } from './component-options.ts'
-import { text } from './parse-options.ts'
 
 /** Where components are, and which of them is meant. */
 export interface ChosenComponents extends ComponentPaths {

@@ -7,9 +7,9 @@ import { type GivenSecrets, sortRecord } from '../../../metadata/folder/given-se
 import type { CallerWords } from '../../../metadata/folder/judge-file.ts'
 import { type Loaded, type LoadOptions, loadFiles } from '../../../metadata/folder/load-components.ts'
 import { parseSecrets, readSecretsText } from '../../../metadata/folder/secret-stores.ts'
+import { text, texts } from '../../../support/command-line/parse-options.ts'
+import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
-import { UsageError } from '../usage-error.ts'
-import { text, texts } from './parse-options.ts'
 
 const defaultComponents = './components'
 

@@ -4,14 +4,14 @@ import https from 'node:https'
 import { isIP } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
+import { ownCommand } from '../../../support/command-line/own-command.ts'
+import { type OptionTexts, text } from '../../../support/command-line/parse-options.ts'
+import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
 import { readRegularFileSync } from '../../../support/files/regular-file.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { watchState } from '../../../support/time/watch-state.ts'
-import { ownCommand } from '../process/own-command.ts'
-import { UsageError, wrongOption } from '../usage-error.ts'
-import { type OptionTexts, text } from './parse-options.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
@@ -126,7 +126,7 @@ async function ask(emulator: URL): Promise<unknown> {
     return JSON.parse((await textOf(answer)).slice(0, 65_536))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    const remedy = `name another by --emulator URL, or start one: ${ownCommand()} emulate`
+    const remedy = `name another by --emulator URL, or start one: ${ownCommand('eventgrid-binding')} emulate`
     throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
   }
 }

@@ -1,7 +1,7 @@
 // `--log-level` and `--log-format`: defaults, help lines, loggers to stderr.
 import { type Logger, withTrace } from '../../../core/logger.ts'
-import { createLogWriter, type LogOptions, logFormats, logLevels } from '../output/log-writer.ts'
-import { type OptionTexts, readChoice, text } from './parse-options.ts'
+import { type OptionTexts, readChoice, text } from '../../../support/command-line/parse-options.ts'
+import { createLogWriter, type LogOptions, logFormats, logLevels } from '../log-writer.ts'
 
 /** The options of every command that logs. */
 export const logOptions = {

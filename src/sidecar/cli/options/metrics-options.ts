@@ -1,13 +1,14 @@
 // `--metrics-port` and `--metrics-address`: default 127.0.0.1, help lines.
+
+import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import {
   type MetricsServer,
   type MetricsServerOptions,
   type Observed,
   openMetricsServer,
 } from '../../shared/health-and-metrics-server.ts'
-import { listening } from '../process/listening.ts'
-import { wrongOption } from '../usage-error.ts'
-import { type OptionTexts, readPort, text } from './parse-options.ts'
+import { listening } from '../listening.ts'
 
 /** The options of every command that serves metrics. */
 export const metricsOptions = {

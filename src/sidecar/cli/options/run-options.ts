@@ -1,11 +1,19 @@
 // Options of `run`: defaults (port 3500, concurrency 256, application health: every 5 s, 3 failures), ranges, which
 // need another option.
-import { wrongOption } from '../usage-error.ts'
+
+import {
+  type OptionTexts,
+  parseOptions,
+  readChoice,
+  readNumber,
+  readPort,
+  text,
+} from '../../../support/command-line/parse-options.ts'
+import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 import { logOptions, readLogOptions } from './log-options.ts'
 import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
-import { type OptionTexts, parseOptions, readChoice, readNumber, readPort, text } from './parse-options.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
 const runDefaults = {

@@ -1,0 +1,98 @@
+// What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
+
+import { shellWord } from '../../../../src/support/text/text.ts'
+import type { EventGridEmulator, NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../index.ts'
+
+/** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
+export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
+  const { endpoints, proxy } = emulator
+  const clients = emulator.clients()
+  return [
+    `Resource Manager and Entra   ${endpoints.resourceManager}`,
+    `topics over http, and proxy  ${proxy}`,
+    `page                         ${proxy}/`,
+    `certificate authority        ${caFile}`,
+    '',
+    ...emulator.storage().flatMap(storageLines),
+    ...resourceLines(emulator),
+    ...clients.flatMap(({ tenantId, clientId, clientSecret, roles }) => [
+      `client ${clientId}`,
+      `  tenant  ${tenantId}`,
+      `  secret  ${clientSecret}`,
+      ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
+    ]),
+    '',
+    ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${shellWord(value)}`),
+    '',
+  ]
+}
+
+/** How to publish and subscribe to the topics, domains, system topics and namespace topics. @param known ids of those to leave out */
+export function resourceLines(emulator: EventGridEmulator, known: ReadonlySet<string> = new Set()): string[] {
+  const isNew = ({ id }: { readonly id: string }) => !known.has(id)
+  const topics = emulator.topics().filter(isNew)
+  const domains = emulator.domains().filter(isNew)
+  return [
+    ...topics.flatMap((topic) => publishedLines('topic', topic)),
+    ...domains.flatMap((domain) => publishedLines('domain', domain)),
+    ...emulator.systemTopics().filter(isNew).flatMap(systemTopicLines),
+    ...emulator.namespaceTopics().filter(isNew).flatMap(namespaceTopicLines),
+  ]
+}
+
+/** The ids of these resources. */
+export function resourceIds(emulator: EventGridEmulator): ReadonlySet<string> {
+  const all = [...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics(), ...emulator.namespaceTopics()]
+  return new Set(all.map(({ id }) => id))
+}
+
+function publishedLines(
+  noun: 'topic' | 'domain',
+  { name, id, endpoint, httpEndpoint, ownEndpoint, keys }: TopicView,
+): string[] {
+  return [
+    `${noun} ${name}`,
+    `  endpoint  ${endpoint}`,
+    `  or        ${httpEndpoint}`,
+    `  key       ${keys[0]}`,
+    `  scope     ${id}`,
+    ...(ownEndpoint === undefined ? [] : [`  own port  ${ownEndpoint}`]),
+  ]
+}
+
+function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
+  return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
+}
+
+function storageLines({ account, id, blobEndpoint, azurite }: StorageView): string[] {
+  return [
+    `storage account ${account}`,
+    `  BlobEndpoint  ${blobEndpoint}`,
+    `  Azurite       ${azurite}`,
+    `  scope         ${id}`,
+  ]
+}
+
+/** Each value under the name of the metadata field that takes it. */
+function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {
+  return [
+    `namespace topic ${name}`,
+    `  topicEndpoint      ${endpoint}`,
+    `  namespaceEndpoint  ${namespaceEndpoint}`,
+    `  namespaceTopic     ${id}`,
+    `  namespaceKey       ${key}`,
+  ]
+}
+
+/** The variables by which Azure's SDKs, and the binding, find the emulator and its first client. */
+function environmentOf(emulator: EventGridEmulator, caFile: string): (readonly [string, string])[] {
+  return [
+    ['AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager],
+    ['AZURE_AUTHORITY_HOST', emulator.endpoints.authorityHost],
+    ['NODE_EXTRA_CA_CERTS', caFile],
+    ['AZURE_TENANT_ID', emulator.tenantId],
+    ['AZURE_CLIENT_ID', emulator.clientId],
+    ['AZURE_CLIENT_SECRET', emulator.clientSecret],
+    ['AZURE_SUBSCRIPTION_ID', emulator.subscriptionId],
+  ]
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// Program start of the emulator: Node version complaint.
+import { complaintAboutNode } from '../../../../src/support/process/node-version.ts'
+
+// All else is imported after this: a Node that is too old ends over an import it does not
+// know before any line of ours runs.
+const complaint = complaintAboutNode(process.versions.node, import.meta.url, 'eventgrid-emulator')
+if (complaint === undefined) {
+  const [{ main }, { endProcessSoon }] = await Promise.all([
+    import('./program.ts'),
+    import('../../../../src/support/command-line/end-process.ts'),
+  ])
+  endProcessSoon(await main(process.argv.slice(2)))
+} else {
+  process.stderr.write(`${complaint}\n`)
+  process.exitCode = 1
+}
