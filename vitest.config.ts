@@ -28,7 +28,7 @@ const needsPosix = (file: string) => posix.test(readFileSync(new URL(file, impor
 const ofPosix =
   process.platform === 'win32'
     ? [
-        ...['test/sidecar/pluggable/**', 'test/lifecycle/**'],
+        ...['test/sidecar/pluggable/**', 'test/sidecar/shared/**', 'test/lifecycle/**'],
         ...globSync(tests, { cwd: import.meta.dirname })
           .map((file) => file.replaceAll('\\', '/'))
           .filter(needsPosix),

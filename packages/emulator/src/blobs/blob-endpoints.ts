@@ -66,8 +66,6 @@ const raising: ReadonlySet<BlobAction> = new Set([
   'Batch',
 ])
 
-export type BlobEndpoints = ReturnType<typeof createBlobEndpoints>
-
 export function createBlobEndpoints(accounts: readonly BlobAccount[], options: BlobEndpointsOptions) {
   const open: { readonly server: ClosableServer; readonly azurite: AzuriteConnection }[] = []
   return {

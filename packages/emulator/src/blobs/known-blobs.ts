@@ -24,8 +24,6 @@ interface KnownBlob {
   readonly uncommitted: Map<string, number>
 }
 
-export type KnownBlobs = ReturnType<typeof createKnownBlobs>
-
 const nothing: BlockSizes = new Map()
 
 /** @param limit blobs and blocks in all; the blob that was not written for the longest time is forgotten first. @default 200_000 */
