@@ -21,7 +21,7 @@ const suites = {
   prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
-const tests = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/**/*.test.ts']
+const tests = ['test/**/*.test.ts', 'packages/*/{test,examples}/**/*.test.ts', 'examples/**/*.test.ts']
 
 /** Windows has no Unix domain sockets for daprd, no signals that a process may answer, no `sh` and no modes of files. */
 const posix = /kill\('SIG|kill\(signal|support\/shell\.ts|socket-folder\.ts|\('sh'|chmodSync|mkfifo|0o111/
@@ -71,6 +71,7 @@ const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^eventgrid-emulator$/, replacement: source('packages/emulator/src/index.ts') },
       { find: /^eventgrid-binding\/emulator$/, replacement: source('packages/emulator/src/index.ts') },
       { find: /^eventgrid-binding$/, replacement: source('src/index.ts') },
     ],

@@ -31,7 +31,10 @@ export function readPage(path: string): Page {
 }
 
 /** The pages that a user reads. */
-export const pages: readonly Page[] = ['*.md', 'docs/*.md', 'examples/*/README.md']
+export const pages: readonly Page[] = [
+  ...['*.md', 'docs/*.md', 'examples/*/README.md'],
+  ...['packages/emulator/docs/*.md', 'packages/emulator/examples/*/README.md'],
+]
   .flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   .map(readPage)
 
