@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { parseConfig } from '../../packages/emulator/src/config/config.ts'
 import { blocks, readPage } from './page.ts'
 
-const shownConfigurations = ['docs/emulator.md', 'docs/emulator-migration.md']
+const shownConfigurations = ['packages/emulator/docs/emulator.md', 'packages/emulator/docs/emulator-migration.md']
   .flatMap((path) => blocks(readPage(path), 'yaml'))
   .map(({ value }) => ({
     value,

@@ -31,7 +31,13 @@ export function readPage(path: string): Page {
 }
 
 /** The pages that a user reads. */
-export const pages: readonly Page[] = ['*.md', 'docs/*.md', 'examples/*/README.md']
+export const pages: readonly Page[] = [
+  '*.md',
+  'docs/*.md',
+  'examples/*/README.md',
+  'packages/*/*.md',
+  'packages/*/docs/*.md',
+]
   .flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   .map(readPage)
 

@@ -5,7 +5,7 @@ import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { pages, readPage, root, section } from './page.ts'
 
-const docs = pages.filter(({ path }) => path.startsWith('docs/'))
+const docs = pages.filter(({ path }) => /^(packages\/\w+\/)?docs\//.test(path))
 
 it('README.md is a page for one sitting', () => {
   const { size } = statSync(join(root, 'README.md'))
