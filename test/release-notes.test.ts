@@ -57,7 +57,10 @@ it('refuses changes that are not committed', () => {
 
 it('pages and manifests name the version of package.json', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const files = globSync(['README.md', 'Dockerfile', 'docs/*.md', 'examples/**/*.{md,yaml,bicep}'], { cwd: root })
+  const files = globSync(
+    ['README.md', 'Dockerfile', 'docs/*.md', 'packages/*/{README.md,docs/*.md}', 'examples/**/*.{md,yaml,bicep}'],
+    { cwd: root },
+  )
   const named = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
     const versions = text.matchAll(/eventgrid-binding(?:[:-]|\n\s*newTag: ")(\d+\.\d+\.\d+)/g)

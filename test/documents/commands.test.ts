@@ -30,6 +30,11 @@ const named = (...start: string[]) =>
     .filter(({ words }) => start.every((word, at) => words[at] === word))
     .map(({ place, words }) => ({ place, line: words.join(' '), words: words.slice(start.length) }))
 
+it.each(named('npx', 'eventgrid-emulator'))('$place: $line', async ({ words }) => {
+  const known = optionsOf(await commandHelp('emulate')).map(({ flag }) => flag)
+  expect(words.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([])
+})
+
 it.each(named('npx', 'eventgrid-binding'))('$place: $line', async ({ words: [name = '', ...args] }) => {
   if (name === '…') return
   const options = optionsOf(await commandHelp(name))

@@ -11,7 +11,9 @@ function configurationIn(yaml: string): string {
 }
 const composeFile = z.object({ configs: z.object({ emulator: z.object({ content: z.string() }) }) })
 
-const shownConfigurations = ['docs/emulator.md', 'docs/emulator-migration.md', 'packages/emulator/docs/containers.md']
+const pages = ['emulator', 'emulator-migration', 'containers']
+const shownConfigurations = pages
+  .map((page) => `packages/emulator/docs/${page}.md`)
   .flatMap((path) => blocks(readPage(path), 'yaml'))
   .map(({ value }) => configurationIn(value))
   .map((value) => ({ value, first: value.split('\n')[0] }))

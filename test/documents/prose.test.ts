@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { toString as textOf } from 'mdast-util-to-string'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
 import { pages, readPage, root, section } from './page.ts'
 
 const docs = pages.filter(({ path }) => path.startsWith('docs/'))
+const docsOfPackages = pages.filter(({ path }) => /^packages\/[^/]+\/docs\//.test(path))
 
 it('README.md is a page for one sitting', () => {
   const { size } = statSync(join(root, 'README.md'))
@@ -13,14 +14,15 @@ it('README.md is a page for one sitting', () => {
   expect(size).toBeLessThan(12_000)
 })
 
-it('README.md links each page once in its list', () => {
-  const listed: string[] = []
-  for (const node of section(readPage('README.md'), 'Documents'))
-    visit(node, 'link', ({ url }) => void listed.push(url))
-  for (const { path } of docs) expect(listed.filter((url) => url === path)).toEqual([path])
+it.each([
+  { readme: 'README.md', title: 'Documents', listed: docs },
+  { readme: 'packages/emulator/README.md', title: 'Pages', listed: docsOfPackages },
+])('$readme links each page once in its list', ({ readme, title, listed }) => {
+  const links: string[] = []
+  for (const node of section(readPage(readme), title))
+    visit(node, 'link', ({ url }) => void links.push(join(dirname(readme), url)))
+  for (const { path } of listed) expect(links.filter((link) => link === path)).toEqual([path])
 })
-
-const docsOfPackages = pages.filter(({ path }) => /^packages\/[^/]+\/docs\//.test(path))
 
 it.each([...docs, ...docsOfPackages])('$path opens with what the reader can do', ({ tree }) => {
   const [title, first] = tree.children

@@ -53,7 +53,7 @@ it.each([
   { name: 'run', path: 'docs/run.md', title: 'Options' },
   { name: 'serve', path: 'docs/dapr.md', title: 'Options of serve' },
   { name: 'check', path: 'docs/check.md', title: 'Options' },
-  { name: 'emulate', path: 'docs/emulator-facts.md', title: 'Options' },
+  { name: 'emulate', path: 'packages/emulator/docs/emulator-facts.md', title: 'Options' },
 ])('lists every option of $name in $path, in the order of its help', async ({ name, path, title }) => {
   const options = optionsOf(await commandHelp(name)).map(({ usage }) => usage)
   const listed = firstCells(path, title).filter((code) => code.startsWith('--'))

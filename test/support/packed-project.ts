@@ -56,7 +56,7 @@ export function openProject(name: string, from: string) {
   /** Pages and examples that are packed lead to nothing that only the repository has. */
   function followLinks(): void {
     const isThere = (file: string, path: string) => existsSync(resolve(installed, dirname(file), path))
-    for (const page of globSync(['*.md', 'docs/*.md'], { cwd: installed })) {
+    for (const page of globSync(['*.md', 'docs/*.md', 'packages/*/docs/*.md'], { cwd: installed })) {
       const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
       const broken = [...links].map(([, path = '']) => path).filter((path) => !isThere(page, path))
       check(broken.length === 0, `${page} links to what is not packed: ${broken.join(', ')}`)

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const guide = read('docs/emulator.md')
-const page = read('docs/emulator-facts.md')
+const guide = read('packages/emulator/docs/emulator.md')
+const page = read('packages/emulator/docs/emulator-facts.md')
 const ledger = read('packages/emulator/test/facts.md')
 
 /** The cells of the rows of a text's tables, without their heads. */

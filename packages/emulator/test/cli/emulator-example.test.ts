@@ -36,7 +36,7 @@ it('delivers what the page says to publish to the webhook of the example, and fi
   const { port, line } = await startAudit()
   const emulate = await startEmulate(['--config', configFile(example.replace('127.0.0.1:3000', `127.0.0.1:${port}`))])
   await emulate.line(/handshake audit .* validated$/)
-  const page = readFileSync(resolve(root, 'docs/emulator.md'), 'utf8')
+  const page = readFileSync(resolve(root, 'packages/emulator/docs/emulator.md'), 'utf8')
   const [curl = '', path = ''] = /^curl http:\/\/127\.0\.0\.1:4431(\S+) .*$/m.exec(page) ?? []
   const request = requestOf(curl)
   const viewed = { ...request, body: request.body.replace('order.placed', 'order.viewed') }

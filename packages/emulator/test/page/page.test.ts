@@ -24,8 +24,8 @@ async function stateOf({ proxy }: EventGridEmulator) {
   return state.parse(await (await fetch(`${proxy}/page/state`)).json())
 }
 
-it('gives its data as JSON by the line of docs/emulator.md', async () => {
-  const [line] = section(readPage('docs/emulator.md'), 'The page').flatMap((node) =>
+it('gives its data as JSON by the line of emulator.md', async () => {
+  const [line] = section(readPage('packages/emulator/docs/emulator.md'), 'The page').flatMap((node) =>
     node.type === 'code' && node.lang === 'sh' ? [node.value] : [],
   )
   const [, path = ''] = /^curl http:\/\/127\.0\.0\.1:4431(\S+)$/.exec(line ?? '') ?? []

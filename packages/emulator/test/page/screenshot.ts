@@ -9,7 +9,7 @@ import { managementOf } from '../../../../test/support/azure-clients.ts'
 import { EventGridEmulator, ManualClock } from '../../src/index.ts'
 import { launchBrowser } from '../support/browser.ts'
 
-const [file = 'docs/emulator-page.png', scheme = 'light', width = '1280'] = process.argv.slice(2)
+const [file = 'packages/emulator/docs/emulator-page.png', scheme = 'light', width = '1280'] = process.argv.slice(2)
 
 const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 5, 0))
 await using emulator = await EventGridEmulator.start({
