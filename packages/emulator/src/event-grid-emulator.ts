@@ -352,6 +352,7 @@ export class EventGridEmulator implements AsyncDisposable {
       domains: published(this.domains()),
       systemTopics: this.systemTopics(),
       namespaceTopics: this.namespaceTopics(),
+      storage: this.storage(),
       languages: languageEnvironments({ ...shared, client }),
     }
   }

@@ -171,3 +171,11 @@ it('lets its own page ask, and records nothing of itself', async () => {
   await call('GET', '/emulator/events')
   expect(emulator.records.requests.length).toBe(0)
 })
+
+it('says in its environment where the blob endpoints are', async () => {
+  const storage = [{ account: 'devstoreaccount1', azurite: 'http://127.0.0.1:1' }]
+  const { emulator, call } = await openInterface({ storage })
+  const { body } = await call('GET', '/emulator/environment')
+  expect(body.storage).toEqual(emulator.storage())
+  expect(body.storage).toMatchObject([{ account: 'devstoreaccount1', blobEndpoint: expect.stringMatching(/^http:/) }])
+})
