@@ -6,6 +6,7 @@ const source = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** Suites of their own, each with a script of its own: they need more than npm brings, or more time. */
 const suites = {
+  azure: ['test/azure/suite/**/*.test.ts'],
   commands: [
     'test/sidecar/cli/**/*.test.ts',
     'packages/emulator/test/cli/**/*.test.ts',
@@ -20,7 +21,7 @@ const suites = {
   prometheus: ['test/prometheus/**/*.test.ts'],
 }
 
-const tests = ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/**/*.test.ts']
+const tests = ['test/**/*.test.ts', 'packages/*/{test,examples}/**/*.test.ts', 'examples/**/*.test.ts']
 
 /** Windows has no Unix domain sockets for daprd, no signals that a process may answer, no `sh` and no modes of files. */
 const posix = /kill\('SIG|kill\(signal|support\/shell\.ts|socket-folder\.ts|\('sh'|chmodSync|mkfifo|0o111/
@@ -28,7 +29,7 @@ const needsPosix = (file: string) => posix.test(readFileSync(new URL(file, impor
 const ofPosix =
   process.platform === 'win32'
     ? [
-        ...['test/sidecar/pluggable/**', 'test/lifecycle/**'],
+        ...['test/sidecar/pluggable/**', 'test/sidecar/shared/**', 'test/lifecycle/**'],
         ...globSync(tests, { cwd: import.meta.dirname })
           .map((file) => file.replaceAll('\\', '/'))
           .filter(needsPosix),
@@ -70,6 +71,7 @@ const patient = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 300
 export default defineConfig({
   resolve: {
     alias: [
+      { find: /^eventgrid-emulator$/, replacement: source('packages/emulator/src/index.ts') },
       { find: /^eventgrid-binding\/emulator$/, replacement: source('packages/emulator/src/index.ts') },
       { find: /^eventgrid-binding$/, replacement: source('src/index.ts') },
     ],
@@ -84,6 +86,7 @@ export default defineConfig({
       // The same on another Node (test/nodes.ts).
       { extends: true, test: { ...quick, name: 'nodes', include: tests, exclude: [...notTests, ...ofOneNode] } },
       { extends: true, test: { ...quick, name: 'commands', include: suites.commands, exclude: ofPosix } },
+      { extends: true, test: { ...patient, name: 'azure', include: suites.azure, testTimeout: 600_000 } },
       { extends: true, test: { ...patient, name: 'bundle', include: suites.bundle } },
       { extends: true, test: { ...patient, name: 'dapr', include: suites.dapr } },
       { extends: true, test: { ...patient, name: 'faults', include: suites.faults } },

@@ -1,8 +1,14 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
+
+/** Folders of `test` that no folder of `src` stands for: suites of the whole, and what tests share. */
+const suites = [
+  ...['attack', 'dapr', 'documents', 'end-to-end', 'faults', 'image', 'lifecycle', 'mutation', 'prometheus', 'secrets'],
+  ...['soak', 'specification', 'types', 'witness', 'support', 'fixtures'],
+]
 
 const below = ['azure', 'metadata', 'core', 'support']
 const rooms = ['provision', 'dispatch', ...below]
@@ -51,13 +57,14 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   entra: ['model', 'records', 'server', 'state'],
   arm: lower,
   topics: lower,
+  blobs: [...lower, 'topics'],
   'dead-letters': ['model', 'records'],
   namespaces: [...lower, 'dead-letters'],
   delivery: [...lower, 'dead-letters'],
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
   'test-interface': [...lower, 'topics', 'page'],
-  cli: ['model', 'records', 'config', 'delivery', 'index.ts'],
+  cli: ['model', 'records', 'config', 'delivery', 'test-interface', 'index.ts'],
 }
 
 /** Packages that only the named rooms use, so that what depends on them is easy to find. */
@@ -179,6 +186,13 @@ it('keeps each outside package in the rooms that are made for it', () => {
     ),
   )
   expect(wrong).toEqual([])
+})
+
+it.each(['.', 'packages/emulator'])('has the tests of a file of src in the same folder of test, in %s', (home) => {
+  const files = globSync('test/**/*.{ts,yaml}', { cwd: resolve(root, home) })
+  const folders = new Set(files.map((file) => relative('test', dirname(file))))
+  const ofRooms = [...folders].filter((folder) => !suites.includes(folder.split('/')[0] ?? ''))
+  expect(ofRooms.filter((folder) => !existsSync(resolve(root, home, 'src', folder)))).toEqual([])
 })
 
 it('keeps the words of Azure and Event Grid out of support', () => {

@@ -1,4 +1,4 @@
-// Longest answer of Azure that is read: 1 MiB, then failed or cut.
+/** How much of an answer of Azure is read: a longer one fails or is cut. */
 import { Readable } from 'node:stream'
 import { type PipelinePolicy, RestError } from '@azure/core-rest-pipeline'
 

@@ -1,4 +1,4 @@
-// Advice where no connection came about: a certificate that is expired, of another host or not trusted; nothing that listens here.
+/** Advice where no connection came about: a certificate that is expired, of another host or not trusted; nothing that listens here. */
 import { isLoopback } from '../support/net/loopback.ts'
 
 /** Nothing of Azure itself is on this machine. */

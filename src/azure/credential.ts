@@ -1,4 +1,4 @@
-// Entra login by metadata: client secret, managed identity, CLI; 30 s limit; the request for each token is observed.
+/** The credential that metadata describes, with a time limit for each token, and a record of the requests that asked for it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 import { createDefaultHttpClient, type HttpClient, RestError } from '@azure/core-rest-pipeline'
@@ -13,8 +13,9 @@ import { scrub } from '../core/scrub.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
+import { systemClock, within, withLimit } from '../support/time/clock.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
-import { type Exchange, judgeTokenFailure } from './entra-refusal.ts'
+import { type Exchange, tokenFailure } from './entra-refusal.ts'
 import { createManagedIdentity } from './managed-identity.ts'
 import { refuseUnusableProxy } from './proxy.ts'
 import { readRetryAfter } from './retry-after.ts'
@@ -34,10 +35,18 @@ export interface CredentialOptions {
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
  * the client, and NoTokenError where Entra could not be asked, so that a caller tries again. The object shows no secret,
  * however it is printed.
- * @throws BindingError METADATA_INVALID when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
+ * @throws BindingError METADATA_INVALID where the metadata describes none, when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
  * credential is missing; CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
-export function createCredential(metadata: CredentialMetadata, options: CredentialOptions): RenewableCredential {
+export function createCredential(
+  metadata: CredentialMetadata | undefined,
+  options: CredentialOptions,
+): RenewableCredential {
+  if (!metadata) {
+    const fix = 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential'
+    const issue = { field: 'azureCredential', rule: 'is missing, and so are the fields of a client', fix }
+    throw metadataInvalid('the component has no credential to ask Azure Resource Manager with', [issue])
+  }
   const { tokenTimeoutMs = 30_000 } = options
   const { authorityHost: givenHost = options.environment.authorityHost } = options.endpoints
   const authorityHost = givenHost.replace(/(?<!\/)\/+$/, '')
@@ -53,7 +62,7 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
       return connect(metadata, options, authorityHost)
     } catch (error) {
       // Some look for what they need as soon as they are made, a workload identity for its variables.
-      throw judgeTokenFailure(error, [], context)
+      throw tokenFailure(error, [], context)
     }
   }
   // Fails at once where something is missing.
@@ -64,13 +73,13 @@ export function createCredential(metadata: CredentialMetadata, options: Credenti
     try {
       // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
       // send no request for a minute and throw an error that looks like a refusal of the client.
-      const token = await waits.run(wait, () => inTime(create(), scopes, tokenOptions, tokenTimeoutMs))
+      const token = await waits.run(wait, () => getInTime(create(), scopes, tokenOptions, tokenTimeoutMs))
       if (!token) throw new Error('the credential gave none')
       return token
     } catch (error) {
       const { abortSignal } = tokenOptions
       if (abortSignal?.aborted && !isTimeLimit(abortSignal)) throw error
-      throw judgeTokenFailure(error, wait.exchanges, context)
+      throw tokenFailure(error, wait.exchanges, context)
     } finally {
       wait.over.abort()
     }
@@ -161,11 +170,13 @@ const observedClient: HttpClient = {
     if (!wait) return defaultClient.sendRequest(request)
     const exchange: Exchange = { host: new URL(request.url).host }
     wait.exchanges.push(exchange)
-    const tooLong = AbortSignal.timeout(requestTimeoutMs)
-    request.abortSignal = AbortSignal.any([wait.over.signal, tooLong])
+    const { signal } = wait.over
     route(request, wait.endpoints)
     try {
-      const response = await limit.sendRequest(request, (one) => defaultClient.sendRequest(one))
+      const response = await withLimit({ ms: requestTimeoutMs, signal }, (limited) => {
+        request.abortSignal = limited
+        return limit.sendRequest(request, (one) => defaultClient.sendRequest(one))
+      })
       const { status, bodyAsText, headers } = response
       const retryAfterMs = readRetryAfter((name) => headers.get(name), Date.now())
       Object.assign(exchange, { status, body: status < 400 ? undefined : (bodyAsText ?? undefined), retryAfterMs })
@@ -173,33 +184,27 @@ const observedClient: HttpClient = {
     } catch (error) {
       const code = error instanceof RestError ? error.code : undefined
       exchange.code = code ?? (error instanceof Error ? error.name : undefined)
-      if (!tooLong.aborted || wait.over.signal.aborted) throw error
+      if (!request.abortSignal?.aborted || signal.aborted) throw error
       exchange.code = 'ETIMEDOUT'
       // The code that the libraries' retries know.
       throw new RestError('no answer came in time', { code: 'ETIMEDOUT', request })
     } finally {
-      request.abortSignal = wait.over.signal
+      request.abortSignal = signal
     }
   },
 }
 
 /** The libraries ignore signals and have no time limit for a token as a whole, so the limit is here. */
-async function inTime(
+async function getInTime(
   credential: TokenCredential,
   scopes: string | string[],
-  options: GetTokenOptions | undefined,
+  options: GetTokenOptions,
   timeoutMs: number,
 ): Promise<AccessToken | null> {
-  const { promise: over, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new RestError('no token came in time', { code: 'ETIMEDOUT' })), timeoutMs)
-  const signal = options?.abortSignal
-  const abort = () => reject(new DOMException('getting a token was aborted', 'AbortError'))
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
-  try {
-    return await Promise.race([credential.getToken(scopes, options), over])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
+  const token = credential.getToken(scopes, options)
+  // The SDK's type allows for signals that are not the platform's; those of the token keeper always are.
+  const signal = options.abortSignal instanceof AbortSignal ? options.abortSignal : undefined
+  if (await within(systemClock, timeoutMs, token, signal)) return token
+  if (signal?.aborted) throw new DOMException('getting a token was aborted', 'AbortError')
+  throw new RestError('no token came in time', { code: 'ETIMEDOUT' })
 }

@@ -1,4 +1,4 @@
-// What it means where Entra or an identity endpoint gives no token: AADSTS codes, retry or CREDENTIALS_REJECTED, the advice.
+/** What it means where Entra or an identity endpoint gives no token, and what to do about it. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { emulatorRemedy } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -48,10 +48,10 @@ export interface TokenFailureContext {
 const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
- * Judges why no token came, from what was thrown and how the requests for it went: refused for good (a
+ * Why no token came, from what was thrown and how the requests for it went: refused for good (a
  * BindingError), or not able to tell.
  */
-export function judgeTokenFailure(
+export function tokenFailure(
   error: unknown,
   exchanges: readonly Exchange[],
   context: TokenFailureContext,

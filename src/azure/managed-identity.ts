@@ -1,4 +1,4 @@
-// The managed identity of the machine by MSAL, past its cache: a token that was refused would come from there again.
+/** The managed identity of the machine by MSAL, past its cache: a token that was refused would come from there again. */
 import type { TokenCredential } from '@azure/core-auth'
 import { createHttpHeaders, createPipelineRequest, type HttpClient, type HttpMethods } from '@azure/core-rest-pipeline'
 import { ManagedIdentityApplication, type NetworkRequestOptions } from '@azure/msal-node'

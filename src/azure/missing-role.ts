@@ -1,4 +1,4 @@
-// Which right a refusal names, and what to do about a missing one: the line for `az`.
+/** Which right a refusal names, and the line for `az` that gives a missing one. */
 import { shellWord } from '../support/text/text.ts'
 
 /** A right in Azure: an action of RBAC, and the resource id of where it is needed. */

@@ -1,4 +1,4 @@
-// What a refusal of a namespace to receive or settle means, and what to do about it.
+/** What a refusal of a namespace to receive or settle means, and what to do about it. */
 
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { shellWord } from '../support/text/text.ts'

@@ -1,4 +1,4 @@
-// Which proxy of the environment a request goes through: NO_PROXY as `*`, `*.x`, `.x`, `x`; a proxy that is not http or https is refused.
+/** Which proxy of the environment a request goes through, which go past it (NO_PROXY), and which proxy cannot be used. */
 
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
 import { isLoopback } from '../support/net/loopback.ts'

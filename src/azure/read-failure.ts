@@ -1,4 +1,4 @@
-// Kinds of failed ARM calls; code, message, `Retry-After`, request id from error bodies.
+/** How a call to Resource Manager failed, whatever shape the SDK reports it in. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
 import { isRecord } from '../support/text/is-record.ts'

@@ -1,4 +1,4 @@
-// What follows from a 401 of Resource Manager, a topic or a namespace: the token is renewed, and the request goes once more.
+/** What follows from a 401 of Resource Manager, a topic or a namespace: the token is renewed, and the request goes once more. */
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { maxAnswerBytes, readBounded } from './answer-limit.ts'
 import type { RenewableCredential } from './token-keeper.ts'

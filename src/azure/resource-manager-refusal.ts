@@ -1,4 +1,4 @@
-// What a refusal of Resource Manager means, and what to do about it: retried or not, roles, handshake, provider, scope, network.
+/** What a refusal of Resource Manager means, and what to do about it. */
 import type { BindingErrorParts, ProvisioningErrorCode } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/redact.ts'
@@ -54,8 +54,8 @@ const passingOperations = [
   /^(service|server)(unavailable|busy|timeout)/i,
 ]
 
-/** Judges a failure by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
-export function judgeFailure(failure: ArmFailure): Verdict {
+/** What a failure means, by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
+export function verdictOf(failure: ArmFailure): Verdict {
   const { kind, status, message, targets = [] } = failure
   const code = failure.code?.toLowerCase() ?? ''
   if (kind === 'manual' || kind === 'noConsent') return 'handshake'
@@ -166,7 +166,7 @@ const failedSubscription = ({ eventSubscriptionName: name }: FailureContext) =>
 function explain(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
   const said = quote(failure, context)
-  switch (judgeFailure(failure)) {
+  switch (verdictOf(failure)) {
     case 'handshake':
       return explainHandshake(failure, context)
     case 'credentials':

@@ -1,4 +1,4 @@
-// The pause that an answer of Azure asks for (`Retry-After`), in seconds or as a date.
+/** The pause that an answer of Azure asks for (`Retry-After`), in seconds or as a date. */
 
 /**
  * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After`

@@ -1,4 +1,4 @@
-// One token for all who ask: requests are shared, a good one is kept until the new one is there, a refused one is renewed.
+/** One token for all who ask: requests are shared, a good one is kept until the new one is there, a refused one is renewed. */
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 
 export interface RenewableCredential extends TokenCredential {

@@ -1,4 +1,4 @@
-// The topic's name taken from its URL path or host.
+/** The name of a topic, from its URL. */
 
 /** The name of a topic: that in a path `/topics/{name}`, else the first label of a host of Azure; `undefined` for other hosts. */
 export function topicName({ pathname, hostname }: URL): string | undefined {

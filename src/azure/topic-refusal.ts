@@ -1,4 +1,4 @@
-// What an answer of a topic that did not take events means, and what to do about it: custom topics, domains, namespace topics.
+/** What an answer of a topic that did not take events means, and what to do about it. */
 import type { PublishErrorCode } from '../core/errors.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'

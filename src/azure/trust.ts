@@ -1,4 +1,4 @@
-// Custom certificate authority (`endpoints.ca`) for Azure's SDK clients, behind a proxy too.
+/** How clients of Azure trust `endpoints.ca`, behind a proxy too. */
 import { Agent } from 'node:https'
 // Imported as a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
 import tls, { type SecureContext } from 'node:tls'

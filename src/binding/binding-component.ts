@@ -1,4 +1,4 @@
-// What the binding of any vendor is to its host: an interface, its options and its answers.
+/** What the binding of any vendor is to its host: an interface, its options and its answers. */
 import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import type { Component } from '../metadata/component/component.ts'

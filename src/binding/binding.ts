@@ -1,4 +1,4 @@
-// The public `Binding` class: init, read, invoke, health, close; texts of its state errors.
+/** The public class `Binding`: its life from init to close, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -23,11 +23,11 @@ import type {
 import type { GivenMetadata } from './given-metadata.ts'
 import type { Health } from './health.ts'
 import {
+  checkBindingOptions,
   checkCloseOptions,
   checkHandler,
   checkInitOptions,
   checkInvokeOptions,
-  checkOptions,
   checkUpdateOptions,
 } from './refuse-wrong-options.ts'
 import {
@@ -79,7 +79,7 @@ export class Binding implements BindingComponent {
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
-    checkOptions(options)
+    checkBindingOptions(options)
     const { onEvent, credential } = options
     this.#credentialGiven = credential !== undefined
     this.#logger = withTrace(unfailing(options.logger ?? silentLogger))

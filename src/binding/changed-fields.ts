@@ -1,4 +1,4 @@
-// Names of the metadata fields whose values differ, for the log. The values may be secrets, and stay unsaid.
+/** Names of the metadata fields whose values differ, for the log. The values may be secrets, and stay unsaid. */
 import { Secret } from '../core/secret.ts'
 import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
 import { isRecord } from '../support/text/is-record.ts'

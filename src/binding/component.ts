@@ -1,4 +1,4 @@
-// Plugin descriptor for a host runtime: component types, version `v1`, list of metadata fields.
+/** How a host runtime finds this binding: its component types, version and metadata fields. */
 import { componentTypes, componentVersion } from '../metadata/component/component-definition.ts'
 import { type MetadataField, metadataFields } from '../metadata/fields/find-field.ts'
 import { Binding, type BindingOptions } from './binding.ts'

@@ -1,4 +1,4 @@
-// TypeScript types of what `init` accepts: fields, named metadata, component document.
+/** The types of what `init` accepts: fields, a list of names and values, or a component document. */
 import type { Secret } from '../core/secret.ts'
 import type { FieldAlias, FieldName, FieldOf, WrittenFor } from '../metadata/fields/find-field.ts'
 

@@ -1,4 +1,4 @@
-// Healthy, degraded or unhealthy: the reasons' texts, and the readiness flag of each side.
+/** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { FailureStreak } from '../dispatch/failure-streak.ts'
 import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
@@ -109,8 +109,8 @@ const noHandler =
   'no application takes events: no handler is attached (library), the application is not ready (run), ' +
   'or daprd has not asked for events (serve)'
 
-/** Judges the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
-export function judgeInput(facts: InputFacts, now: number): InputHealth {
+/** Decides the health of the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
+export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   const { draining, foreign, failing, lastUnaccepted } = facts.listener ?? {}
   const { answered = {}, strangers = {}, unaccepted = {} } = facts.listener ?? {}
   const reasons: string[] = []
@@ -140,7 +140,12 @@ export function judgeInput(facts: InputFacts, now: number): InputHealth {
   if (problem) reasons.push(problem)
   const status = down || getsNothing(facts.subscription) ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
   return {
-    ...{ status, reasons, answered, strangers, unaccepted, ready: !down && facts.mayBeRouted },
+    status,
+    reasons,
+    answered,
+    strangers,
+    unaccepted,
+    ready: !down && facts.mayBeRouted,
     eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
   }
 }
@@ -173,8 +178,8 @@ interface PullFacts {
   readonly whyNotStarted?: string | undefined
 }
 
-/** Judges pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
-export function judgePull(facts: PullFacts): InputHealth {
+/** Decides the health of pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
+export function decidePullHealth(facts: PullFacts): InputHealth {
   const { closed, handlerAttached, subscription, timesDeleted, receiver, whyNotStarted } = facts
   const reasons: string[] = []
   if (closed || receiver?.draining) reasons.push('the receiver is closing')
@@ -228,8 +233,8 @@ export function summarise(facts: InputFacts): Readonly<Record<string, string>> {
   }
 }
 
-/** Judges the output side by how the last request to the topic ended. */
-export function judgeOutput(lastFailure: string | undefined): SideHealth {
+/** Decides the health of the output side by how the last request to the topic ended. */
+export function decideOutputHealth(lastFailure: string | undefined): SideHealth {
   return lastFailure === undefined
     ? { status: 'healthy', reasons: [] }
     : { status: 'degraded', reasons: [`the last publish failed: ${lastFailure}`] }
@@ -243,7 +248,7 @@ interface Sides {
   readonly output: SideHealth | undefined
 }
 
-export function judgeHealth({ input, output }: Sides): Health {
+export function decideHealth({ input, output }: Sides): Health {
   const worst = healthStatuses.findLast((status) => input?.status === status || output?.status === status)
   return { status: worst ?? 'unhealthy', ...(input && { input }), ...(output && { output }) }
 }

@@ -1,4 +1,4 @@
-// File, line and column of the metadata field that an error code points to.
+/** Where in the file the metadata field stands that an error points to. */
 import { BindingError, type BindingErrorCode, type ErrorPlace, errorPlaceInWords } from '../core/errors.ts'
 import { readPlace } from '../core/file-place.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'

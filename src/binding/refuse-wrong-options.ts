@@ -1,4 +1,4 @@
-// TypeErrors for unknown or invalid options of Binding, init and invoke; generator handlers refused.
+/** The TypeErrors for options of Binding, init and invoke that are unknown or of another form. */
 
 import {
   checkLogger,
@@ -33,7 +33,7 @@ const invokeOptions: Readonly<Record<string, OptionCheck>> = {
 }
 
 // For callers without TypeScript: each throws a TypeError for an unknown option or an invalid value.
-export const checkOptions = (options: unknown) => checkValues('the options of Binding', options, bindingOptions)
+export const checkBindingOptions = (options: unknown) => checkValues('the options of Binding', options, bindingOptions)
 export const checkInitOptions = (options: unknown) => checkValues('the options of init', options, initOptions)
 export const checkUpdateOptions = (options: unknown) => checkValues('the options of update', options, updateOptions)
 export const checkCloseOptions = (options: unknown) => checkValues('the options of close', options, { sides })

@@ -1,5 +1,4 @@
-// `routeEvents`: handler by event type or `order.*` pattern; validation by zod, valibot, arktype (Standard Schema);
-// reject, retry or ignore.
+/** `routeEvents`: which handler an event goes to, by its type, and what becomes of one that no schema or handler takes. */
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
 

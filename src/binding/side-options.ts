@@ -1,4 +1,4 @@
-// Options shared by input and output side: endpoints, host credential, logger, clock.
+/** The options that all sides share. */
 
 import type { CredentialOptions } from '../azure/credential.ts'
 import type { Logger } from '../core/logger.ts'

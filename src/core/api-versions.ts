@@ -1,4 +1,4 @@
-// The api-versions that Azure is asked by, each in this one place.
+/** The api-versions that Azure is asked by, each in this one place. */
 
 /**
  * Resource Manager's resources of Microsoft.EventGrid, event subscriptions above all: the newest stable version that is known. An older

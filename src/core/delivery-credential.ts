@@ -1,4 +1,4 @@
-// Secret token on deliveries (`X-EventGrid-Binding-Token`): how derived (HKDF), split, at most 12.
+/** The secret token on deliveries (`X-EventGrid-Binding-Token`): how it is derived, and how several stand in one header. */
 import { createHash, hkdfSync } from 'node:crypto'
 import { Secret } from './secret.ts'
 

@@ -1,4 +1,4 @@
-// Addresses in place of Azure's: `AZURE_RESOURCE_MANAGER_URL`, emulator topic URLs, emulator's default ids.
+/** The addresses that are asked in place of Azure's, such as those of an emulator. */
 
 /** Addresses of Azure that differ from the cloud's own: the emulator, a private cloud, a proxy. */
 export interface Endpoints {

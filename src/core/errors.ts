@@ -1,4 +1,4 @@
-// `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words.
+/** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
 import { type FilePlace, placeInWords } from './file-place.ts'
 
 /**
@@ -223,6 +223,9 @@ export const BindingError: {
 export function isBindingError(error: unknown): error is BindingError {
   return error instanceof Error && mark in error
 }
+
+/** What may be shown of any error: the message of one of ours; the text of another one may hold a secret. */
+export const shownMessage = (error: unknown): string => (isBindingError(error) ? error.message : 'an unexpected error')
 
 /** What an error says, without its code. */
 export const inWords = ({ what, place, fix }: ErrorFacts): string =>

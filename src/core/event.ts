@@ -1,4 +1,4 @@
-// Types of a received CloudEvent and its handler; `RejectEvent` for dead-lettering.
+/** What a handler gets of a delivered event, and how it refuses one for good: `RejectEvent`. */
 
 /**
  * A CloudEvent as a handler gets it, with whatever else it came with.

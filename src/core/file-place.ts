@@ -1,4 +1,4 @@
-// A place in a file as data: its order, its words, and how it is read from a value of unknown form.
+/** A place in a file as data: its order, its words, and how it is read from a value of unknown form. */
 import { isRecord } from '../support/text/is-record.ts'
 
 /** A place in a file. Lines and columns count from 1. */

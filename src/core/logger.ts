@@ -1,4 +1,4 @@
-// `Logger` interface; ignored logger errors, `traceId` and `spanId` on lines, silent logger.
+/** The interface `Logger`, and what makes one of it that never throws, tells the trace, or says nothing. */
 import { types } from 'node:util'
 import { trace } from '@opentelemetry/api'
 import { checkLogger } from '../support/process/option-checks.ts'

@@ -1,4 +1,4 @@
-// The folder of this package or bundle, and its version.
+/** The folder of this package or bundle, and its version. */
 import { type OwnPackage, packageOf } from '../support/process/own-package.ts'
 
 let found: OwnPackage | undefined

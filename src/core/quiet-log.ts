@@ -1,4 +1,4 @@
-// Repeated log lines limited: one in 30 s, `leftOut` count, 16 subjects.
+/** A log whose lines, when they repeat, come once in 30 s and count what was left out. */
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import type { LogFields, Logger } from './logger.ts'
 

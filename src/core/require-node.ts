@@ -1,4 +1,4 @@
-// Error at import when Node is too old.
+/** Fails at import where Node is too old. */
 import { complaintAboutNode } from '../support/process/node-version.ts'
 
 // Without this check an old Node fails later, with an error that does not name the cause.

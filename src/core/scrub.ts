@@ -1,4 +1,4 @@
-// What is hidden in a text from outside before it is shown: our secrets however they are encoded, queries of URLs, tokens.
+/** What is hidden in a text from outside before it is shown: our secrets however they are encoded, queries of URLs, tokens. */
 import { oneLine } from '../support/text/text.ts'
 import { decodedTexts, decodeEscapes, type Layer, layerOf } from './spellings.ts'
 

@@ -1,4 +1,4 @@
-// Text that prints as `(redacted)` in logs, JSON and inspect.
+/** A text that prints as `(redacted)` in logs, JSON and inspect. */
 import { inspect } from 'node:util'
 
 const redacted = '(redacted)'

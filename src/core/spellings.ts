@@ -1,4 +1,4 @@
-// The families of encodings that a text from outside is read in: one decoder each, and where each character came from.
+/** The families of encodings that a text from outside is read in: one decoder each, and where each character came from. */
 import { isUtf8 } from 'node:buffer'
 import { decodeHTML } from 'entities/decode'
 

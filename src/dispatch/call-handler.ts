@@ -1,5 +1,4 @@
-// One call of the application's handler; log lines for failures and rejections (120 characters of the id, 300 of the
-// error).
+/** One call of the application's handler, and the log of how it failed. */
 import type { EventHandler, ReceivedEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { scrub } from '../core/scrub.ts'

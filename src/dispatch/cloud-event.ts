@@ -1,5 +1,6 @@
-// Received JSON read as CloudEvent 1.x; Event Grid events converted; "not an event" reasons.
+/** Received JSON as a CloudEvent, whatever its schema was, or the reason why it is not an event. */
 import type { CloudEvent } from '../core/event.ts'
+import { schemaOf } from '../core/schema-of.ts'
 import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
 
 /** An event in CloudEvents form, whatever its schema was, with the content type of its bytes; or the reason why it is not an event. */
@@ -7,12 +8,12 @@ export type EventReading =
   | { readonly cloudEvent: CloudEvent; readonly contentType: string }
   | { readonly invalid: string }
 
-/** Reads a parsed JSON value as an event of either schema. A `specversion` makes it a CloudEvent, an `eventType` an Event Grid event. */
+/** Reads a parsed JSON value as an event of either schema. */
 export function readEvent(value: unknown): EventReading {
   if (!isRecord(value)) return { invalid: 'it is not an object' }
-  if (Object.hasOwn(value, 'specversion')) return readCloudEvent(value)
-  if (Object.hasOwn(value, 'eventType')) return readEventGridEvent(value)
-  return { invalid: 'it has neither specversion nor eventType' }
+  const schema = schemaOf(value)
+  if (schema === undefined) return { invalid: 'it has neither specversion nor eventType' }
+  return schema === 'EventGridSchema' ? readEventGridEvent(value) : readCloudEvent(value)
 }
 
 const optionalTexts = ['subject', 'time', 'datacontenttype', 'dataschema', 'data_base64'] as const

@@ -1,4 +1,4 @@
-// What a delivery is to the dispatcher, and how each of its events may end.
+/** What a delivery is to the dispatcher, and how each of its events may end. */
 import type { DeliveryMember } from './read-delivery.ts'
 
 /**

@@ -1,4 +1,4 @@
-// The states of a delivery, and every step from one to the next: begin its events, join, time-out, give up, settle once; drain.
+/** The states of a delivery, and every step from one to the next. */
 import { AsyncResource } from 'node:async_hooks'
 import type { EventHandler } from '../core/event.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'

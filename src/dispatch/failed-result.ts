@@ -1,4 +1,4 @@
-// Which results of a handler tell that its event is not handled: failures that are returned, and work that nobody waits for.
+/** Which results of a handler tell that its event is not handled: failures that are returned, and work that nobody waits for. */
 import { types } from 'node:util'
 import { isError, readThrown } from './thrown-value.ts'
 import { unfinishedItem } from './unfinished-work.ts'

@@ -1,4 +1,4 @@
-// How many deliveries in a row the application has failed: a success ends the row, time alone does not.
+/** How many deliveries in a row the application has failed: a success ends the row, time alone does not. */
 
 /** Deliveries in a row that the application failed or did not answer in time; the times in epoch milliseconds. */
 export interface FailureStreak {

@@ -1,4 +1,4 @@
-// Handler calls at once: `maxConcurrency`; the queue for one is first come first served: 1,000 deliveries, 64 MiB, 3 s at most.
+/** How many handler calls run at once, and which deliveries wait for one. */
 
 interface Waiting {
   /** Memory that it takes in the queue; does not change while it waits. */

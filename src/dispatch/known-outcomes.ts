@@ -1,4 +1,4 @@
-// Outcomes of events that may be delivered again: 10,000 remembered, and those whose sender is still to be heard.
+/** The outcomes of events that may be delivered again: 10,000 are remembered, and those whose sender is still to be heard. */
 import type { EventOutcome } from './delivery.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 

@@ -1,4 +1,4 @@
-// OpenTelemetry span `process` per event, its metrics; headers forwarded to the application (`aeg-*`).
+/** The span and the metrics of each event, and which headers go with it to the application. */
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ReceivedEvent } from '../core/event.ts'
 import {

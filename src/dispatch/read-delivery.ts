@@ -1,4 +1,4 @@
-// Splitting a body into events: at most 5,000, UTF-8, byte order mark, digest.
+/** How a body is split into events: at most 5,000, in UTF-8, each with a digest. */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { CloudEvent, ReceivedEvent } from '../core/event.ts'

@@ -1,4 +1,4 @@
-// What a handler threw, in words for the log and as the type of its failure.
+/** What a handler threw, in words for the log and as the type of its failure. */
 import { inspect, types } from 'node:util'
 import { isRejectEvent } from '../core/event.ts'
 import { otherError } from '../core/telemetry/opentelemetry.ts'

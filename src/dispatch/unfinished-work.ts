@@ -1,4 +1,4 @@
-// Which values are no end of a handler's work: functions, generators, streams, observables, emitters, timers.
+/** Which values are no end of a handler's work: functions, generators, streams, observables, emitters, timers. */
 import { EventEmitter } from 'node:events'
 
 /**

@@ -1,4 +1,4 @@
-// One HTTP status for a whole body from event outcomes: 200, 400, 500, 503.
+/** The one HTTP status for a whole body, by the outcomes of its events. */
 import type { EventOutcome } from '../dispatch/delivery.ts'
 
 /** The answer to a whole body. */

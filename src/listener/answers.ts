@@ -1,14 +1,15 @@
-// The answer to each request, sent once: counts by status of deliveries and of strangers' requests, deliveries that fail in a row,
-// close of a connection.
+/** Answers each request once, and counts what was answered to whom. */
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
+import { nameOf } from '../support/process/error-code.ts'
 import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
-import { type GateRefusal, isDelivery, namesOurs } from './admit/judge-request.ts'
-import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
+import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
+import { type Answer, problemAnswer } from './http/answer.ts'
+import { sendAnswer, sendPastHooks } from './http/send-answer.ts'
 import { fieldsOf, logEvents } from './log-events.ts'
 
 export interface AnswersOptions {
@@ -43,7 +44,6 @@ export interface AnswerFigures {
     | undefined
 }
 
-/** Answers each request once, and counts deliveries. */
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
@@ -112,7 +112,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
       if (reply.sent) return
-      const reason = error instanceof Error ? error.name : typeof error
+      const reason = nameOf(error)
       logger.error('a request failed in the listener', { error: reason })
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {

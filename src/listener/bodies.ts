@@ -1,4 +1,4 @@
-// What becomes of a body: a delivery is handed to the dispatcher and acknowledged by its outcomes; a validation is answered.
+/** What becomes of a body: a delivery is handed to the dispatcher and acknowledged by its outcomes; a validation is answered. */
 import type { FastifyReply } from 'fastify'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
@@ -6,8 +6,9 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import { readDelivery } from '../dispatch/read-delivery.ts'
 import { decideAcknowledgement } from './acknowledgement.ts'
+import type { Admitted } from './admit/admitted.ts'
+import { tooLarge } from './admit/decide-request.ts'
 import { answerValidation, maxValidationBytes } from './admit/handshake.ts'
-import { type Admitted, tooLarge } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { type Answer, problemAnswer } from './http/answer.ts'

@@ -1,4 +1,4 @@
-// Which request headers reach the application as event metadata, and which are withheld.
+/** Which request headers reach the application as event metadata, and which are withheld. */
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** Credentials of ours and of proxies: never an event's metadata, though the event subscription declares an attribute of that name. */

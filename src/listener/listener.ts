@@ -1,4 +1,4 @@
-// Assembly of the webhook listener and its status figures; derived connection and memory limits.
+/** The listener put together: who decides on a request, who reads it, who hands it on and who answers. */
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
@@ -6,7 +6,7 @@ import { createDispatcher, type DispatcherOptions } from '../dispatch/dispatcher
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
-import { createGate, type GateOptions } from './admit/judge-request.ts'
+import type { Gate } from './admit/decide-request.ts'
 import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
@@ -18,7 +18,7 @@ import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
-    Pick<GateOptions, 'health' | 'subscriptionWrittenAt'>,
+    Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
     Pick<DispatcherOptions, 'secrets' | 'maxKnownOutcomes'> {
   /** The current handler; without one deliveries are answered 503. */
@@ -64,7 +64,14 @@ export async function createListener(options: ListenerOptions) {
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, maxKnownOutcomes } = options
   const dispatcher = createDispatcher({
-    ...{ ...input, ...source, handler, log: handlerLog, secrets, maxKnownOutcomes, now: elapsed, clock },
+    ...input,
+    ...source,
+    handler,
+    log: handlerLog,
+    secrets,
+    maxKnownOutcomes,
+    now: elapsed,
+    clock,
   })
   const closing = new AbortController()
 
@@ -77,17 +84,25 @@ export async function createListener(options: ListenerOptions) {
 
   const { health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true } = options
-  const isReady = () => !gate.draining && mayBeRouted()
-  const gate = createGate({
-    ...{ handler, health, isReady, subscriptionWrittenAt, now },
+  let isDraining = false
+  const isReady = () => !isDraining && mayBeRouted()
+  const gate: Gate = {
+    handler,
+    health,
+    isReady,
+    isDraining: () => isDraining,
+    subscriptionWrittenAt,
+    now,
     allowedOrigin: input.environment.eventGridOrigin,
-    eventSubscriptionName: input.eventSubscriptionName,
+    eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
     checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
-  })
+  }
   const limits = limitsFor(options)
   const server = createServer({
-    ...{ limits, log, clock },
+    limits,
+    log,
+    clock,
     isOurPath: createPathCheck(input.subscriberEndpoint),
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
@@ -96,29 +111,38 @@ export async function createListener(options: ListenerOptions) {
   const { declaredAttributes = () => undefined } = options
   const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
-    ...{ gate, answers, elapsed },
+    gate,
+    answers,
+    elapsed,
     keepConnection: server.keep,
     bodies: createBodies({
-      ...{ dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes, isReady },
+      dispatcher,
+      answers,
+      log,
+      source,
+      maxRequestBytes,
+      maxConcurrency,
+      declaredAttributes,
+      isReady,
     }),
-    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, held: 0 },
-    validationBudget: { maxBytes: limits.maxUnprovenBytes, held: 0 },
+    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, usedBytes: 0 },
+    validationBudget: { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })
   const listening = await openServer(server, options, [routes, createUnknownPaths(answers)])
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({ draining: gate.draining, ...dispatcher.load(), ...answers.figures() }),
+    status: (): ListenerStatus => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
-      gate.draining = true
+      isDraining = true
       dispatcher.stop()
       listening.closeIdleConnections()
       await within(clock, input.handlerTimeoutMs, dispatcher.idle())
     },
     /** Frees the port, whatever still runs. */
     async close(): Promise<void> {
-      gate.draining = true
+      isDraining = true
       dispatcher.stop()
       closing.abort()
       await listening.close()

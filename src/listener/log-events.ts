@@ -1,10 +1,10 @@
-// Log lines for refused, put-off or unusual requests: texts, levels, fields (120 characters of an origin or a media type); remedy for
-// deliveries of another event subscription: `az` delete command after a rename.
+/** The lines of the log about requests: their texts, levels and fields. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { LogFields } from '../core/logger.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { oneLine, shellWord } from '../support/text/text.ts'
+import { oneLine } from '../support/text/text.ts'
 import { type CredentialFault, faultFields } from './admit/credential-fault.ts'
+import { otherSender } from './other-sender.ts'
 
 /** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
 export const logEvents = {
@@ -77,20 +77,4 @@ export function fieldsOf(
     ...other,
   }
   return { fields, about: other?.eventSubscription }
-}
-
-/**
- * Fields of the line `otherSender`: the event subscription, and the remedy if its name is valid. A renamed component leaves its former
- * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and
- * hyphens only.
- */
-function otherSender(name: string, scope: Scope) {
-  // Event Grid sends names in upper case, and case has no meaning.
-  const eventSubscription = oneLine(name.toLowerCase(), 64)
-  if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
-  const keep = eventSubscription.includes('-')
-    ? ''
-    : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
-  const deletion = `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`
-  return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
 }

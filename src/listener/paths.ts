@@ -1,4 +1,4 @@
-// Accepted URL paths: `/api/events` and that of `subscriberEndpoint`; percent-encoding compared.
+/** Which paths of URLs are ours: `/api/events` and that of `subscriberEndpoint`, however they are encoded. */
 
 /** The path of Event Grid's deliveries where no ingress rewrites it. */
 export const defaultPath = '/api/events'

@@ -1,9 +1,10 @@
-// Fastify routes and body parsers; unknown paths; `Expect: 100-continue`.
+/** The routes of the listener: each request is decided on by its head, read, and handed on. */
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { inBackground } from '../support/work/in-background.ts'
+import { admit, admittedOf } from './admit/admitted.ts'
+import { decideByHead, type Gate, type GateDecision } from './admit/decide-request.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
-import { admit, admittedOf, type Gate, type GateDecision, judgeHead } from './admit/judge-request.ts'
 import type { Answers } from './answers.ts'
 import type { Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'
@@ -41,7 +42,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       admit(raw, { as: decision.as, arrivedAt })
       proceed()
     }
-    const decision = judgeHead(gate, raw.method ?? '', headers)
+    const decision = decideByHead(gate, raw.method ?? '', headers)
     if (!(decision instanceof Promise)) follow(decision)
     else {
       const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error))

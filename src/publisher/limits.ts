@@ -1,4 +1,4 @@
-// All publisher limits: event and request size, queue, parallel requests, time-outs, retry pauses.
+/** The bounds of the publisher: sizes, the queue, parallel requests, time-outs and pauses. */
 
 /** The bounds of a publisher; each may be narrowed. */
 export type PublisherLimits = Readonly<Record<keyof typeof publisherDefaults, number>>

@@ -1,4 +1,4 @@
-// The publisher: accept a call, queue it, time-out, last failure, close with CLOSED.
+/** The publisher: takes calls of `create`, and ends each with a receipt or an error. */
 import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type PublishDetails } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-// Events that the next pull request asks for: first 16, at most 100.
+/** How many events the next request asks for. */
 
 /** Event Grid hands out at most so many events in one receive. */
 export const maxEventsPerReceive = 100

@@ -1,7 +1,5 @@
-// Acknowledge, reject or release a pulled event; release delays 0 to 3600 s.
-
-/** How the handling of one event ended, in the words of the dispatcher. */
-export type HandlingOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
+/** How a pulled event is settled with the namespace, by how its handling ended. */
+import type { EventOutcome } from '../dispatch/delivery.ts'
 
 /** How an event is settled with the namespace. */
 export interface Settlement {
@@ -22,10 +20,10 @@ const delays = [0, 10, 60, 600, 3600]
  *
  * @param deliveryCount the broker's count, from 1
  */
-export function decideSettlement(outcome: HandlingOutcome, deliveryCount: number): Settlement {
+export function decideSettlement(outcome: EventOutcome, deliveryCount: number): Settlement {
   if (outcome === 'resolved') return { kind: 'acknowledge' }
   if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
   if (outcome === 'notTried') return { kind: 'release' }
-  const place = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
-  return { kind: 'release', delaySeconds: delays[place] ?? 3600 }
+  const index = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
+  return { kind: 'release', delaySeconds: delays[index] ?? 3600 }
 }

@@ -1,8 +1,9 @@
-// Lock of each pulled event while its handler runs, renewed at half its length; event metadata; lost-lock warnings.
+/** The events that were received and are not settled: the lock of each is renewed while its handler runs. */
+import type { EventOutcome } from '../dispatch/delivery.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
-import { decideSettlement, type HandlingOutcome, type Settlement } from './decide-settlement.ts'
+import { decideSettlement, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
@@ -16,7 +17,7 @@ export interface HeldEvent {
   readonly metadata: Readonly<Record<string, string>>
   readonly redelivered: boolean
   /** Called once. It calls `onKnown` once, with false if the event may come again. */
-  settle(outcome: HandlingOutcome, onKnown: (isSettled: boolean) => void): void
+  settle(outcome: EventOutcome, onKnown: (isSettled: boolean) => void): void
 }
 
 export interface HeldEventsOptions extends SettlerOptions {
@@ -25,7 +26,7 @@ export interface HeldEventsOptions extends SettlerOptions {
   readonly lockMs: number
   readonly counts: OpenPullCounts
   /** Called with what the dispatcher made of each event, before it is settled. */
-  readonly onOutcome: (outcome: HandlingOutcome) => void
+  readonly onOutcome: (outcome: EventOutcome) => void
   /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }

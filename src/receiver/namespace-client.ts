@@ -1,11 +1,8 @@
-// HTTP calls of pull delivery: receive, acknowledge, renewLock; API version, answer size, time-out.
+/** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
 import { Agent } from 'node:https'
 import {
-  createDefaultHttpClient,
   createHttpHeaders,
-  createPipelineFromOptions,
   createPipelineRequest,
-  decompressResponsePolicyName,
   isRestError,
   type PipelinePolicy,
   type PipelineResponse,
@@ -15,6 +12,7 @@ import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
 import { NoTokenError } from '../azure/entra-refusal.ts'
 import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
+import { createSender } from '../azure/send-once.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../azure/trust.ts'
 import { namespaceApiVersion } from '../core/api-versions.ts'
@@ -118,13 +116,6 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   const base = `${options.namespaceEndpoint.replace(/(?<!\/)\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
   const secureContext = secureContextOf(endpoints)
   const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
-  const httpClient = createDefaultHttpClient()
-  // Our own retries decide. A redirect would carry the key elsewhere.
-  const pipeline = createPipelineFromOptions({
-    retryOptions: { maxRetries: 0 },
-    redirectOptions: { maxRetries: 0 },
-    userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-  })
   const connect: PipelinePolicy = {
     name: 'eventgrid-binding-connect',
     sendRequest(request, next) {
@@ -132,12 +123,9 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       return next(request)
     },
   }
-  pipeline.addPolicy(connect, { afterPhase: 'Retry' })
-  if (authentication.kind === 'entra') {
-    pipeline.addPolicy(createRefusedTokenPolicy(authentication.credential, authentication.scope))
-  }
-  // The bound is on bytes as they arrive, and events are handed on as these bytes.
-  pipeline.removePolicy({ name: decompressResponsePolicyName })
+  const renewals =
+    authentication.kind === 'entra' ? [createRefusedTokenPolicy(authentication.credential, authentication.scope)] : []
+  const sendOnce = createSender([...renewals, connect])
 
   async function authorization(signal: AbortSignal): Promise<string> {
     if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`
@@ -161,7 +149,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       request.headers.set('content-type', 'application/json')
       request.body = body
     }
-    const response = await pipeline.sendRequest(httpClient, request)
+    const response = await sendOnce(request)
     const stream = response.readableStreamBody
     return { response, received: stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0) }
   }

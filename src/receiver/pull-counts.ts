@@ -1,4 +1,4 @@
-// Counters of pull delivery: received, settled, failed settlements, renewals, receives by status.
+/** The counters of pull delivery. */
 
 /** What pull delivery has done since `init`. */
 export interface PullCounts {

@@ -1,4 +1,4 @@
-// Pauses after failed receives, 0.5 s up to 60 s; outage log lines.
+/** The pauses after receives that failed, and what the log says of an outage. */
 import type { Logger } from '../core/logger.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import { backOff } from '../support/time/back-off.ts'

@@ -1,4 +1,4 @@
-// OpenTelemetry spans and durations of pull requests: `receive`, settlement, links to events.
+/** The spans and durations of the requests of pull delivery. */
 import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import {
   attribute,

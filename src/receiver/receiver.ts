@@ -1,10 +1,10 @@
-// The pull loop: 30 s open request, 60 s default lock, drain at close.
-
+/** The pull loop: asks for events as far as there is room, and settles what was received before it ends. */
+import type { EventOutcome } from '../dispatch/delivery.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import { nameOf } from '../support/process/error-code.ts'
 import { pause, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import type { HandlingOutcome } from './decide-settlement.ts'
 import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
 import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'
 import { createPullCounts, type PullCounts } from './pull-counts.ts'
@@ -80,7 +80,7 @@ export function createReceiver(options: ReceiverOptions) {
   let maxEvents = firstMaxEvents
   let everReceived = false
 
-  function countOutcome(outcome: HandlingOutcome): void {
+  function countOutcome(outcome: EventOutcome): void {
     if (outcome === 'threw' || outcome === 'timedOut') failing.failed()
     else if (outcome !== 'notTried') failing.succeeded()
   }
@@ -118,7 +118,7 @@ export function createReceiver(options: ReceiverOptions) {
     } catch (error) {
       // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
       open.delete(request)
-      notReceived({ reason: `an unexpected error (${error instanceof Error ? error.name : typeof error})` })
+      notReceived({ reason: `an unexpected error (${nameOf(error)})` })
     }
     if (closing.signal.aborted && open.size === 0) cutting.abort()
   }

@@ -1,7 +1,8 @@
-// Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails.
+/** Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails. */
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
+import { nameOf } from '../support/process/error-code.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
@@ -159,7 +160,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   }
 }
 
-const unexpectedly = (error: unknown) => `an unexpected error (${error instanceof Error ? error.name : typeof error})`
+const unexpectedly = (error: unknown) => `an unexpected error (${nameOf(error)})`
 
 interface Again {
   readonly left: readonly Waiting[]

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../src/binding/binding.ts'
-import { startFakeArm } from '../provision/support/fake-arm.ts'
-import { startScripted } from '../provision/support/scripted-arm.ts'
+import { startFakeArm } from '../provision/fake-arm.ts'
+import { startScripted } from '../provision/scripted-arm.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 const accepted = { status: 201, body: { properties: { provisioningState: 'Creating' } } }

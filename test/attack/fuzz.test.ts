@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http'
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { openListener, proof } from '../listener/open-listener.ts'
+import { anyText } from '../support/any-text.ts'
 
 /**
  * Bodies and headers made by fast-check against a listener that takes everything its handler is given: `FUZZ_BODIES` of them
@@ -29,15 +30,15 @@ const names = [
   'toString',
   '',
 ]
-const key = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, fc.string({ unit: 'binary', maxLength: 8 }))
+const key = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, anyText({ maxLength: 8 }))
 const value = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom('1.0', '1.1', '2.0', 'x', '', 0, null, true, [], {}) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+  { weight: 2, arbitrary: anyText({ maxLength: 20 }) },
   fc.jsonValue({ maxDepth: 3 }),
 )
 const object = fc.uniqueArray(fc.tuple(key, value), { maxLength: 8, selector: ([name]) => name }).map(textOf)
 const whole = fc
-  .tuple(fc.constantFrom('cloud', 'grid'), fc.string({ unit: 'binary', maxLength: 12 }), value, object)
+  .tuple(fc.constantFrom('cloud', 'grid'), anyText({ maxLength: 12 }), value, object)
   .map(([kind, id, data, more]) => {
     const event =
       kind === 'cloud'

@@ -2,9 +2,10 @@ import { KeyObject, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openKeySetServer } from '../listener/key-set-server.ts'
+import { openKeySetServer } from '../listener/admit/key-set-server.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
 import { processorMs } from '../support/processor-time.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { expectNoEffect, openTarget, useEmulator } from './target.ts'
 
 const world = useEmulator()
@@ -163,13 +164,14 @@ describe('a delivery under entra', () => {
   })
 
   it('while the key set is slow a delivery is put off with 503 after its time, and others do not wait longer', async () => {
+    quickenTime()
     const { tenantId, clientId } = world().emulator
     const server = await openKeySetServer([signer.jwk])
     server.state.status = 0
     const { deliver, events } = await openListener({
       input: { deliveryAuthentication: { kind: 'entra', tenantId, clientId, eventGridClientId: eventGrid } },
       endpoints: server,
-      keySetTimeoutMs: 500,
+      keySetTimeoutMs: 10_000,
     })
     const authorization = `Bearer ${await signer.sign(claims())}`
     const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(cloudEventText('1'), { authorization })))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { openPublishing } from '../sidecar/host/open-api.ts'
+import { openPublishing } from '../sidecar/host/api/open-api.ts'
 
 const event = JSON.stringify({ operation: 'create', data: 'made by a page' })
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Fields, openWorld, type World } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 const withoutRoles = ({ emulator }: World) => emulator.removeRoles(emulator.clientId)
@@ -45,7 +46,7 @@ const ofInit: readonly Row[] = [
     'HANDSHAKE_FAILED',
     rule,
     'reachable from the internet',
-    { subscriptionTimeout: '5s' },
+    { subscriptionTimeout: '20s' },
     ({ emulator }) => emulator.setIngress([]),
   ],
 ]
@@ -81,6 +82,7 @@ it.each([
   ...ofCreate.map((row) => ({ row, from: (world: World) => world.binding.invoke('create', { order: 1 }) })),
 ])('an error for $row.0 says what to do on the emulator first, then in Azure', async ({ row, from }) => {
   const [, code, emulator, azure, fields, prepare] = row
+  quickenTime()
   const world = await openWorld()
   if (ofCreate.includes(row)) await world.init(fields, { subscription: 'background' })
   prepare?.(world)

@@ -81,16 +81,15 @@ it('refuses to invoke before init', async () => {
   expect((await refusal(new Binding().invoke('create', {}))).code).toBe('NOT_INITIALIZED')
 })
 
-it.each(['get', 'CREATE', '', 'delete', '__proto__', 'x'.repeat(10_000)])(
-  'refuses the operation %j',
-  async (operation) => {
-    const world = await openWorld()
-    await world.init(outputOnly)
+it('refuses another operation, however it is called', async () => {
+  const world = await openWorld()
+  await world.init(outputOnly)
+  for (const operation of ['get', 'CREATE', '', '__proto__', 'x'.repeat(10_000)]) {
     const error = await refusal(world.binding.invoke(operation, {}))
     expect(error.code).toBe('OPERATION_UNSUPPORTED')
     expect(error.message.length).toBeLessThan(300)
-  },
-)
+  }
+})
 
 it('answers create with ids, count and the request id of Event Grid', async () => {
   const world = await openWorld()

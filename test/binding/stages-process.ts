@@ -5,6 +5,7 @@
  * Disconnected from its parent it has nothing left to do, so that it must exit by itself.
  */
 import { createServer } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { Binding, BindingError, type Endpoints } from '../../src/index.ts'
 
 /** What the parent sends: metadata to begin with, then `end`. */
@@ -15,7 +16,14 @@ export type StageMessage =
 /** What the parent is told. */
 export type StageReport =
   | { readonly is: 'listening'; readonly port: number }
-  | { readonly is: 'ended'; readonly code: string; readonly portIsFree: boolean; readonly address: unknown }
+  | {
+      readonly is: 'ended'
+      readonly code: string
+      readonly portIsFree: boolean
+      readonly address: unknown
+      /** What would keep the process alive: a timer, a socket. */
+      readonly left: readonly string[]
+    }
 
 const means = process.argv[2]
 const tell = (report: StageReport) => process.send?.(report)
@@ -50,7 +58,11 @@ process.on('message', async (message: StageMessage) => {
   )
   await asked.promise
   if (code === 'initialised') await binding.close()
-  tell({ is: 'ended', code, portIsFree: await canListen(port), address: binding.address() })
+  const portIsFree = await canListen(port)
+  // What ends does so by the loop's next turns.
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  const left = process.getActiveResourcesInfo().filter((kind) => kind !== 'PipeWrap')
+  tell({ is: 'ended', code, portIsFree, address: binding.address(), left })
 })
 
 function canListen(port: number): Promise<boolean> {

@@ -86,12 +86,10 @@ it.each([
     child.send({ is: 'end' } satisfies StageMessage)
     expect([stage, await Promise.race([ended.promise, exited])]).toEqual([
       stage,
-      { is: 'ended', code, portIsFree: true, address: undefined },
+      { is: 'ended', code, portIsFree: true, address: undefined, left: [] },
     ])
     child.off('message', listen)
   }
-  const released = performance.now()
   child.disconnect()
   expect(await exited).toEqual([0, null])
-  expect(performance.now() - released).toBeLessThan(2_000)
 })

@@ -1,8 +1,8 @@
 /** A delivery has the asynchronous context of its own request, whenever and by whom it is begun or answered. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, it, vi } from 'vitest'
-import { createManualClock } from '../listener/manual-clock.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 
 /** A listener whose host gives each request a store of its own: the value of `x-store`. */
 async function openWithStores(maxConcurrency: number, work: () => Promise<void>) {

@@ -6,10 +6,10 @@ import { createQuietLog } from '../../src/core/quiet-log.ts'
 import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
-import { createManualClock } from '../listener/manual-clock.ts'
 import { cloudEventText } from '../listener/open-listener.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
 import { captureLog } from '../support/captured-log.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')

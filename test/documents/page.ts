@@ -32,11 +32,8 @@ export function readPage(path: string): Page {
 
 /** The pages that a user reads. */
 export const pages: readonly Page[] = [
-  '*.md',
-  'docs/*.md',
-  'examples/*/README.md',
-  'packages/*/*.md',
-  'packages/*/docs/*.md',
+  ...['*.md', 'docs/*.md', 'examples/*/README.md'],
+  ...['packages/*/*.md', 'packages/*/docs/*.md', 'packages/*/examples/*/README.md'],
 ]
   .flatMap((pattern) => globSync(pattern, { cwd: root }).sort())
   .map(readPage)

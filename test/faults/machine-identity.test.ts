@@ -1,19 +1,15 @@
 /** The identity of a virtual machine: IMDS in place of App Service's endpoint. MSAL keeps the first one, so a process of its own. */
 import { createServer } from 'node:http'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { freePort } from '../support/free-port.ts'
-import {
-  byIdentity,
-  type IdentityAnswer,
-  managed,
-  shortenFirstWait,
-  stumbles,
-  stumbling,
-} from '../support/identity-endpoint.ts'
+import { byIdentity, type IdentityAnswer, managed, stumbles, stumbling } from '../support/identity-endpoint.ts'
 import { openWorld } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 const port = await freePort()
+
+beforeEach(quickenTime)
 
 /** Leads the process to an IMDS of the test's own, which listens when told to. */
 function prepareMachine(answer: IdentityAnswer) {
@@ -57,7 +53,6 @@ it('IMDS that hangs is named, and no other host', async () => {
 })
 
 it('IMDS that hangs once is asked again after ten seconds', async () => {
-  shortenFirstWait()
   const world = await openWorld()
   const { answer, asked } = stumbling(world.emulator, () => {}, 1)
   await prepareMachine(answer).listen()

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { createManualClock } from './manual-clock.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
 
 /** A handler that a test ends by hand, and the moment when it was first called. */
@@ -215,11 +215,5 @@ describe('close', () => {
     await expect.poll(() => listener.status().running).toBe(0)
     expect(log.text()).toContain('the store is gone')
     expect(clock.pending()).toBe(0)
-  })
-
-  it('may be called twice', async () => {
-    const { listener } = await openListener()
-    await listener.close()
-    await listener.close()
   })
 })

@@ -1,4 +1,4 @@
-// Which tests are to notice a change of a file: those of its room, and those that import it.
+// Which tests are to notice a change of a file: those of its folder and of the room around it, and those that import it.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 
@@ -11,7 +11,11 @@ function mirror(folder: string): string | undefined {
 
 export function testsOf(files: readonly string[]): readonly string[] {
   const folders = new Set(files.map((file) => mirror(dirname(file))))
-  const isOfRoom = (test: string) => [...folders].some((folder) => test.startsWith(`${folder}/`))
+  const isOfRoom = (test: string) =>
+    [...folders].some((folder) => {
+      const around = dirname(test)
+      return test.startsWith(`${folder}/`) || (around !== 'test' && folder?.startsWith(`${around}/`))
+    })
   const imports = (test: string) => {
     const text = readFileSync(test, 'utf8')
     return files.some((file) => text.includes(`'${relative(dirname(test), file).replaceAll('\\', '/')}'`))

@@ -2,7 +2,7 @@
  * Drives every part of the binding with marked secrets, in a process of its own, and prints all there is to print: log
  * lines, answers, and every
  * object it gets hold of, to any depth. `secrets.test.ts` searches the output and the files it leaves. With PLANT_A_LEAK it
- * prints one on purpose.
+ * prints one on purpose, and nothing else.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -12,6 +12,11 @@ import * as library from '../../src/index.ts'
 import { marks } from './marks.ts'
 
 const { Binding, BindingError, component, parseComponents } = library
+
+if (process.env.PLANT_A_LEAK) {
+  console.error(`could not log in with ${marks.clientSecret}`)
+  process.exit()
+}
 
 /** Prints a value in every way that a host might. */
 function show(title: string, value: unknown): void {
@@ -192,7 +197,6 @@ await showAnswer(port, 'another method', { method: 'PUT', body: '{}' })
 show('the library', library)
 show('the descriptor', component)
 
-if (process.env.PLANT_A_LEAK) console.error(`could not log in with ${marks.clientSecret}`)
 await binding.close()
 show('a closed binding', binding)
 await emulator.close()

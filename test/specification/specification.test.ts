@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { Binding, type BindingError, component, parseComponents } from '../../src/index.ts'
 import { freePort } from '../support/free-port.ts'
 import { inputFields, openWorld, outputFields, outputOnly, publicUrl, without } from '../support/open-world.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { answering, selfSigned } from '../support/servers.ts'
 
@@ -275,10 +276,11 @@ it('says how to register the resource provider where it is not registered', asyn
 })
 
 it('tells to restart the ingress controller when the endpoint answers the handshake with 503', async () => {
+  quickenTime()
   const world = await openWorld()
   const ingress = await answering(503)
   world.emulator.setIngress(() => ingress)
-  const error = await refusal(world.init({ subscriptionTimeout: '5s' }))
+  const error = await refusal(world.init({ subscriptionTimeout: '20s' }))
   expect(error.code).toBe('HANDSHAKE_FAILED')
   expect(error.message).toMatch(/503/)
   expect(error.message).toMatch(/delete its pod so that it restarts/)
@@ -308,10 +310,11 @@ it.each(takenNames)('takes an event subscription name of $length letters and dig
 
 it('accepts no self-signed certificate of an endpoint', async () => {
   // The service's half of the sentence: the emulator stands in for it, and the binding says what went wrong.
+  quickenTime()
   const world = await openWorld()
   const server = await selfSigned()
   world.emulator.setIngress(() => server)
-  const error = await refusal(world.init({ subscriptionTimeout: '5s' }))
+  const error = await refusal(world.init({ subscriptionTimeout: '20s' }))
   expect(error.code).toBe('HANDSHAKE_FAILED')
   expect(error.message).toMatch(/certificate/i)
 })

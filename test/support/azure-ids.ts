@@ -3,7 +3,6 @@ const elsewhere = '/subscriptions/1/resourceGroups/elsewhere/providers'
 
 export const eventHubId = `${elsewhere}/Microsoft.EventHub/namespaces/hubs/eventhubs/orders`
 export const functionId = `${elsewhere}/Microsoft.Web/sites/shop/functions/handle`
-export const userIdentityId = `${elsewhere}/Microsoft.ManagedIdentity/userAssignedIdentities/sender`
 export const storageAccountId = `${elsewhere}/Microsoft.Storage/storageAccounts/letters`
 
 /** A valid id for each kind of destination that is known by its id alone. */

@@ -64,16 +64,18 @@ export function startProcess(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Command {
   const { PATH = '', HOME = '', TMPDIR } = process.env
   const child = spawn(program, args, {
     env: { PATH, HOME, ...(TMPDIR !== undefined && { TMPDIR }), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   })
   const lines: string[] = []
   const stdout: string[] = []
   const watchers = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line)
       if (stream === child.stdout) stdout.push(line)

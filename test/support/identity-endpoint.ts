@@ -65,16 +65,6 @@ export function stumbling(emulator: EventGridEmulator, stumble: IdentityAnswer, 
   return { answer, asked: () => asked }
 }
 
-/** Has the ten seconds pass at once after which the first request to an identity endpoint that hangs is given up. */
-export function shortenFirstWait(): void {
-  const timeout = AbortSignal.timeout.bind(AbortSignal)
-  const shortened = [100]
-  const spy = vi
-    .spyOn(AbortSignal, 'timeout')
-    .mockImplementation((ms) => timeout(ms === 10_000 ? (shortened.pop() ?? ms) : ms))
-  onTestFinished(() => spy.mockRestore())
-}
-
 /** Metadata fields of a managed identity. Each call makes another identity, since MSAL keeps the tokens of one. */
 export const managed = () => ({
   ...{ azureCredential: 'managedIdentity', tenantId: undefined, clientId: randomUUID(), clientSecret: undefined },

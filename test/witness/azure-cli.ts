@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { caFile, portIngress } from './places.ts'
@@ -17,9 +17,22 @@ const environment = 'azure-cli'
 /** Azure CLI from PyPI. Installing it takes about a minute and 730 MB, once. */
 export const azureCli: Witness = {
   name: 'Azure CLI',
-  prepare: () => preparePython(environment, 'requirements-azure-cli.txt'),
+  prepare: prepareAzureCli,
   run,
 }
+
+/** Installs it, unless it is there. */
+export function prepareAzureCli(): Promise<{ missing?: string }> {
+  return preparePython(environment, 'requirements-azure-cli.txt')
+}
+
+/** What makes `az` the one that was installed, with its settings in a folder. */
+export const azureCliEnvironment = (folder: string) => ({
+  PATH: `${dirname(pythonOf(environment))}:${process.env.PATH}`,
+  AZURE_CONFIG_DIR: folder,
+  AZURE_CORE_COLLECT_TELEMETRY: 'false',
+  PYTHONDONTWRITEBYTECODE: '1',
+})
 
 const unregistered = '55555555-5555-4555-8555-555555555555'
 
@@ -60,11 +73,9 @@ async function run(): Promise<readonly Step[]> {
       runProgram(pythonOf(environment), ['-m', 'azure.cli', ...args, '--only-show-errors', '--output', 'json'], {
         timeoutMs: 120_000,
         env: {
-          AZURE_CONFIG_DIR: folder,
+          ...azureCliEnvironment(folder),
           AZURE_CORE_INSTANCE_DISCOVERY: 'false',
-          AZURE_CORE_COLLECT_TELEMETRY: 'false',
           REQUESTS_CA_BUNDLE: ca,
-          PYTHONDONTWRITEBYTECODE: '1',
           NO_PROXY: '*',
         },
       })

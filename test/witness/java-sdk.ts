@@ -13,9 +13,13 @@ const built = cacheOf('java')
 const pom = join(import.meta.dirname, 'java', 'pom.xml')
 const copyDependencies = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 
-export const javaSdk: Witness = { name: "Azure's Java SDK", prepare, run }
+export const javaSdk: Witness = { name: "Azure's Java SDK", prepare: prepareJava, run }
 
-async function prepare(): Promise<{ missing?: string }> {
+/** Where {@link prepareJava} puts the packages, as a class path. */
+export const libraries = join(built, 'libraries', '*')
+
+/** Builds the program with its packages. Resolves with the reason if that is not possible. */
+export async function prepareJava(): Promise<{ missing?: string }> {
   for (const command of ['java', 'keytool', 'mvn']) {
     const { code } = await runProgram(command, [command === 'keytool' ? '-help' : '-version'])
     if (code !== 0) return { missing: `there is no ${command}` }
@@ -66,7 +70,7 @@ async function run(): Promise<readonly Step[]> {
   return steps
 }
 
-const classPath = () => [join(built, 'classes'), join(built, 'libraries', '*')].join(':')
+const classPath = () => [join(built, 'classes'), libraries].join(':')
 
 /** Java takes authorities from a store of its own only. */
 async function trusting(ca: string): Promise<readonly string[]> {

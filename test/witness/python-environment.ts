@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { cacheOf } from './places.ts'
 import { runProgram } from './program.ts'
 
@@ -11,11 +11,11 @@ export const pythonSources = join(import.meta.dirname, 'python')
 /** The interpreter of a virtual environment. */
 export const pythonOf = (name: string) => join(cacheOf(name), 'bin', 'python')
 
-/** Makes a virtual environment with the packages of a file, unless it is there. Resolves with the reason if that is not possible. */
+/** Makes a virtual environment with the packages of a file (by its name in that folder, or its path), unless it is there. Resolves with the reason if that is not possible. */
 export async function preparePython(name: string, requirements: string): Promise<{ missing?: string }> {
   const found = await runProgram('python3', ['--version'])
   if (found.code !== 0) return { missing: 'there is no python3' }
-  const file = join(pythonSources, requirements)
+  const file = resolve(pythonSources, requirements)
   const digest = createHash('sha256')
     .update(await readFile(file))
     .update(found.stdout)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
+import { azuriteAccount, azuriteKey, spawnAzurite } from '../../packages/emulator/test/support/azurite-process.ts'
 import { caFile, portIngress } from './places.ts'
 import { startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
@@ -16,6 +17,15 @@ const unregistered = '55555555-5555-4555-8555-555555555555'
 const stranger = { clientId: '66666666-6666-4666-8666-666666666666', clientSecret: 'a-stranger-without-a-role' }
 
 async function run(): Promise<readonly Step[]> {
+  const azurite = await spawnAzurite()
+  try {
+    return await runBeside(azurite.address)
+  } finally {
+    await azurite.stop()
+  }
+}
+
+async function runBeside(azurite: string): Promise<readonly Step[]> {
   const subscriptions = [{ resourceGroups: ['rg'] }, { id: unregistered, registered: false }]
   await using emulator = await EventGridEmulator.start({
     ingress: portIngress,
@@ -27,6 +37,7 @@ async function run(): Promise<readonly Step[]> {
       },
       { ...stranger, roles: [{ role: 'Reader' }] },
     ],
+    storage: [{ account: azuriteAccount, azurite }],
     topics: [
       { name: 'cloud' },
       { name: 'grid', inputSchema: 'EventGridSchema' },
@@ -59,6 +70,7 @@ async function run(): Promise<readonly Step[]> {
     stranger,
     unregistered,
     proxy: emulator.proxy,
+    storage: { ...emulator.storage()[0], key: azuriteKey },
   }
   const program = startProgram(pythonOf('python'), [join(pythonSources, 'witness.py')], {
     timeoutMs: 300_000,

@@ -3,10 +3,12 @@
 // Where a witness can't run it is skipped and said to be; with CI set that is a failure.
 import { azureCli } from './azure-cli.ts'
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
+import { goTestExample, pytestExample } from './emulator-examples.ts'
 import { goAzure, goNamespaces } from './go-azure.ts'
 import { goBinding } from './go-binding.ts'
 import { goHashicorp } from './go-hashicorp.ts'
 import { javaSdk } from './java-sdk.ts'
+import { languageWitnesses } from './languages.ts'
 import { pythonSdks } from './python-sdks.ts'
 import { terraformAzapi, terraformAzurerm } from './terraform.ts'
 import type { Step, Witness } from './witness.ts'
@@ -20,6 +22,9 @@ const witnesses: readonly Witness[] = [
   goHashicorp,
   goBinding,
   javaSdk,
+  pytestExample,
+  goTestExample,
+  ...languageWitnesses,
   daprPythonSdk,
   daprGoSdk,
   // Terraform is on no machine of the gate, and its providers are large.

@@ -5,6 +5,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
+import { blockOf } from '../support/language-blocks.ts'
 import { openConsentingWebhook } from './consenting-webhook.ts'
 import { cacheOf, caFile } from './places.ts'
 import { runProgram } from './program.ts'
@@ -105,29 +106,28 @@ async function wholeLife(provider: Provider): Promise<readonly Step[]> {
   }
 }
 
-/** azurerm finds the cloud by its metadata; azapi knows Azure's host names only, which the proxy answers for. */
+/** What the emulator's page has for the provider, set by the shell; and what the examples take as variables. */
 async function environmentOf(provider: Provider, emulator: EventGridEmulator, folder: string) {
-  const { tenantId, clientId, clientSecret, subscriptionId, endpoints, proxy } = emulator
+  const { tenantId, clientId, subscriptionId, proxy } = emulator
   const account = `/subscriptions/${subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/orders`
   const [client] = emulator.clients()
+  emulator.caFile = await caFile('terraform', emulator.ca)
+  const isAzapi = provider.name === 'azapi'
+  const lines = blockOf('Terraform', 'sh', isAzapi ? 1 : 0).replaceAll('http://127.0.0.1:4431', proxy)
+  const { code, stdout, stderr } = await runProgram('sh', ['-ec', `${lines}\nenv`], {
+    env: emulator.environment().languages.go.variables,
+  })
+  assert.equal(code, 0, stderr)
+  const fromPage = [...stdout.matchAll(/^(ARM_\w+|HTTPS_PROXY|SSL_CERT_FILE)=(.*)$/gm)]
   return {
+    ...Object.fromEntries(fromPage.map(([, name, value]) => [name, value])),
     TF_CLI_CONFIG_FILE: join(folder, 'cli.tfrc'),
     CHECKPOINT_DISABLE: '1',
-    SSL_CERT_FILE: await caFile('terraform', emulator.ca),
-    ARM_TENANT_ID: tenantId,
-    ARM_CLIENT_ID: clientId,
-    ARM_CLIENT_SECRET: clientSecret,
-    ARM_SUBSCRIPTION_ID: subscriptionId,
+    NO_PROXY: isAzapi ? '' : '*',
     TF_VAR_principal_id: client?.objectId ?? '',
     TF_VAR_dead_letter_account_id: account,
-    ...(provider.name === 'azapi'
-      ? {
-          ...{ HTTPS_PROXY: proxy, NO_PROXY: '' },
-          ...{ TF_VAR_subscription_id: subscriptionId, TF_VAR_tenant_id: tenantId, TF_VAR_client_id: clientId },
-        }
-      : {
-          ...{ ARM_METADATA_HOSTNAME: new URL(endpoints.resourceManager).host, NO_PROXY: '*' },
-          TF_VAR_delivery_token: 'key-id.token',
-        }),
+    ...(isAzapi
+      ? { TF_VAR_subscription_id: subscriptionId, TF_VAR_tenant_id: tenantId, TF_VAR_client_id: clientId }
+      : { TF_VAR_delivery_token: 'key-id.token' }),
   }
 }

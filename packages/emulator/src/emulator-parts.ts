@@ -4,6 +4,7 @@ import { isEveryAddress } from '../../../src/support/net/loopback.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
+import { createBlobEndpoints } from './blobs/blob-endpoints.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
@@ -34,6 +35,8 @@ import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
 import type { TestedEmulator } from './test-interface/tested-emulator.ts'
+import { acceptEvents } from './topics/accept-events.ts'
+import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
@@ -45,6 +48,8 @@ interface Addresses {
   http: string
   /** The addresses of the ports of topics' own, by their names in lower case. */
   topicPorts: Readonly<Record<string, string>>
+  /** The addresses of the blob endpoints, by their storage accounts. */
+  storage: Readonly<Record<string, string>>
 }
 
 /** @param emulator what the test interface asks; undefined until it is made */
@@ -53,7 +58,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
-  const addresses: Addresses = { https: '', http: '', topicPorts: {} }
+  const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
   const { engine, queues, operations, provisioning } = parts
@@ -72,8 +77,20 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     isTestPath,
   )
   registerRoutes(server.app, parts, { ...options, addresses, emulator, ca: authority.certificate })
-  const bound = await server.listen(options.host, options).catch(async (error: unknown) => {
-    await Promise.all([server.close(), engine.close()])
+  const blobs = createBlobEndpoints(options.storage, {
+    ...parts,
+    persisted,
+    full: engine.full,
+    raise: ({ account, id }, events) =>
+      acceptEvents(parts, account, raisedEvents(parts.store, id, events, clock.now())),
+  })
+  const closeServers = () => Promise.all([server.close(), blobs.close()])
+  const listen = async () => ({
+    ...(await server.listen(options.host, options)),
+    storage: await blobs.listen(options.host),
+  })
+  const bound = await listen().catch(async (error: unknown) => {
+    await Promise.all([closeServers(), engine.close()])
     throw error
   })
   const host = named.includes(':') ? `[${named}]` : named
@@ -81,6 +98,9 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   addresses.http = `http://${host}:${bound.httpPort}`
   addresses.topicPorts = Object.fromEntries(
     Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
+  )
+  addresses.storage = Object.fromEntries(
+    Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
   )
 
   const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
@@ -91,7 +111,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     state.freeze()
     queues.close()
     operations.close()
-    await Promise.all([engine.close(), server.close()])
+    await Promise.all([engine.close(), closeServers()])
   }
   const close = async () => {
     await stop()
@@ -105,6 +125,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   }
   return {
     ...parts,
+    storage: options.storage,
     persisted,
     /** The certificate of the authority, PEM. */
     ca: authority.certificate,

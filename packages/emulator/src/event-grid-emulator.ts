@@ -37,11 +37,13 @@ import type { ResetOptions } from './test-interface/tested-emulator.ts'
 import {
   type NamespaceTopicView,
   namespaceTopicView,
+  type StorageView,
   type SystemTopicView,
   type TopicView,
   viewAllPublished,
   viewNamespaceTopics,
   viewPublishedNamed,
+  viewStorage,
 } from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
 
@@ -226,6 +228,11 @@ export class EventGridEmulator implements AsyncDisposable {
   /** All system topics, with their sources. */
   systemTopics(): readonly SystemTopicView[] {
     return this.#parts.store.resources('systemTopics').map(({ name, id, source }) => ({ name, id, source }))
+  }
+
+  /** The storage accounts of the option `storage`, whose blobs raise events. */
+  storage(): readonly StorageView[] {
+    return viewStorage(this.#parts)
   }
 
   /** The applications that may sign in, with their secrets. */

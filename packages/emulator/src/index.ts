@@ -8,6 +8,7 @@ export type {
   NamespaceOptions,
   NamespaceTopicOptions,
   QueueSubscriptionOptions,
+  StorageOptions,
   SystemTopicOptions,
   TopicOptions,
 } from './config/config-schema.ts'
@@ -53,4 +54,4 @@ export type {
 } from './test-interface/published-events.ts'
 export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
 export type { ResetOptions } from './test-interface/tested-emulator.ts'
-export type { NamespaceTopicView, SystemTopicView, TopicView } from './topic-view.ts'
+export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './topic-view.ts'

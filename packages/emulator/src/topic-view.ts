@@ -32,6 +32,18 @@ export interface SystemTopicView {
   readonly source: string
 }
 
+/** A storage account whose blobs raise events. */
+export interface StorageView {
+  /** The name of the account. */
+  readonly account: string
+  /** Resource id, which is the scope of its event subscriptions. */
+  readonly id: string
+  /** Its blob endpoint, with the account in the path, as Azurite has it. */
+  readonly blobEndpoint: string
+  /** Base URL of the Azurite that has its blobs. */
+  readonly azurite: string
+}
+
 /** A namespace topic, as a publisher and a receiver need it. */
 export interface NamespaceTopicView {
   readonly name: string
@@ -104,4 +116,14 @@ function viewOf(https: string, { name, keys }: Namespace, topic: NamespaceTopic)
   const namespaceEndpoint = `${https}/namespaces/${name}`
   const endpoint = `${namespaceEndpoint}/topics/${topic.name}:publish`
   return { name: topic.name, id: topic.id, namespaceEndpoint, endpoint, key: keys[0] }
+}
+
+/** The storage accounts whose blobs raise events. */
+export function viewStorage({
+  storage,
+  addresses,
+}: Pick<RunningEmulator, 'storage' | 'addresses'>): readonly StorageView[] {
+  return storage.map(({ account, id, azurite }) => {
+    return { account, id, blobEndpoint: `${addresses.storage[account]}/${account}`, azurite }
+  })
 }

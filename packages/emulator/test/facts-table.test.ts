@@ -8,25 +8,28 @@ const guide = read('packages/emulator/docs/emulator.md')
 const page = read('packages/emulator/docs/emulator-facts.md')
 const ledger = read('packages/emulator/test/facts.md')
 
-/** The rows of the tables of a text, without their heads. */
+/** The cells of the rows of a text's tables, without their heads. */
 const rowsOf = (text: string, head: string) =>
   text
     .split('\n')
     .filter((line) => line.startsWith('| ') && !line.startsWith(head))
-    .map((line) => {
-      const [first = '', second = ''] = line.split('|').slice(1, -1)
-      return { fact: first.trim(), other: second.trim() }
-    })
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
 
 let file = ''
-const facts = rowsOf(ledger, '| fact').map(({ fact, other: test }) => {
+const [, tables = ''] = /\n(## .*)$/s.exec(ledger) ?? []
+const facts = rowsOf(tables, '| id').map(([id = '', fact = '', known = '', test = '']) => {
   // A row that names no file is of the one above.
   const [, given = '', name = '', row] = /^(?:`([\w/-]+)` )?› (.+?)(?: › (.+))?$/.exec(test) ?? []
   if (given !== '') file = given
-  return { fact, file, name, row }
+  return { id, fact, known, file, name, row }
 })
 const [, absent = ''] = /\n## What is not there\n(.*?)\n## /s.exec(page) ?? []
-const unsupported = rowsOf(absent, '| Azure')
+const unsupported = rowsOf(absent, '| Azure').map(([, other = '']) => ({ other }))
 
 /** Whether a text stands in a source file as a string of its own. */
 function holds(source: string, text: string): boolean {
@@ -51,6 +54,13 @@ describe('the table of facts', () => {
   it('has each fact once', () => {
     expect(facts.length).toBeGreaterThan(200)
     expect(new Set(facts.map(({ fact }) => fact)).size).toBe(facts.length)
+    expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)
+  })
+
+  it.each(facts)('says of $id how it is known', ({ id, fact, known }) => {
+    expect(id).toMatch(/^[a-z][a-z\d]*(-[a-z\d]+)*$/)
+    expect(known).toMatch(/^(recorded: \S|documented|reported|SDK|assumed|own)/)
+    expect(known.includes('assumed')).toBe(/\bassumed\b/.test(fact))
   })
 
   it('has at most twelve facts that are not supported, each with its reason', () => {

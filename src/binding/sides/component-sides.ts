@@ -1,4 +1,4 @@
-// The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself.
+/** The sides of one component, for every door: opened from parsed metadata, replaced and closed each by itself. */
 import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, emulatorRemedy, endpointsFromEnvironment, strayEmulatorId } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -16,7 +16,7 @@ import { inBackground } from '../../support/work/in-background.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import type { InitOptions, InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import { changedFields } from '../changed-fields.ts'
-import { type Health, judgeHealth } from '../health.ts'
+import { decideHealth, type Health } from '../health.ts'
 import { locateError, locatingLogger, type PlaceOf, placesOf } from '../locate-failure.ts'
 import type { InputSide } from './input-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -156,9 +156,9 @@ export function createComponentSides(options: ComponentSidesOptions) {
     const port = former?.side.address()?.port
     const wanted = component.metadata.input?.handshakePort
     const isSamePort = port !== undefined && [port, former?.component.metadata.input?.handshakePort].includes(wanted)
-    const held = former?.hasEnded ? undefined : port
-    const hasLeft = leavePort(held)
-    const endKeeping = keepPort(isSamePort ? held : undefined, portOwner)
+    const formerPort = former?.hasEnded ? undefined : port
+    const hasLeft = leavePort(formerPort)
+    const endKeeping = keepPort(isSamePort ? formerPort : undefined, portOwner)
     let isReleased = false
     function release(): void {
       signal.throwIfAborted()
@@ -319,7 +319,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
         throw locateError(error, placesOf(component.source, 'output'))
       }
     },
-    health: (): Health => judgeHealth({ input: input?.side.health(), output: output?.side.health() }),
+    health: (): Health => decideHealth({ input: input?.side.health(), output: output?.side.health() }),
     /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
     isHandling: () => [input, ...draining].some((one) => one?.side.isHandling()),
     close,

@@ -1,7 +1,7 @@
-// Push input put together: listener, delivery credentials and watch over the event subscription.
+/** Push delivery put together: the listener, and the watch over its event subscription. */
 import { createListener, type ListenerOptions, type ListenerStatus } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { type InputFacts, type InputHealth, judgeInput, summarise } from '../health.ts'
+import { decideInputHealth, type InputFacts, type InputHealth, summarise } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
@@ -46,7 +46,10 @@ export async function createInputSide(
     provisioning === 'none'
       ? undefined
       : createSubscriptionKeeper({
-          ...{ connect, logger, provisioning, addsCredential: input.deliveryAuthentication.kind === 'secret' },
+          connect,
+          logger,
+          provisioning,
+          addsCredential: input.deliveryAuthentication.kind === 'secret',
           ...(options.clock && { clock: options.clock }),
         })
 
@@ -62,7 +65,14 @@ export async function createInputSide(
   })
 
   const listener = await createListener({
-    ...{ input, endpoints, logger, secrets, handler, fastify, beforeListening, portOwner },
+    input,
+    endpoints,
+    logger,
+    secrets,
+    handler,
+    fastify,
+    beforeListening,
+    portOwner,
     health: () => summarise(facts()),
     declaredAttributes: () => attributes,
     mayBeRouted: () => keeper?.isReady() ?? true,
@@ -89,7 +99,7 @@ export async function createInputSide(
     },
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
-    health: () => judgeInput(facts(), Date.now()),
+    health: () => decideInputHealth(facts(), Date.now()),
     isHandling: () => listener.status().running > 0,
     async close() {
       await Promise.all([listener.drain(), keeper?.close()])

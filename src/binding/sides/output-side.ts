@@ -1,10 +1,10 @@
-// Publishing side put together: publisher, topic URL, token credential, its health.
+/** Publishing put together: where to, with which credential, and its health. */
 
 import { createCredential } from '../../azure/credential.ts'
 import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { createPublisher } from '../../publisher/publisher.ts'
-import { judgeOutput } from '../health.ts'
+import { decideOutputHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 
 export type OutputSide = ReturnType<typeof createOutputSide>
@@ -24,6 +24,6 @@ export function createOutputSide(output: OutputMetadata, options: SideOptions) {
     publish: publisher.publish,
     settled: publisher.settled,
     close: publisher.close,
-    health: () => judgeOutput(publisher.lastFailure()),
+    health: () => decideOutputHealth(publisher.lastFailure()),
   }
 }

@@ -1,4 +1,4 @@
-// Pull delivery put together: Queue subscription first, then receiver, by key or token.
+/** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
 import { isUtf8 } from 'node:buffer'
 import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
@@ -16,7 +16,7 @@ import { createReceiver, type EventDispatch, type Receiver } from '../../receive
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/in-background.ts'
-import { judgePull } from '../health.ts'
+import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
@@ -80,7 +80,7 @@ export async function createPullSide(
     },
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
-      judgePull({
+      decidePullHealth({
         closed,
         handlerAttached: handler() !== undefined,
         subscription: keeper?.state(),
@@ -134,7 +134,11 @@ function startReceiver(
     lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
     hasHandler: () => handler() !== undefined,
     remedy: (failure) => explainNamespaceRefusal(failure, pull),
-    ...{ eventSubscriptionName, maxConcurrency, log, logger, clock },
+    eventSubscriptionName,
+    maxConcurrency,
+    log,
+    logger,
+    clock,
   })
 }
 

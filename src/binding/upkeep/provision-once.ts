@@ -1,11 +1,10 @@
-// What `init` does with the event subscription, done once and without a listener: plan of fields, write, delivery attribute.
+/** What `init` does with the event subscription, once and without a listener. */
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
 import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
@@ -81,11 +80,6 @@ const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
   ({ patience: 'timeout', signal, ...(onAttempt && { onAttempt }) }) as const
 
 async function connect({ input, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
-  if (!(input ?? pull)?.credential) {
-    const fix = 'give tenantId, clientId, clientSecret and subscriptionId, or azureCredential'
-    const issue = { field: 'azureCredential', rule: 'is missing, and so are the fields of a client', fix }
-    throw metadataInvalid('the component has no credential to ask Azure Resource Manager with', [issue])
-  }
   const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
   if (input) return connectSubscription({ ...options, input })
   if (pull) return connectNamespace(pull, options)

@@ -1,4 +1,4 @@
-// When a repair starts after deliveries without a known credential: at most once a minute, rarer where it does not last.
+/** When a repair starts after deliveries without a known credential: at most once a minute, rarer where it does not last. */
 import type { Logger } from '../../core/logger.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 

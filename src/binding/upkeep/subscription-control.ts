@@ -1,4 +1,4 @@
-// The event subscriptions of a side as one thing: brought about or checked (with its OpenTelemetry span), inspected, planned.
+/** The event subscriptions of a side as one thing: brought about or checked, inspected, planned. */
 import { context, SpanKind, trace } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -11,7 +11,6 @@ import {
   otherError,
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
-import { checked } from '../../metadata/fields/checked.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
 import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
@@ -20,13 +19,12 @@ import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
 import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
 import { createEndpointQuestion } from '../../provision/handshake/ask-endpoint.ts'
 import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
-import type { ProvisionHow, ProvisionTarget } from '../../provision/upsert/provision-target.ts'
+import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import {
   checkSubscriptions,
   inspectSubscriptions,
   planSubscriptions,
 } from '../../provision/upsert/read-subscriptions.ts'
-import type { UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'
@@ -51,11 +49,13 @@ export function connectSubscription(
   const { input, endpoints, clock = systemClock, onAttributes } = options
   const onFound = (existing: SubscriptionProperties) => onAttributes?.(declaredAttributes(existing))
   const { environment, subscriptionId } = input
-  const credential = createCredential(checked('credential', input.credential), { ...options, environment })
+  const credential = createCredential(input.credential, { ...options, environment })
   const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, onFound })
   const { resourceManager } = api
   const target: ProvisionTarget = {
-    ...{ api, input, worksWithout: false },
+    api,
+    input,
+    worksWithout: false,
     wanted: [wantedWebHook(input)],
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
     context: () => failureContext(input, resourceManager),
@@ -71,7 +71,7 @@ export function connectSubscription(
 export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const { endpoints, clock = systemClock } = options
   const { environment, namespaceTopic } = pull
-  const credential = createCredential(checked('credential', pull.credential), { ...options, environment })
+  const credential = createCredential(pull.credential, { ...options, environment })
   const { subscriptionId, namespaceId } = namespaceTopic
   const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock })
   const { resourceManager } = api
@@ -80,7 +80,9 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
     namespaceEndpoint = `https://${hostname}`
   }
   const target: ProvisionTarget = {
-    ...{ api, input: pull, wanted: wantedForPull(pull) },
+    api,
+    input: pull,
+    wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
     // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
     worksWithout: pull.namespaceEndpoint !== undefined,

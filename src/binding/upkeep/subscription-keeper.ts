@@ -1,10 +1,10 @@
-// Event subscription polled every 5 to 10 minutes, recreated if missing, or only watched; one task at a time; 120 s timeout.
+/** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 
 import { readFailure } from '../../azure/read-failure.ts'
-import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { verdictOf } from '../../azure/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import { createSubscriptionRepair } from './repair-pace.ts'
@@ -123,7 +123,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
       const failure = readFailure(error, clock.now())
-      if (judgeFailure(failure) === 'scope') lostWithResource()
+      if (verdictOf(failure) === 'scope') lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }

@@ -1,6 +1,5 @@
-// Pending, provisioned, failed, missing or unmanaged event subscription; at most 30 s not ready without our credential; log line
-// "somebody changed the event subscription".
-import { BindingError, inWords } from '../../core/errors.ts'
+/** What is known of the event subscription, whether deliveries may be routed here, and the log of what others change in it. */
+import { inWords, isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SubscriptionLook } from '../../provision/upsert/provision-target.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
@@ -108,6 +107,5 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
 
 /** The reason for a failure, for a state or a log line. TIMEOUT sums up all retryable attempts, not a single one. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof BindingError)) return 'an unexpected error'
-  return error.code === 'TIMEOUT' ? inWords(error) : error.message
+  return isBindingError(error) && error.code === 'TIMEOUT' ? inWords(error) : shownMessage(error)
 }

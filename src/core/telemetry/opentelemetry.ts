@@ -1,4 +1,4 @@
-// OpenTelemetry attribute names, metric names and buckets, 255-character limit, tracer look-up.
+/** The names of attributes and metrics of OpenTelemetry, their bounds, and how the tracer is found. */
 import {
   type Attributes,
   createNoopMeter,

@@ -1,4 +1,4 @@
-// `traceparent` and `tracestate`: validity, 512-character limit, conversion to and from spans.
+/** Which `traceparent` and `tracestate` are valid, and how they become a span's context and come from one. */
 import { createTraceState, isSpanContextValid, type SpanContext, trace } from '@opentelemetry/api'
 
 /** The attributes of the CloudEvents extension for distributed tracing; the headers of W3C Trace Context have the same form. */

@@ -1,5 +1,4 @@
-// How a delivery proves itself, by `deliveryAuthentication`: none, secret token or Entra token; address of Entra's
-// signing keys (`/discovery/v2.0/keys`).
+/** How a delivery proves itself, by `deliveryAuthentication`: with nothing, a secret token, or a token of Entra. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
@@ -57,7 +56,11 @@ async function createTokenCheck(
       authorityHosts: [authorityHost, environment.authorityHost],
     },
     keys: createKeySet({
-      ...{ url, ca: endpoints.ca, timeoutMs, closing, elapsed },
+      url,
+      ca: endpoints.ca,
+      timeoutMs,
+      closing,
+      elapsed,
       onFailure: (reason) => log.warn('could not fetch the keys of Entra', { url, reason }),
     }),
     now,

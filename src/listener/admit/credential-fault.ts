@@ -1,4 +1,4 @@
-// Why the credential of a delivery is not accepted, as data, and what an operator reads of it: reason and remedy.
+/** Why the credential of a delivery is not accepted, as data, and what an operator reads of it: reason and remedy. */
 
 /** Everything that can be wrong. A label of a metric, so a fixed set. */
 export const credentialProblems = [

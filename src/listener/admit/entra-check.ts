@@ -1,4 +1,4 @@
-// Bearer token in `Authorization`: RS256 only, order of checks, cache of 1,000 verified tokens.
+/** Checks the bearer token of a delivery, in the order that costs least, and remembers those that were verified. */
 import { hash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { CredentialFault } from './credential-fault.ts'

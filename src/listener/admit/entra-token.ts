@@ -1,4 +1,4 @@
-// Accepted issuer, tenant, audience, caller, expiry of Entra tokens; 5 minutes clock skew.
+/** Which claims of an Entra token are accepted: issuer, audience, caller and expiry. */
 import { scrub } from '../../core/scrub.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { cut } from '../../support/text/text.ts'
@@ -26,7 +26,7 @@ export type TokenDecision =
 
 const skewMs = 5 * 60_000
 
-/** Judges the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
+/** Decides on the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
 export function decideToken(claims: unknown, expected: ExpectedToken, now: number): TokenDecision {
   if (!isRecord(claims)) return reject({ problem: 'format' })
   const { iss, tid, aud, exp, nbf, appid, azp } = claims

@@ -1,4 +1,4 @@
-// Handshake and health over OPTIONS (`WebHook-Allowed-Origin`, `-Rate`), validation code answer, 64 KiB bound.
+/** The answers to OPTIONS, which are the handshake or the health, and to a validation request. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { notReadyHeader } from '../../provision/handshake/handshake-request.ts'
 import { isRecord } from '../../support/text/is-record.ts'
@@ -16,7 +16,8 @@ export const maxValidationBytes = 65_536
 export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
-  readonly draining: boolean
+  /** New deliveries are answered 503. */
+  readonly isDraining: () => boolean
   /** Whether this replica is ready for deliveries. A consent of one that is not says so, to replicas that ask who serves. */
   readonly isReady: () => boolean
   /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
@@ -28,10 +29,10 @@ export interface OptionsContext {
  * 200 without them: `isRefused`. OPTIONS without an origin asks for the listener's health.
  */
 export function answerOptions(headers: IncomingHttpHeaders, context: OptionsContext) {
-  const { allowedOrigin, draining, isReady, health } = context
+  const { allowedOrigin, isDraining, isReady, health } = context
   const requested = headers['webhook-request-origin']
   if (typeof requested !== 'string' || requested.trim() === '')
-    return { answer: answerHealth(draining, health), isRefused: false }
+    return { answer: answerHealth(isDraining(), health), isRefused: false }
   const origin = soleValue(requested)
   const granted = origin?.toLowerCase() === allowedOrigin.toLowerCase()
   const consent = {

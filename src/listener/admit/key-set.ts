@@ -1,10 +1,11 @@
-// Fetching Entra's signing keys: cache 12 hours, cooldown 30 s, time-out 5 s.
+/** Fetches Entra's signing keys, keeps them, and checks signatures with them. */
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { trustPolicies } from '../../azure/trust.ts'
-import { codeOf } from '../../support/process/error-code.ts'
+import { codeOf, nameOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { withLimit } from '../../support/time/clock.ts'
 
 /** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
 export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
@@ -48,7 +49,7 @@ export function createKeySet(options: KeySetOptions) {
     try {
       connecting ??= connect(options)
       const send = await connecting
-      const { status, bodyAsText } = await send(AbortSignal.any([closing, AbortSignal.timeout(timeoutMs)]))
+      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
       if (status !== 200) throw new KeySetError(`it was answered with ${status}`)
       const text = bodyAsText ?? ''
       if (!holdsKey(text))
@@ -106,7 +107,7 @@ function whyNotFetched(
   { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
 ): string {
   if (error instanceof KeySetError) return error.message
-  const name = error instanceof Error ? error.name : typeof error
+  const name = nameOf(error)
   if (name === 'TimeoutError' || name === 'AbortError') return `no answer came in ${timeoutMs / 1_000} s`
   const code = codeOf(error)
   const remedy = certificateRemedy(code, url) ?? silenceRemedy(code, url)
@@ -123,14 +124,10 @@ function holdsKey(text: string): boolean {
 /** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
 async function connect({ url, ca }: KeySetOptions) {
   // Loaded with the first fetch, so that the start does not wait for them.
+  const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
   const { createAnswerLimitPolicy } = await import('../../azure/answer-limit.ts')
-  const { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } = await import(
-    '@azure/core-rest-pipeline'
-  )
-  const client = createDefaultHttpClient()
-  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-  for (const policy of trustPolicies(ca === undefined ? {} : { ca })) pipeline.addPolicy(policy, { phase: 'Sign' })
-  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes, longer: 'fail' }), { afterPhase: 'Sign' })
-  return (abortSignal: AbortSignal) =>
-    pipeline.sendRequest(client, createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
+  const { createSender } = await import('../../azure/send-once.ts')
+  const trust = trustPolicies(ca === undefined ? {} : { ca })
+  const send = createSender([...trust, createAnswerLimitPolicy({ maxBytes, longer: 'fail' })])
+  return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
 }

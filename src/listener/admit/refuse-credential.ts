@@ -1,4 +1,4 @@
-// 401 or 503 for missing or wrong credentials; 10 minutes grace after our write.
+/** Whether a delivery without an accepted credential is refused (401) or put off (503). */
 import type { CredentialFault } from './credential-fault.ts'
 
 /** What the credential of a delivery proves. */

@@ -1,4 +1,4 @@
-// The one value of a request header that a proxy may have doubled.
+/** The one value of a request header that a proxy may have doubled. */
 
 /**
  * The value of a header; `undefined` where it has none, or several that differ. A proxy may send a header twice, and Node joins the two

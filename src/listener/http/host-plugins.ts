@@ -1,4 +1,4 @@
-// The option `fastify`: the host's own plugins and routes; PLUGIN_FAILED.
+/** The option `fastify`: how the host's own plugins and routes are loaded. */
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../../core/errors.ts'
 import { messageOf } from '../../support/process/error-code.ts'

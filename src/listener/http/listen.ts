@@ -1,4 +1,4 @@
-// Addresses and port to listen at (IPv6, IPv4, names), backlog 4,096; PORT_UNAVAILABLE texts.
+/** The addresses and the port to listen at, and what it means where they cannot be had. */
 import { lookup as lookUp } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'

@@ -1,4 +1,4 @@
-// Ports that pass from one component of the process to another: who wants one waits until it is left, whatever the order of the calls.
+/** Ports that pass from one component of the process to another: who wants one waits until it is left, whatever the order of the calls. */
 import { BindingError } from '../../core/errors.ts'
 
 const leaving = new Map<number, Promise<void>>()

@@ -1,4 +1,4 @@
-// Reading request bodies up to a limit; memory bound for all unfinished ones.
+/** Reads the body of a request up to a limit, within a bound of memory for all unfinished ones. */
 import type { Readable } from 'node:stream'
 
 /**
@@ -16,7 +16,7 @@ export interface BodyBudget {
   /** The most bytes of all unfinished bodies together. */
   readonly maxBytes: number
   /** Bytes of the unfinished bodies. */
-  held: number
+  usedBytes: number
 }
 
 /**
@@ -36,7 +36,7 @@ export function readBody(
   const end = (error: Error | null, result?: BodyResult) => {
     if (ended) return
     ended = true
-    budget.held -= length
+    budget.usedBytes -= length
     // The request lives until the handler has ended; its chunks need not.
     chunks = []
     done(error, result)
@@ -46,8 +46,8 @@ export function readBody(
     const bytes = bytesOf(chunk)
     if (bytes === undefined) return end(new TypeError('the stream of the body gives neither bytes nor text'))
     length += bytes.length
-    budget.held += bytes.length
-    if (length <= limit && budget.held <= budget.maxBytes) return void chunks.push(bytes)
+    budget.usedBytes += bytes.length
+    if (length <= limit && budget.usedBytes <= budget.maxBytes) return void chunks.push(bytes)
     body.pause()
     end(null, length > limit ? overLimit : noRoom)
   })

@@ -1,4 +1,4 @@
-// Accepted `Content-Type`, charset and encoding: JSON in UTF-8, not compressed; 415 reasons.
+/** Which bodies can be read: JSON in UTF-8, not compressed. */
 import type { IncomingHttpHeaders } from 'node:http'
 
 /** The content types that Event Grid writes. They need no parsing; a Set would hash the text of each request. */

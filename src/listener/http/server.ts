@@ -1,4 +1,4 @@
-// HTTP server limits: header bytes, time-outs, connections; answers to broken requests.
+/** The bounds of the HTTP server, and the answers to what is no request. */
 import {
   createServer as createHttpServer,
   type ServerOptions as HttpOptions,

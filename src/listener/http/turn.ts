@@ -1,4 +1,4 @@
-// Deliveries that arrive together are worked off together, up to 32 or `maxConcurrency`: half the processor time under load.
+/** Deliveries that arrive together are worked off together, up to 32 or `maxConcurrency`: half the processor time under load. */
 import { AsyncResource } from 'node:async_hooks'
 import { realTimers } from '../../support/time/real-timers.ts'
 

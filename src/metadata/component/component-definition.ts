@@ -1,4 +1,4 @@
-// What `init` accepts as a component: types, version `v1`, `apiVersion`, `kind`.
+/** What `init` accepts as a component: its kind, type and version. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import type { YamlPath } from '../../support/files/located-yaml.ts'

@@ -1,4 +1,4 @@
-// Component YAML into drafts: entries, `scopes`, `auth.secretStore`, other kinds; 262,144 characters, 1,000 documents.
+/** Reads the YAML of a file into drafts of components, within bounds, and says what it leaves out. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
@@ -115,7 +115,9 @@ function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocume
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
   const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
   return {
-    ...{ name, type, version },
+    name,
+    type,
+    version,
     /** The applications that it is for; empty: every one. */
     scopes: readScopes(scopes, fault),
     secretStore: readSecretStore(auth, fault),

@@ -1,4 +1,4 @@
-// Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden, at most 1,000.
+/** Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden, at most 1,000. */
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readRegularFile } from '../../support/files/regular-file.ts'

@@ -1,4 +1,4 @@
-// Values of `spec.metadata`, `secretKeyRef` and `envRef` resolved; which become `Secret`.
+/** The values of `spec.metadata`, references resolved, and which of them become a `Secret`. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'

@@ -1,4 +1,4 @@
-// JSON Schema of a component's YAML for editor completion, made from the field table.
+/** The JSON Schema of a component's YAML, for editors, made from the table of fields. */
 
 import type { MetadataField } from '../fields/find-field.ts'
 import { metadataFields } from '../fields/find-field.ts'

@@ -1,4 +1,4 @@
-// `Component`, what the loader gives: its values, for whom it is, its sides and port, and the places of all in the file.
+/** `Component`, what the loader gives: its values, for whom it is, its sides and port, and the places of all in the file. */
 import type { FilePlace } from '../../core/file-place.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { ComponentProperties } from './component-properties.ts'

@@ -1,4 +1,4 @@
-// `secretKeyRef` looked up in secrets by name, a colon going down into nested ones; the message for a missing secret.
+/** `secretKeyRef` looked up in secrets by name, a colon going down into nested ones; the message for a missing secret. */
 import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'

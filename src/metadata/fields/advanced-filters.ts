@@ -1,4 +1,4 @@
-// `advancedFilters` JSON: operators, at most 25 filters, 25 values, 512 characters per text.
+/** The field `advancedFilters`: its operators and its bounds. */
 import { z } from 'zod'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'

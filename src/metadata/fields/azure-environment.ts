@@ -1,5 +1,4 @@
-// Addresses, token scopes, Event Grid ids and the origin of its handshake per cloud (public, China, Government); cloud
-// names.
+/** What differs between the clouds of Azure: addresses, scopes of tokens, ids and the origin of handshakes. */
 import { parseChoice } from './plain-values.ts'
 
 export const azureEnvironmentNames = ['AzurePublicCloud', 'AzureChinaCloud', 'AzureUSGovernmentCloud'] as const

@@ -1,4 +1,4 @@
-// The error class of a single wrong value: "must be …" and its fix.
+/** The error of one wrong value: its rule, and how to keep it. */
 import type { MetadataIssue } from '../../core/errors.ts'
 
 /**

@@ -1,4 +1,4 @@
-// The fields that are settings of the event subscription: filters, retries, batches, dead letters, labels.
+/** The fields that are settings of the event subscription: filters, retries, batches, dead letters, labels. */
 import { parseAdvancedFilters } from './advanced-filters.ts'
 import { setting } from './field-entry.ts'
 import * as needs from './needs.ts'

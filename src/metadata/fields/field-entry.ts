@@ -1,4 +1,4 @@
-// What a metadata field is: its facts, and how they and the rule of its value become one entry of the table.
+/** What a metadata field is: its facts, and how they and the rule of its value become one entry of the table. */
 import { z } from 'zod'
 import { BrokenRule } from './broken-rule.ts'
 import type { Need, Reader } from './needs.ts'

@@ -1,4 +1,4 @@
-// Each metadata field, declared once: name, aliases, who reads it, secret, when required, default, meaning and rule.
+/** Each metadata field, declared once: all that is known of it. */
 import { azureEnvironmentNames, otherEnvironmentNames, parseAzureEnvironment } from './azure-environment.ts'
 import { settingFields } from './event-subscription-settings.ts'
 import { choice, field, withDefault } from './field-entry.ts'

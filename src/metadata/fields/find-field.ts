@@ -1,4 +1,4 @@
-// Metadata field found by name or alias in any case; the schema of all values; entry to write.
+/** A metadata field by its name or alias in any case, and how it is written. */
 import { z } from 'zod'
 import type { Facts, Side } from './field-entry.ts'
 import { fields } from './field-table.ts'
@@ -91,7 +91,9 @@ function knownField(name: FieldName): KnownField {
     example: undefined,
     type: oneOf(choices),
     ...facts,
-    ...{ name, needed, choices },
+    name,
+    needed,
+    choices,
     sides: [...new Set(readers.map((reader) => (reader === 'output' ? 'output' : 'input')))],
     required: readers.some((reader) => reader !== 'pull' && needed(bare, reader) !== undefined),
   }

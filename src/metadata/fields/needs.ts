@@ -1,4 +1,4 @@
-// When a field is required, by the words of the fields that decide it.
+/** When a field is required, by the words of the fields that decide it. */
 
 /** What reads a field: the input side by push or by pull, or the output side. */
 export type Reader = 'push' | 'pull' | 'output'

@@ -1,5 +1,4 @@
-// URL rules of `subscriberEndpoint`, `namespaceEndpoint`, `topicEndpoint`: https, no user info or fragment, 4,096
-// characters.
+/** Which URLs are accepted in `subscriberEndpoint`, `namespaceEndpoint` and `topicEndpoint`. */
 import { isLoopback } from '../../support/net/loopback.ts'
 import { BrokenRule } from './broken-rule.ts'
 

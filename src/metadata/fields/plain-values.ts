@@ -1,4 +1,4 @@
-// Words in any letter case, whole numbers, lists, durations like `25s`: "must be one of …", missing-unit hint.
+/** The plain kinds of values: words, whole numbers, lists and durations such as `25s`. */
 import { z } from 'zod'
 import { readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'

@@ -1,5 +1,4 @@
-// How a field's value is printed: plain, URL without query, or `(redacted)`; what an excerpt of a component's YAML
-// shows.
+/** How a field's value is printed: plain, as a URL without query, or `(redacted)`. */
 import { Secret } from '../../core/secret.ts'
 import type { LocatedDocument, LocatedScalar } from '../../support/files/located-yaml.ts'
 import { isRecord } from '../../support/text/is-record.ts'

@@ -1,4 +1,4 @@
-// Rules of values that need more than a pattern or a range: secrets, tokens, storage accounts, whole minutes and seconds.
+/** Rules of values that need more than a pattern or a range: secrets, tokens, storage accounts, whole minutes and seconds. */
 import { isIP } from 'node:net'
 import { Secret } from '../../core/secret.ts'
 import { BrokenRule } from './broken-rule.ts'

@@ -1,5 +1,4 @@
-// Accepted forms of the `scope` resource id, at most 2,048 characters; which resources of Event Grid have event
-// subscriptions; `namespaceTopic`.
+/** Which resource ids are accepted as `scope` and `namespaceTopic`. */
 import { BrokenRule } from './broken-rule.ts'
 
 /**

@@ -1,4 +1,4 @@
-// Allowed and default `eventSubscriptionName`: 3 to 64 letters and digits (pull 50).
+/** Which names an event subscription may have, and which it has by default. */
 import { hash } from 'node:crypto'
 import { BrokenRule } from './broken-rule.ts'
 import { type Scope, scopeKey } from './scope.ts'

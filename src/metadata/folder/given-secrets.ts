@@ -1,4 +1,4 @@
-// The secrets that a caller gives: by name, by store, or asked for one by one.
+/** The secrets that a caller gives: by name, by store, or asked for one by one. */
 import { isRecord } from '../../support/text/is-record.ts'
 import type { Secrets } from '../component/secret-reference.ts'
 

@@ -1,11 +1,11 @@
-// Duplicate names across files: which file wins; "is defined in … too".
+/** Which file a name belongs to where several files have it. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 
 interface Holder<T> {
   readonly name: string
   readonly file: string
-  readonly held: T
+  readonly item: T
 }
 
 /** What owns each name. */
@@ -29,5 +29,7 @@ export function findHolders<T>(claims: readonly Holder<T>[], before: Holders<T> 
 
 /** @param kind the word for what has the name */
 export const doubledName = (kind: string, name: string, owner: string, at: FilePlace): MetadataIssue => ({
-  ...{ kind: 'doubledName', rule: `${kind} ${JSON.stringify(name)} is defined in ${owner} too, which is used`, at },
+  kind: 'doubledName',
+  rule: `${kind} ${JSON.stringify(name)} is defined in ${owner} too, which is used`,
+  at,
 })

@@ -1,4 +1,6 @@
-// What a file holds: which of its components are taken, their references resolved and their metadata validated; what is said of the rest.
+/**
+ * What a file holds: which of its components are taken, their references resolved and their metadata validated; what is said of the rest.
+ */
 import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
@@ -119,7 +121,9 @@ function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: Judg
   const { name = '', type = '', version, secretStore, scopes, places } = draft
   const { env, fill, secretOf } = options
   const { entries, properties, issues } = resolveEntries(draft, {
-    ...{ env, fill, secret: (reference) => secretOf(secretStore, reference) },
+    env,
+    fill,
+    secret: (reference) => secretOf(secretStore, reference),
   })
   const isOurs = isOurType(type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
@@ -127,13 +131,18 @@ function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: Judg
   if (isOurs) checkVersion('version', version, faults, places.version)
   const port = reading.metadata?.input?.handshakePort
   const component: Component = {
-    ...{ name, type, version, properties },
+    name,
+    type,
+    version,
+    properties,
     ...(secretStore !== undefined && { secretStore }),
     ...(scopes.length > 0 && { scopes }),
     sides: bothSides.filter((side) => reading.sides.has(side)),
     ...(port !== undefined && { port }),
     places: {
-      ...{ name: places.name, type: places.type, version: places.version },
+      name: places.name,
+      type: places.type,
+      version: places.version,
       properties: Object.fromEntries(entries.map((entry) => [entry.name, entry.at])),
     },
   }
@@ -165,7 +174,11 @@ function ofAnother(entries: readonly PropertyEntry[]) {
   const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
   const sides = bothSides.filter((side) => said.includes(side))
   const metadata: ParsedMetadata = {
-    ...{ input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] },
+    input: undefined,
+    pull: undefined,
+    output: undefined,
+    direction: undefined,
+    warnings: [],
   }
   const issues: readonly MetadataIssue[] = []
   return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues }

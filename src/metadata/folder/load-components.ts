@@ -1,4 +1,4 @@
-// The components of files, with every fault of all of them; previous components kept for a broken file.
+/** The components of files, with every fault of all of them; previous components kept for a broken file. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { ComponentFile, ComponentFiles } from '../component/component-file.ts'
 import { byPlace, describeIssue, describeIssues } from '../typed/metadata-invalid.ts'
@@ -87,13 +87,20 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
     const isWhole = found.length === 0 && loaded.length === one.taken.length
     if (isWhole && !(isRunning && one.mistakes.length > 0)) byFile.set(file, loaded)
   }
-  const claims = [...byFile].flatMap(([file, all]) => all.map((held) => ({ name: held.component.name, file, held })))
+  const claims = [...byFile].flatMap(([file, all]) => all.map((item) => ({ name: item.component.name, file, item })))
   const { holders, doubled } = findHolders(claims, before?.holders)
-  for (const { name, owner, held } of doubled)
-    report([doubledName('component', name, owner, held.component.places.name)])
+  for (const { name, owner, item } of doubled)
+    report([doubledName('component', name, owner, item.component.places.name)])
   return {
-    components: new Map([...holders].map(([name, { held }]) => [name, held])),
-    ...{ ...stores, holders, byFile, files: judged, storeIssues, issues, faults, notes },
+    components: new Map([...holders].map(([name, { item }]) => [name, item])),
+    ...stores,
+    holders,
+    byFile,
+    files: judged,
+    storeIssues,
+    issues,
+    faults,
+    notes,
   }
 }
 

@@ -1,4 +1,4 @@
-// Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once.
+/** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
@@ -129,7 +129,14 @@ function componentsOf(
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
   const loaded = loadFiles(files, {
-    ...{ env, appId, namespace, types, given, words, allowAnyPort: true, credentialMayCome: true },
+    env,
+    appId,
+    namespace,
+    types,
+    given,
+    words,
+    allowAnyPort: true,
+    credentialMayCome: true,
   })
   for (const read of loaded.files.values()) {
     if (read instanceof Error) continue

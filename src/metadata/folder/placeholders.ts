@@ -1,4 +1,4 @@
-// Placeholders `{uuid}`, `{podName}`, `{namespace}`, `{appID}` in values, filled in as daprd does.
+/** Fills in the placeholders of values, such as `{appID}` and `{uuid}`, as daprd does. */
 import { randomUUID } from 'node:crypto'
 import type { Environment } from '../component/component-properties.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'

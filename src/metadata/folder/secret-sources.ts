@@ -1,4 +1,4 @@
-// Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one.
+/** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from '../component/component-file.ts'
@@ -46,7 +46,7 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   if (given.kind === 'unreadable') issues.push({ kind: 'secretStore', rule: given.why })
   const { storesByFile, stores } = findStores(files, options, issues)
   const local = new Map(
-    [...stores].map(([name, { held }]) => [name, readSecretStore(held, options, { issues, notes })]),
+    [...stores].map(([name, { item }]) => [name, readSecretStore(item, options, { issues, notes })]),
   )
   /** A store may be in a file that is broken. */
   const isAnyHidden = [...storesByFile.values()].includes(undefined)
@@ -90,7 +90,9 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
 }
 
 const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({
-  ...{ store, name, key },
+  store,
+  name,
+  key,
 })
 
 /**
@@ -135,11 +137,11 @@ function findStores(files: ComponentFiles, { appId, before }: SecretOptions, iss
     }),
   )
   const claims = [...storesByFile].flatMap(([file, stores = []]) =>
-    stores.filter((store) => isForApp(store, appId)).map((held) => ({ name: held.name, file, held })),
+    stores.filter((store) => isForApp(store, appId)).map((item) => ({ name: item.name, file, item })),
   )
   const { holders, doubled } = findHolders(claims, before?.stores)
   issues.push(
-    ...doubled.map(({ held: { places }, name, owner }) => doubledName('secret store', name, owner, places.name)),
+    ...doubled.map(({ item: { places }, name, owner }) => doubledName('secret store', name, owner, places.name)),
   )
   return { storesByFile, stores: holders }
 }

@@ -1,4 +1,4 @@
-// Local secret stores `secretstores.local.file` and `.env`: reading, prefix, nested secrets, file faults.
+/** Reads the local secret stores among the components: `secretstores.local.file` and `.env`. */
 import { isAbsolute } from 'node:path'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { readRegularFile, readRegularFileSync } from '../../support/files/regular-file.ts'

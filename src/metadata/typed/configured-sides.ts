@@ -1,4 +1,4 @@
-// Which sides (input, output) are on: `direction`, or the fields that are present; which fields a reader reads.
+/** Which sides of a component are on, and which fields are read for them. */
 import type { Side } from '../fields/field-entry.ts'
 import { type FieldName, findField, metadataFields } from '../fields/find-field.ts'
 import { credentialFields, type Reader } from '../fields/needs.ts'

@@ -1,4 +1,4 @@
-// Faults between fields that are right each by itself: subscription and scope, dead letter, Entra's tenant, namespace topics.
+/** The faults between fields that are right each by itself. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Values } from '../fields/find-field.ts'
 import type { Circumstances } from '../fields/needs.ts'

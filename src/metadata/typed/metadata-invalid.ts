@@ -1,4 +1,4 @@
-// Text and order of METADATA_INVALID messages: a line per issue, 50 at most.
+/** The error METADATA_INVALID: a line for each fault, 50 at most. */
 import { BindingError, type MetadataIssue } from '../../core/errors.ts'
 import { comparePlaces, type FilePlace, placeInWords } from '../../core/file-place.ts'
 

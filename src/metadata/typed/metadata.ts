@@ -1,6 +1,5 @@
-// Typed metadata of each side from the values of fields that have no fault, alone or between them.
+/** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
 import type { MetadataIssue } from '../../core/errors.ts'
-import { checked } from '../fields/checked.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
@@ -115,6 +114,12 @@ export function outputMetadata(values: Values, options: SideOptions) {
   }
 }
 
+/** A value that the parser has found to be there, which the compiler cannot see. That it is missing is a defect of ours. */
+function checked<T>(name: string, value: T | undefined): T {
+  if (value === undefined) throw new Error(`${name} is missing although it was checked`)
+  return value
+}
+
 /** @param defaultName of the event subscription */
 function eitherInput(values: Values, defaultName: string, options: SideOptions) {
   const { clientId, maxConcurrency, replaceDestination } = values
@@ -145,8 +150,15 @@ function subscriptionSettings(values: Values): SubscriptionSettings {
   const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
   const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    ...{ eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters },
-    ...{ maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels },
+    eventDeliverySchema,
+    includedEventTypes,
+    subjectBeginsWith,
+    subjectEndsWith,
+    advancedFilters,
+    maxDeliveryAttempts,
+    maxEventsPerBatch,
+    preferredBatchSizeInKilobytes,
+    labels,
     eventTimeToLiveMinutes: values.eventTimeToLive,
     deadLetter: deadLetterSetting(values),
   }

@@ -1,4 +1,4 @@
-// Required fields that are missing: "is required …", and what to write, or to set in place of them.
+/** Which required fields are missing, and what to write, or to set in place of them. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Side } from '../fields/field-entry.ts'
 import { entryToWrite, type FieldName, metadataFields } from '../fields/find-field.ts'

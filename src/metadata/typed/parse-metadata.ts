@@ -1,4 +1,4 @@
-// Validation of all fields together: deciding fields first, then values, missing fields and conflicts; order of issues.
+/** Validates all fields together: those that decide about others first, then values, what is missing, and conflicts. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
@@ -63,10 +63,10 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
       // Where no field says which side is meant, it may be either.
       ({ decides, sides: read }) => decides && (sides.size === 0 || read.some((side) => sides.has(side))),
     )
-  const direction = judge(given, new Set(['direction'])).values.direction
+  const direction = valuesOf(given, new Set(['direction'])).values.direction
   const sides = direction ?? present
   const deciding = new Set<FieldName>(['direction', ...ofSides(sides).map(({ name }) => name)])
-  const decided = judge(given, deciding)
+  const decided = valuesOf(given, deciding)
   const undecided = [...decided.issues, ...bareValues(given, deciding, decided.issues)]
   if (undecided.length > 0) return { sides, issues: [...sorted(undecided, given), ...unknownNames(given)] }
   // What follows from a value that is not known is not known either.
@@ -84,14 +84,15 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const provisioning = options.provisioning ?? decided.values.provisioning
   const by: Circumstances = {
     ...decided.values,
-    ...{ provisioning, credentialGiven: options.credentialGiven ?? false },
+    provisioning,
+    credentialGiven: options.credentialGiven ?? false,
     has: (name) => written.has(name),
   }
   const configured: Reader[] = []
   if (sides.has('input')) configured.push(decided.values.deliveryMode)
   if (sides.has('output')) configured.push('output')
   const read = fieldsRead(configured, topicAuthentication)
-  const { values, issues } = judge(given, read, configured)
+  const { values, issues } = valuesOf(given, read, configured)
   const found = [...unnamed(given), ...issues]
   if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound: isSound(found) }))
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
@@ -115,7 +116,7 @@ const isSound = (issues: readonly MetadataIssue[]) =>
   !issues.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
 
 /** Values of these fields without those that have a fault, and the faults. */
-function judge(
+function valuesOf(
   { fields, issues: faults }: GivenFields,
   names: ReadonlySet<FieldName>,
   configured: readonly Reader[] = [],

@@ -1,4 +1,4 @@
-// Raw properties sorted by field: duplicates, non-text values, unknown names; 256 entries, 65,536 characters.
+/** Sorts raw properties by field, and finds duplicates, unknown names and values that are no text. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'

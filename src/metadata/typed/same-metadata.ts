@@ -1,4 +1,4 @@
-// Whether two sides' metadata are the same, by value: their secrets too.
+/** Whether two sides' metadata are the same, by value: their secrets too. */
 import { isDeepStrictEqual } from 'node:util'
 import { Secret } from '../../core/secret.ts'
 

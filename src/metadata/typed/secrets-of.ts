@@ -1,4 +1,4 @@
-// The secrets of a component: what must not be shown where a text from outside may repeat it.
+/** The secrets of a component: what must not be shown where a text from outside may repeat it. */
 import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { querySecrets } from '../../core/scrub.ts'
 import { Secret } from '../../core/secret.ts'

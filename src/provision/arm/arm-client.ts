@@ -1,6 +1,6 @@
-// Connection to Azure Resource Manager: https, own host only, time-out, no retries; calls that the SDK lacks.
+/** The connection to Azure Resource Manager: what each call is bound by, and calls that the SDK lacks. */
 
-import { EventGridManagementClient } from '@azure/arm-eventgrid'
+import { EventGridManagementClient, type EventSubscriptionsGetOptionalParams } from '@azure/arm-eventgrid'
 import {
   createPipelineRequest,
   type HttpMethods,
@@ -18,6 +18,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
 import { metadataInvalid } from '../../metadata/typed/metadata-invalid.ts'
 import { readJson } from '../../support/text/json-text.ts'
+import { withLimit } from '../../support/time/clock.ts'
 
 export interface ArmClientOptions {
   readonly environment: AzureEnvironment
@@ -77,26 +78,26 @@ export function connectArm(
   })
 }
 
+/** What limits one request, as the SDK's methods take it. */
+export type CallOptions = Pick<EventSubscriptionsGetOptionalParams, 'abortSignal' | 'requestOptions'>
+
 /** A request to ARM that the SDK for Event Grid has no method for. */
-export interface ArmRequest {
+export interface ArmRequest extends CallOptions {
   readonly method: HttpMethods
   /** A path that begins with a slash, or a URL of ARM, as in a `nextLink`. May have an `api-version` already. */
   readonly path: string
   /** @default that of the client */
   readonly apiVersion?: string
-  readonly signal?: AbortSignal
-  /** @default none */
-  readonly timeoutMs?: number
   readonly body?: object
 }
 
 /** Sends a request by the SDK's own pipeline. Rejects as the SDK's methods do: `readFailure` reads it. */
 export async function sendToArm(client: EventGridManagementClient, given: ArmRequest): Promise<PipelineResponse> {
-  const { method, path, apiVersion = client.apiVersion, signal, timeoutMs = 0, body } = given
+  const { method, path, apiVersion = client.apiVersion, abortSignal, requestOptions, body } = given
   const url = new URL(path, `${client.$host}/`)
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
-  const request = createPipelineRequest({ url: url.href, method, timeout: timeoutMs })
-  if (signal) request.abortSignal = signal
+  const timeout = requestOptions?.timeout ?? 0
+  const request = createPipelineRequest({ url: url.href, method, timeout, ...(abortSignal && { abortSignal }) })
   if (body) {
     request.body = JSON.stringify(body)
     request.headers.set('content-type', 'application/json')
@@ -137,13 +138,14 @@ export function createTimeLimitPolicy(): PipelinePolicy {
     name: 'eventgrid-binding-time-limit',
     sendRequest(request, next) {
       const { abortSignal, timeout } = request
-      if (timeout > 0) {
-        const over = AbortSignal.timeout(Math.ceil(timeout))
-        // The SDK's type allows for signals that are not the platform's; ours always are.
-        request.abortSignal = abortSignal instanceof AbortSignal ? AbortSignal.any([abortSignal, over]) : over
-        request.timeout = 0
-      }
-      return next(request)
+      if (timeout <= 0) return next(request)
+      request.timeout = 0
+      // The SDK's type allows for signals that are not the platform's; ours always are.
+      const signal = abortSignal instanceof AbortSignal ? abortSignal : undefined
+      return withLimit({ ms: timeout, signal }, (limited) => {
+        request.abortSignal = limited
+        return next(request)
+      })
     },
   }
 }

@@ -1,4 +1,4 @@
-// A pause that ends at the deadline or the abort of a call to Resource Manager.
+/** A pause that ends at the deadline or the abort of a call to Resource Manager. */
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import { pause, type SteadyClock } from '../../support/time/clock.ts'
 

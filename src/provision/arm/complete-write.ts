@@ -1,4 +1,4 @@
-// Waiting until a write is provisioned: poll every 2 s, manual validation, deadline.
+/** Waits until a write is provisioned, as far as the deadline and Event Grid's own waiting allow. */
 import { ArmFailureError, readFailure, readOperationFailure } from '../../azure/read-failure.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
 import { isRecord } from '../../support/text/is-record.ts'

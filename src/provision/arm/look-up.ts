@@ -1,6 +1,6 @@
-// Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees.
-import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { judgeFailure } from '../../azure/resource-manager-refusal.ts'
+/** Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees. */
+import { readFailure } from '../../azure/read-failure.ts'
+import { verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { isTold } from '../decide/delivery-attribute.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
@@ -14,7 +14,9 @@ import {
   webHookOf,
   withDestination,
 } from '../decide/subscription-properties.ts'
-import type { CallOptions, SubscriptionCalls } from './subscription-calls.ts'
+import type { CallOptions } from './arm-client.ts'
+import { readList, unreadable } from './read-list.ts'
+import type { SubscriptionCalls } from './subscription-calls.ts'
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly properties: SubscriptionProperties }
@@ -52,9 +54,6 @@ function propertiesOf(answer: unknown): SubscriptionProperties {
   throw unreadable(`it is not an event subscription (${read.fault}); a proxy may have answered instead of ARM`)
 }
 
-/** A passing failure: another answer may be right. */
-const unreadable = (message: string) => new ArmFailureError({ kind: 'answerUnread', message })
-
 /** ARM itself says that there is no event subscription. That of a missing scope has another code. */
 function isMissingInWords(error: unknown): boolean {
   const failure = readFailure(error, 0)
@@ -63,12 +62,9 @@ function isMissingInWords(error: unknown): boolean {
     kind === 'answer' &&
     status === 404 &&
     code !== undefined &&
-    judgeFailure({ ...failure, status: undefined }) !== 'scope'
+    verdictOf({ ...failure, status: undefined }) !== 'scope'
   )
 }
-
-/** Pages of a list that are read. Azure allows 500 event subscriptions of one source. */
-const maxPages = 100
 
 /**
  * Whether the list of the source does not have it either; false where the list may not be read.
@@ -80,18 +76,12 @@ async function isAbsentFromList(
   place: SubscriptionPlace,
   callOptions: () => CallOptions,
 ): Promise<boolean> {
-  let nextLink: string | undefined
+  const get = (path: string) => calls.getPage(callOptions(), path)
   try {
-    for (let page = 0; page < maxPages; page++) {
-      const answer = await calls.list(callOptions(), nextLink)
-      const read = readPage(answer)
-      if (read.items.some((item) => isListedAs(item, place))) {
-        throw unreadable('the event subscription is listed, and said not to exist')
-      }
-      if (read.nextLink === undefined) return true
-      nextLink = read.nextLink
+    for await (const entry of readList(get, place.listPath, 'event subscriptions')) {
+      if (isListedAs(entry, place)) throw unreadable('the event subscription is listed, and said not to exist')
     }
-    throw unreadable(`the list of event subscriptions has more than ${maxPages} pages`)
+    return true
   } catch (error) {
     const { kind, status } = readFailure(error, 0)
     if (kind === 'answer' && status === 403) return false
@@ -101,27 +91,13 @@ async function isAbsentFromList(
   }
 }
 
-interface ListedItem {
-  readonly id: string
-  readonly name: string
-}
-
-/** A page of the list. One item that cannot be read may be the very one that is looked for. */
-function readPage(answer: unknown): { readonly items: readonly ListedItem[]; readonly nextLink: string | undefined } {
-  const notRead = () => unreadable('it is not a list of event subscriptions')
-  if (!isRecord(answer) || !Array.isArray(answer.value) || 'error' in answer) throw notRead()
-  const { nextLink } = answer
-  if (nextLink !== undefined && nextLink !== null && typeof nextLink !== 'string') throw notRead()
-  const items = answer.value.map((item: unknown) => {
-    if (!isRecord(item) || typeof item.id !== 'string' || typeof item.name !== 'string') throw notRead()
-    return { id: item.id, name: item.name }
-  })
-  return { items, nextLink: nextLink || undefined }
-}
-
-function isListedAs({ id, name }: ListedItem, place: SubscriptionPlace): boolean {
+/** One entry that cannot be read may be the very one that is looked for. */
+function isListedAs(entry: unknown, place: SubscriptionPlace): boolean {
+  if (!isRecord(entry) || typeof entry.id !== 'string' || typeof entry.name !== 'string') {
+    throw unreadable('it is not a list of event subscriptions')
+  }
   const same = (value: string, wanted: string) => value.toLowerCase() === wanted.toLowerCase()
-  return place.listsOthers ? same(id, subscriptionIdOf(place)) : same(name, place.name)
+  return place.listsOthers ? same(entry.id, subscriptionIdOf(place)) : same(entry.name, place.name)
 }
 
 async function withHidden(

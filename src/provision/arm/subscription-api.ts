@@ -1,4 +1,4 @@
-// Look up, read and write event subscriptions, and the host name of a namespace; 30 s per request; renewal of a refused token.
+/** Looks up, reads and writes event subscriptions at Resource Manager, and reads the host name of a namespace. */
 import type { PipelinePolicy } from '@azure/core-rest-pipeline'
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import { eventGridApiVersion } from '../../core/api-versions.ts'
@@ -38,11 +38,12 @@ export function createSubscriptionApi(options: SubscriptionApiOptions) {
     bound.set(id, calls)
     return calls
   }
-  const timeoutMs = ({ deadline }: CallLimits) => Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed()))
-  const callOptions = (limits: CallLimits) => () => ({
-    abortSignal: limits.signal,
-    requestOptions: { timeout: timeoutMs(limits) },
-  })
+  const callOptions =
+    ({ signal: abortSignal, deadline }: CallLimits) =>
+    () => ({
+      abortSignal,
+      requestOptions: { timeout: Math.max(1, Math.min(requestTimeoutMs, deadline - clock.elapsed())) },
+    })
   async function look(place: SubscriptionPlace, limits: CallLimits, detail: Detail): Promise<LookedUp> {
     const found = await lookUp(callsOf(place), place, callOptions(limits), detail)
     if (found.kind === 'found') onFound?.(found.properties)
@@ -75,8 +76,7 @@ export function createSubscriptionApi(options: SubscriptionApiOptions) {
     },
     /** The host name of a namespace. */
     async readHostname(namespaceId: string, limits: CallLimits): Promise<string> {
-      const limited = { signal: limits.signal, timeoutMs: timeoutMs(limits) }
-      const answer = await getFromArm(connect(), { path: namespaceId, ...limited })
+      const answer = await getFromArm(connect(), { path: namespaceId, ...callOptions(limits)() })
       const properties = isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
       const { topicsConfiguration } = properties
       const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined

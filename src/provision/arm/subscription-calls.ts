@@ -1,15 +1,10 @@
-// The requests for one event subscription: by the SDK's methods, and plain ones for a namespace topic, which the SDK does not know.
-import type { EventGridManagementClient, EventSubscriptions } from '@azure/arm-eventgrid'
+/** The requests for one event subscription: by the SDK's methods, and plain ones for a namespace topic, which the SDK does not know. */
+import type { EventGridManagementClient, EventSubscriptionsGetOptionalParams as Get } from '@azure/arm-eventgrid'
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { readJson } from '../../support/text/json-text.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
-import { type ArmRequest, getFromArm, sendToArm } from './arm-client.ts'
-
-type Get = NonNullable<Parameters<EventSubscriptions['get']>[2]>
-
-/** What limits one request, in the SDK's form. */
-export type CallOptions = Pick<Get, 'abortSignal' | 'requestOptions'>
+import { type ArmRequest, type CallOptions, getFromArm, sendToArm } from './arm-client.ts'
 
 /** Receives each answer of a write and of its polls. */
 export type OnResponse = (response: RawResponse) => void
@@ -33,8 +28,8 @@ export interface SubscriptionCalls {
   get(options: CallOptions): Promise<unknown>
   getFullUrl(options: CallOptions): Promise<unknown>
   getDeliveryAttributes(options: CallOptions): Promise<unknown>
-  /** One page of all event subscriptions of the source; the next one by `nextLink`. */
-  list(options: CallOptions, nextLink?: string): Promise<unknown>
+  /** One page of all event subscriptions of the source. */
+  getPage(options: CallOptions, path: string): Promise<unknown>
   begin(write: SubscriptionWrite, options: CallOptions, onResponse: OnResponse): Promise<Poller>
 }
 
@@ -45,18 +40,17 @@ export function bindSubscriptionCalls(
 ): SubscriptionCalls {
   const client = connect()
   const id = subscriptionIdOf(place)
-  const list: SubscriptionCalls['list'] = (options, nextLink) =>
-    getFromArm(client, { path: nextLink ?? place.listPath, ...limitsOf(options) })
+  const getPage: SubscriptionCalls['getPage'] = (options, path) => getFromArm(client, { path, ...options })
 
   if (place.kind === 'namespaceTopic') {
     return {
-      get: (options) => getFromArm(client, { path: id, ...limitsOf(options) }),
+      get: (options) => getPage(options, id),
       getFullUrl: async () => undefined,
       getDeliveryAttributes: async () => undefined,
-      list,
+      getPage,
       async begin({ method, properties }, options, onResponse) {
-        const send = async (request: Omit<ArmRequest, 'signal' | 'timeoutMs'>): Promise<LroResponse> => {
-          const response = await sendToArm(client, { ...request, ...limitsOf(options) })
+        const send = async (request: Omit<ArmRequest, keyof CallOptions>): Promise<LroResponse> => {
+          const response = await sendToArm(client, { ...request, ...options })
           onResponse(response)
           const body = readJson(response.bodyAsText)
           return {
@@ -81,7 +75,7 @@ export function bindSubscriptionCalls(
     get: (options) => rawAnswer((onResponse) => get({ ...options, onResponse })),
     getFullUrl: (options) => rawAnswer((onResponse) => getFullUrl({ ...options, onResponse })),
     getDeliveryAttributes: (options) => rawAnswer((onResponse) => getDeliveryAttributes({ ...options, onResponse })),
-    list,
+    getPage,
     begin({ method, properties }, options, onResponse) {
       const body = method === 'PUT' ? { properties } : properties
       const writing = sdkCalls(connect([createBodyPolicy(body)]), place)
@@ -91,11 +85,6 @@ export function bindSubscriptionCalls(
     },
   }
 }
-
-const limitsOf = ({ abortSignal, requestOptions }: CallOptions) => ({
-  ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
-  timeoutMs: requestOptions?.timeout ?? 0,
-})
 
 /** The SDK's methods for the path. The bodies of its writes come from a policy. */
 function sdkCalls(client: EventGridManagementClient, place: Exclude<SubscriptionPlace, { kind: 'namespaceTopic' }>) {

@@ -1,4 +1,4 @@
-// The one form in which event subscriptions are compared, of push and pull: defaults left out, durations by value, lists without order.
+/** The one form in which event subscriptions are compared, of push and pull: defaults left out, durations by value, lists without order. */
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { durationSeconds } from '../../support/time/iso-duration.ts'
 import { isNothing, writable } from './subscription-properties.ts'

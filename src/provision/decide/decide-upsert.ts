@@ -1,4 +1,4 @@
-// Create, keep, patch, replace, wait or refuse, from what exists and what is wanted; the fields that differ.
+/** What is to be done with an event subscription, from what exists and what is wanted, and the fields that differ. */
 import { isDeepStrictEqual } from 'node:util'
 import { showUrl } from '../../metadata/fields/redact.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'

@@ -1,4 +1,4 @@
-// Our delivery attribute in the event subscription: one to three credentials, ours before those of other replicas.
+/** Our delivery attribute in the event subscription: one to three credentials, ours before those of other replicas. */
 import { deliveryTokenHeader, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import {
   type DeliveryAttribute,

@@ -1,4 +1,4 @@
-// What stands in an event subscription in Azure and stays, because no field of the metadata sets it.
+/** What stands in an event subscription in Azure and stays, because no field of the metadata sets it. */
 import { canonicalSubscription } from './canonical-subscription.ts'
 import { changesBetween } from './decide-upsert.ts'
 import type { SubscriptionProperties } from './subscription-properties.ts'

@@ -1,4 +1,4 @@
-// Where Resource Manager keeps an event subscription, by its source: extension, system topic, partner topic, namespace topic.
+/** Where Resource Manager keeps an event subscription, by its source: extension, system topic, partner topic, namespace topic. */
 import type { NamespaceTopicId, Scope } from '../../metadata/fields/scope.ts'
 
 /** An event subscription, and where Resource Manager keeps it. */
@@ -35,7 +35,9 @@ export function placeAt(scope: Scope, name: string): SubscriptionPlace {
   const nested = nestedTopic(scope)
   if (nested) return { name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false, ...nested }
   return {
-    ...{ kind: 'extension', name, sourceId },
+    kind: 'extension',
+    name,
+    sourceId,
     listPath: `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`,
     listsOthers: !('provider' in scope),
   }

@@ -1,4 +1,4 @@
-// The properties of an event subscription as Resource Manager spells them: types of what we read, nulls left out.
+/** The properties of an event subscription as Resource Manager spells them: types of what we read, nulls left out. */
 import { z } from 'zod'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 

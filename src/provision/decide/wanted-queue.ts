@@ -1,4 +1,4 @@
-// Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it.
+/** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
 import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
 import type { Setting } from '../../metadata/fields/setting-value.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
@@ -124,7 +124,9 @@ function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['f
       const kept = standing?.endpointType === 'NamespaceTopic' ? standing : undefined
       const properties = { ...kept?.properties, resourceId: namespaceTopic.id }
       const filters = {
-        ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+        includedEventTypes,
+        subjectBeginsWith,
+        subjectEndsWith,
         advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
       }
       return withoutNothing({

@@ -1,4 +1,4 @@
-// What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it.
+/** What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
 import { resetToDefault, type Setting } from '../../metadata/fields/setting-value.ts'

@@ -1,4 +1,4 @@
-// Push: the event subscription that delivers to the web hook, from the input metadata and over what exists.
+/** Push: the event subscription that delivers to the web hook, from the input metadata and over what exists. */
 import { ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import { resetToDefault } from '../../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
@@ -98,7 +98,9 @@ function merge(
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, labels } = settings
   const filters = {
-    ...{ includedEventTypes, subjectBeginsWith, subjectEndsWith },
+    includedEventTypes,
+    subjectBeginsWith,
+    subjectEndsWith,
     advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
   }
   const filter = withSettings(others.filter, filters, resets)

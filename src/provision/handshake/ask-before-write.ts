@@ -1,4 +1,4 @@
-// Whether an event subscription that works may be written now: its endpoint consents twice in a row, or was not to be reached for 10 s.
+/** Whether an event subscription that works may be written now: its endpoint consents twice in a row, or was not to be reached for 10 s. */
 import { ArmFailureError } from '../../azure/read-failure.ts'
 import type { Logger } from '../../core/logger.ts'
 import { pause, type SteadyClock, withLimit } from '../../support/time/clock.ts'

@@ -1,4 +1,4 @@
-// Asks the endpoint at its public URL as Event Grid will ask it: consent, another answer, no answer; or it can't be asked from here.
+/** Asks the endpoint at its public URL as Event Grid will ask it: consent, another answer, no answer; or it can't be asked from here. */
 import { randomUUID } from 'node:crypto'
 import { proxyOf } from '../../azure/proxy.ts'
 import { secureContextOf } from '../../azure/trust.ts'
@@ -9,8 +9,8 @@ import { isLoopback } from '../../support/net/loopback.ts'
 import { type Probe, probe, type Target, targetsOf } from '../../support/net/probe.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 import { systemClock, within } from '../../support/time/clock.ts'
+import { type HandshakeRefusal, refusalOfOptions, refusalOfValidation } from './handshake-refusal.ts'
 import { notReadyHeader, optionsRequest, validationRequest } from './handshake-request.ts'
-import { type HandshakeRefusal, refusalOfOptions, refusalOfValidation } from './judge-handshake.ts'
 
 /** What became of the question. Holds no secret. */
 export type EndpointAnswer =
@@ -77,7 +77,9 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     const proxy = isLoopback(url.hostname) ? undefined : proxyOf(url.href)
     const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url)
     const answer = await firstAnswer(targets, {
-      ...{ url, signal, secureContext: secureContextOf(endpoints) },
+      url,
+      signal,
+      secureContext: secureContextOf(endpoints),
       ...request,
     })
     const refusal = isEventGridSchema ? refusalOfValidation(answer, code, input) : refusalOfOptions(answer, input)

@@ -1,4 +1,4 @@
-// Event Grid's handshake as requests: OPTIONS with its origin, and the validation event of its own schema.
+/** Event Grid's handshake as requests: OPTIONS with its origin, and the validation event of its own schema. */
 import { randomUUID } from 'node:crypto'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import type { Probe } from '../../support/net/probe.ts'

@@ -1,4 +1,4 @@
-// Names shown and secrets hidden in messages about a failure of the event subscription.
+/** What a message about a failure of the event subscription names, and what it must not show. */
 import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { querySecrets } from '../../core/scrub.ts'
@@ -40,7 +40,9 @@ export function pullFailureContext(pull: PullMetadata, resourceManager: string, 
 }
 
 const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, resourceManager: string) => ({
-  ...{ eventSubscriptionName, clientId, resourceManager },
+  eventSubscriptionName,
+  clientId,
+  resourceManager,
   isReadOnly: provisioning === 'check',
 })
 

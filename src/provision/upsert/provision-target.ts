@@ -1,15 +1,15 @@
-// What one side needs in Azure, and how an attempt at it is repeated: which resource was asked about, which secrets were seen, whose
-// right is missing.
-import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
+/** What one side needs in Azure, how it is brought about, and what came of it. */
+import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
+import type { BindingError } from '../../core/errors.ts'
+import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
+import type { SteadyClock } from '../../support/time/clock.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
 import type { SubscriptionApi } from '../arm/subscription-api.ts'
 import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import type { AskedEndpoint } from '../handshake/ask-endpoint.ts'
-import { withSecretsOf } from './failure-context.ts'
-import { type Persistence, repeatAttempts } from './repeat-attempts.ts'
+import type { Patience } from './retry-pause.ts'
 
 /** What one side needs in Azure. */
 export interface ProvisionTarget {
@@ -35,7 +35,16 @@ export interface SubscriptionLook {
   readonly lacksCredential: boolean
 }
 
-export interface ProvisionHow extends Persistence {
+/** How it is brought about, and who hears of it. */
+export interface ProvisionHow {
+  readonly signal: AbortSignal
+  readonly patience: Patience
+  /** Receives each failed attempt. */
+  readonly onAttempt?: (failed: FailedAttempt) => void
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
   /** Called after each read of the event subscription. */
   readonly onLook?: ((look: SubscriptionLook) => void) | undefined
   /** Called after each question to the endpoint: whether somebody else answers for it, as far as is known. */
@@ -48,60 +57,25 @@ export interface Asked {
   read(wanted: WantedSubscription, detail?: 'plain'): Promise<SubscriptionProperties | undefined>
 }
 
-/**
- * Repeats an attempt until it succeeds. After it the host name of the namespace is asked for.
- *
- * @param without the outcome where events are received without the right that is missing
- */
-export function attemptUntilDone<Outcome>(
-  target: ProvisionTarget,
-  how: ProvisionHow,
-  attemptOnce: (asked: Asked, attempt: number) => Promise<Outcome>,
-  without?: () => Outcome,
-): Promise<Outcome> {
-  const { api, input, wanted, worksWithout, host } = target
-  const { signal, logger, clock } = how
-  const seen = new Map<WantedSubscription, SubscriptionProperties>()
-  let askedId = wanted[0]?.place.sourceId ?? ''
-  const context = () => withSecretsOf(target.context(askedId), [...seen.values()])
+export type WriteAction = 'created' | 'patched' | 'replaced'
 
-  async function attempt(deadline: number, count: number): Promise<Outcome> {
-    const limits = { signal, deadline }
-    const asked: Asked = {
-      limits,
-      async read(one, detail) {
-        askedId = one.place.sourceId
-        const existing = await api.read(one.place, limits, detail)
-        if (existing) seen.set(one, existing)
-        return existing
-      },
-    }
-    const outcome = await attemptOnce(asked, count)
-    if (host) {
-      askedId = host.namespaceId
-      host.take(await api.readHostname(host.namespaceId, limits))
-    }
-    return outcome
-  }
+export interface UpsertOutcome {
+  /** `notPermitted`: it may not be read or written here, and is used as it is. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
+  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
+  readonly wroteAt?: number
+  /** That it was written though the endpoint could not be asked: a sentence. */
+  readonly unreached?: string
+}
 
-  return repeatAttempts({
-    ...how,
-    ...{ input, context },
-    async attemptOnce(deadline, count) {
-      try {
-        return await attempt(deadline, count)
-      } catch (error) {
-        const failure = readFailure(error, clock.now())
-        if (!worksWithout || !without || judgeFailure(failure) !== 'permission') throw error
-        const { what, fix } = explainFailure(failure, context())
-        const name = input.eventSubscriptionName
-        logger.warn(
-          `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
-        )
-        return without()
-      }
-    },
-  })
+/** One attempt that failed. Holds no secret. */
+export interface FailedAttempt {
+  readonly attempt: number
+  readonly error: BindingError
+  /** Pause before the next attempt, in ms; absent after the last attempt. */
+  readonly retryInMs?: number
+  /** It does not exist, and `provisioning` is `check`. */
+  readonly isMissing: boolean
 }
 
 /** Whether the event subscription delivers where it should, with any credential. */

@@ -1,18 +1,13 @@
-// Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll.
+/** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { judgeFailure, untilHandshake } from '../../azure/resource-manager-refusal.ts'
+import { untilHandshake, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import {
-  type Asked,
-  attemptUntilDone,
-  isDelivering,
-  type ProvisionHow,
-  type ProvisionTarget,
-} from './provision-target.ts'
+import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
+import { repeatAttempts } from './repeat-attempts.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -44,7 +39,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return attemptUntilDone<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
 }
 
 /** A decision about one event subscription, and its resource id. */
@@ -59,7 +54,7 @@ export interface Plan {
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
 export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
   const { wanted } = target
-  return attemptUntilDone({ ...target, host: undefined }, how, async (asked) => {
+  return repeatAttempts({ ...target, host: undefined }, how, async (asked) => {
     const plans: Plan[] = []
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)
@@ -77,7 +72,7 @@ async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
   try {
     return { existing: await read(one), isPlain: false }
   } catch (error) {
-    if (judgeFailure(readFailure(error, 0)) !== 'permission') throw error
+    if (verdictOf(readFailure(error, 0)) !== 'permission') throw error
     const existing = await read(one, 'plain')
     return { existing: existing && one.assumeHidden(existing), isPlain: true }
   }

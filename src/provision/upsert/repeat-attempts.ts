@@ -1,71 +1,66 @@
-// Attempts until the subscription is provisioned or `subscriptionTimeout` is over; TIMEOUT, ABORTED.
+/** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, judgeFailure } from '../../azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { EitherInput } from '../../metadata/typed/metadata.ts'
-import { pause, type SteadyClock } from '../../support/time/clock.ts'
-import { type AttemptFailure, decidePause, isLasting, minAttemptMs, type Patience } from './retry-pause.ts'
-
-export type WriteAction = 'created' | 'patched' | 'replaced'
-
-export interface UpsertOutcome {
-  /** `notPermitted`: it may not be read or written here, and is used as it is. */
-  readonly action: 'kept' | 'notPermitted' | WriteAction
-  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
-  readonly wroteAt?: number
-  /** That it was written though the endpoint could not be asked: a sentence. */
-  readonly unreached?: string
-}
-
-/** One attempt that failed. Holds no secret. */
-export interface FailedAttempt {
-  readonly attempt: number
-  readonly error: BindingError
-  /** Pause before the next attempt, in ms; absent after the last attempt. */
-  readonly retryInMs?: number
-  /** It does not exist, and `provisioning` is `check`. */
-  readonly isMissing: boolean
-}
-
-/** How an upsert treats failures. */
-export interface Persistence {
-  readonly signal: AbortSignal
-  readonly patience: Patience
-  /** Receives each failed attempt. */
-  readonly onAttempt?: (failed: FailedAttempt) => void
-  readonly logger: Logger
-  readonly clock: SteadyClock
-  /** At least 0 and less than 1. */
-  readonly random: () => number
-}
-
-export interface RepeatOptions<Outcome> extends Persistence {
-  readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
-  /** One attempt, which ends by the deadline (milliseconds of the clock's `elapsed`). */
-  readonly attemptOnce: (deadline: number, attempt: number) => Promise<Outcome>
-  readonly context: () => FailureContext
-}
+import { pause } from '../../support/time/clock.ts'
+import type { CallLimits } from '../arm/call-limits.ts'
+import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
+import type { WantedSubscription } from '../decide/wanted-subscription.ts'
+import { withSecretsOf } from './failure-context.ts'
+import type { Asked, ProvisionHow, ProvisionTarget } from './provision-target.ts'
+import { type AttemptFailure, decidePause, isLasting, minAttemptMs } from './retry-pause.ts'
 
 /**
- * Repeats the attempts of an upsert until one succeeds.
+ * Repeats an attempt until it succeeds. After it the host name of the namespace is asked for.
  *
+ * @param without the outcome where events are received without the right that is missing
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
-export async function repeatAttempts<Outcome>(options: RepeatOptions<Outcome>): Promise<Outcome> {
-  const { input, attemptOnce, signal, logger, patience, onAttempt, clock, random } = options
+export async function repeatAttempts<Outcome>(
+  { api, input, wanted, worksWithout, host, context: contextOf }: ProvisionTarget,
+  { signal, logger, patience, onAttempt, clock, random }: ProvisionHow,
+  attemptOnce: (asked: Asked, attempt: number) => Promise<Outcome>,
+  without?: () => Outcome,
+): Promise<Outcome> {
   const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
   const started = clock.elapsed()
+  const seen = new Map<WantedSubscription, SubscriptionProperties>()
+  let askedId = wanted[0]?.place.sourceId ?? ''
+  const context = () => withSecretsOf(contextOf(askedId), [...seen.values()])
   let lastFailure: BindingError | undefined
+
+  async function attemptBy(limits: CallLimits, attempt: number): Promise<Outcome> {
+    const read: Asked['read'] = async (one, detail) => {
+      askedId = one.place.sourceId
+      const existing = await api.read(one.place, limits, detail)
+      if (existing) seen.set(one, existing)
+      return existing
+    }
+    const outcome = await attemptOnce({ limits, read }, attempt)
+    if (host) {
+      askedId = host.namespaceId
+      host.take(await api.readHostname(host.namespaceId, limits))
+    }
+    return outcome
+  }
 
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) throw aborted(name)
     try {
-      return await attemptOnce((patience === 'timeout' ? started : clock.elapsed()) + timeoutMs, attempt)
+      const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
+      return await attemptBy({ signal, deadline }, attempt)
     } catch (error) {
-      if (signal.aborted) throw aborted(name)
       const left = started + timeoutMs - clock.elapsed()
-      const failed = judgeAttempt(error, options.context(), { left, now: clock.now() })
+      const failed = readAttempt(error, context(), { left, now: clock.now() })
+      if (worksWithout && without && failed.verdict === 'permission') {
+        const { what, fix } = failed.error
+        logger.warn(
+          `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
+        )
+        return without()
+      }
+      if (signal.aborted) throw aborted(name)
       const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
       onAttempt?.({
         attempt,
@@ -91,7 +86,7 @@ interface Failed extends AttemptFailure {
 }
 
 /** @param time `left` until the end, in ms, and `now` in ms since 1970 */
-function judgeAttempt(
+function readAttempt(
   error: unknown,
   context: FailureContext,
   time: { readonly left: number; readonly now: number },
@@ -103,7 +98,7 @@ function judgeAttempt(
   const explained = explainFailure(failure, context)
   return {
     error: new BindingError(explained.code, explained),
-    verdict: judgeFailure(failure),
+    verdict: verdictOf(failure),
     // A request without an answer when our own time ends says nothing about the network.
     ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
     retryAfterMs,

@@ -1,4 +1,4 @@
-// Pause before the next attempt at an event subscription: back-off up to 30 s; 30 to 60 s where only an operator helps; `Retry-After`.
+/** The pause before the next attempt at an event subscription. */
 import type { Verdict } from '../../azure/resource-manager-refusal.ts'
 import { backOff } from '../../support/time/back-off.ts'
 

@@ -1,5 +1,4 @@
-// Brings about the event subscriptions of one side: read, decide, write at most twice, read again;
-// log line "somebody else writes it too".
+/** Brings about the event subscriptions of one side: reads, decides, writes at most twice, and reads again. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
@@ -12,12 +11,13 @@ import { askBeforeWrite } from '../handshake/ask-before-write.ts'
 import { type EndpointAnswer, isServed } from '../handshake/ask-endpoint.ts'
 import {
   type Asked,
-  attemptUntilDone,
   isDelivering,
   type ProvisionHow,
   type ProvisionTarget,
+  type UpsertOutcome,
+  type WriteAction,
 } from './provision-target.ts'
-import type { UpsertOutcome, WriteAction } from './repeat-attempts.ts'
+import { repeatAttempts } from './repeat-attempts.ts'
 
 /**
  * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
@@ -43,7 +43,7 @@ export async function upsertSubscriptions(target: ProvisionTarget, how: Provisio
     })
     return outcome
   }
-  return attemptUntilDone<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
 }
 
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
@@ -101,8 +101,15 @@ function createUpserter(
         writes++
         if (endpoint && existing && works(existing)) {
           unreached = await askBeforeWrite({
-            ...{ endpoint, eventSubscriptionName: name, because: upsert.because, mayWait: lacksOurs },
-            ...{ onAnswer: take, timeoutMs: input.subscriptionTimeoutMs, limits, logger, clock },
+            endpoint,
+            eventSubscriptionName: name,
+            because: upsert.because,
+            mayWait: lacksOurs,
+            onAnswer: take,
+            timeoutMs: input.subscriptionTimeoutMs,
+            limits,
+            logger,
+            clock,
           })
         }
         await write(upsert, limits)

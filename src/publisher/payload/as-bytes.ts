@@ -1,4 +1,4 @@
-// Which payloads are bytes, and which bytes are text.
+/** Which payloads are bytes, and which bytes are text. */
 import { types } from 'node:util'
 
 /** The bytes of a value, not copied; `undefined` for other values. A transferred buffer is empty. */

@@ -1,4 +1,5 @@
-// Which forms dead letters have as Azure writes them, and what of them is no part of the event.
+/** Which forms dead letters have as Azure writes them, and what of them is no part of the event. */
+import { schemaOf } from '../../core/schema-of.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
 /**
@@ -56,8 +57,7 @@ export function withoutDeadLetter(value: UnknownRecord): UnknownRecord {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !holds.has(name.toLowerCase())))
 }
 
-const isEvent = (value: unknown): value is UnknownRecord =>
-  isRecord(value) && (Object.hasOwn(value, 'specversion') || Object.hasOwn(value, 'eventType'))
+const isEvent = (value: unknown) => isRecord(value) && schemaOf(value) !== undefined
 
 const inLowerCase = (value: UnknownRecord): UnknownRecord =>
   Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toLowerCase(), member]))

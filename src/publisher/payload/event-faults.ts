@@ -1,4 +1,4 @@
-// What a whole event must have to be published, of either schema, and what metadata may give to a new one. Event Grid judges the rest.
+/** What a whole event must have to be published, of either schema, and what metadata may give to a new one. Event Grid judges the rest. */
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import { isPlainText, kindOf } from './json-kind.ts'
 

@@ -1,4 +1,4 @@
-// `traceparent` and `tracestate` of a published event: its own, or from the invoke metadata.
+/** The trace context of a published event: its own, or that of the invoke metadata. */
 import { readTraceContext, type TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 

@@ -1,4 +1,4 @@
-// Words for a JSON value's kind ("an array"); forbidden control characters and surrogates.
+/** What kind of JSON a value is, in words, and which characters no text may have. */
 
 /** The kind of a JSON value in a word, for a message that must not show the value. */
 export function kindOf(value: unknown): string {

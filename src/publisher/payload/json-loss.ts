@@ -1,4 +1,4 @@
-// What JSON would silently lose of a value: refused, with its place. What JSON keeps is written as it writes it.
+/** What JSON would silently lose of a value: refused, with its place. What JSON keeps is written as it writes it. */
 import { types } from 'node:util'
 import type { BindingError } from '../../core/errors.ts'
 import { asBytes } from './as-bytes.ts'

@@ -1,4 +1,4 @@
-// Event made from plain data: default type, source, subject, id; invoke metadata attributes, misspelt names.
+/** Makes an event of plain data: from defaults and the invoke metadata. */
 
 import type { Logger } from '../../core/logger.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'

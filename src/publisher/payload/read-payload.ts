@@ -1,7 +1,7 @@
-// Whether a payload is JSON, text or bytes; texts and bytes that hold an object or array are JSON.
+/** Whether a payload is JSON, text or bytes. */
 import { BindingError } from '../../core/errors.ts'
 import { asBytes, asUtf8 } from './as-bytes.ts'
-import { parseJson } from './exact-json.ts'
+import { parseJson } from './bounded-json.ts'
 import { invalidPayload } from './invalid-payload.ts'
 import { jsonOf } from './json-loss.ts'
 

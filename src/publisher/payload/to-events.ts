@@ -1,5 +1,6 @@
-// Payload as whole events or data; `topicSchema` mismatch, event size, 10 faults shown.
+/** The events that a payload stands for: those that it holds, or a new one around it. */
 import { BindingError } from '../../core/errors.ts'
+import { schemaOf } from '../../core/schema-of.ts'
 import type { TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
@@ -90,12 +91,8 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
   EventGridSchema: 'an event of the Event Grid schema',
 }
 
-function schemaOf(value: unknown): EventSchema | undefined {
-  if (!isRecord(value)) return undefined
-  const event = withoutDeadLetter(value)
-  if (Object.hasOwn(event, 'specversion')) return 'CloudEventSchemaV1_0'
-  return Object.hasOwn(event, 'eventType') ? 'EventGridSchema' : undefined
-}
+const schemaWithin = (value: unknown): EventSchema | undefined =>
+  isRecord(value) ? schemaOf(withoutDeadLetter(value)) : undefined
 
 /** An event that is there already, with its own text. */
 interface WholeEvent {
@@ -112,16 +109,16 @@ interface WholeEvents {
 /** The events in a JSON text; `undefined` where it is data. */
 function recognise(text: string, value: unknown): WholeEvents | undefined {
   if (!Array.isArray(value)) {
-    const schema = schemaOf(value)
+    const schema = schemaWithin(value)
     return schema !== undefined && isRecord(value)
       ? { schema, isArray: false, events: [wholeEvent(value, text)] }
       : undefined
   }
   if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
-  const schema = schemaOf(value[0])
+  const schema = schemaWithin(value[0])
   if (schema === undefined) return undefined
   const strays = value.flatMap((event: unknown, index) => {
-    const found = schemaOf(event)
+    const found = schemaWithin(event)
     return found === schema
       ? []
       : [`[${index}] is ${found === undefined ? `${kindOf(event)}, not an event` : nameOf[found]}`]
@@ -141,7 +138,7 @@ function recognise(text: string, value: unknown): WholeEvents | undefined {
 function strayEvent(value: unknown): StrayEvent | undefined {
   if (!Array.isArray(value)) return undefined
   for (const [index, item] of value.entries()) {
-    const schema = schemaOf(item)
+    const schema = schemaWithin(item)
     const isWhole =
       schema === 'CloudEventSchemaV1_0' || (isRecord(item) && faultsOfEvent('EventGridSchema', item).length === 0)
     if (schema !== undefined && isWhole) return { schema, index, first: kindOf(value[0]) }

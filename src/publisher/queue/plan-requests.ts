@@ -1,4 +1,4 @@
-// Splitting one call into several requests and joining several calls into one; halving.
+/** Which calls go into one request, and how a call is split over several. */
 import type { PublisherLimits } from '../limits.ts'
 
 export type RequestBounds = Pick<PublisherLimits, 'maxRequestBytes' | 'maxRequestEvents'>

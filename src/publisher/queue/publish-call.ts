@@ -1,4 +1,4 @@
-// One waiting `create` call: deadline, abort by the caller, receipt with ids and `x-ms-request-id`.
+/** One call of `create` that waits: its deadline, its abort, and its receipt. */
 import type { Context } from '@opentelemetry/api'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'

@@ -1,4 +1,4 @@
-// Room of the publish queue in events and bytes: OVERLOADED or PAYLOAD_TOO_LARGE.
+/** How much the queue of the publisher takes, in events and bytes. */
 import { BindingError } from '../../core/errors.ts'
 import type { PublisherLimits } from '../limits.ts'
 import type { Load } from './plan-requests.ts'

@@ -1,4 +1,4 @@
-// When waiting calls are sent together: parallel requests, 1 ms hold after one.
+/** When waiting calls are sent, and which together. */
 import { fits, halve, joinCalls, type RequestBounds } from './plan-requests.ts'
 import type { PublishCall } from './publish-call.ts'
 

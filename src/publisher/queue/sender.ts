@@ -1,11 +1,11 @@
-// Sending and retrying publish requests: pauses, `Retry-After`, giving up, halving, log lines.
+/** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../../core/errors.ts'
 import type { LogFields, Logger } from '../../core/logger.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { pause, type SteadyClock, withLimit } from '../../support/time/clock.ts'
 import type { PublisherLimits } from '../limits.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import { judgeAnswer, type TopicAnswer } from '../topic/topic-answer.ts'
+import { decideRetry, type TopicAnswer } from '../topic/topic-answer.ts'
 import type { TopicClient } from '../topic/topic-client.ts'
 import type { PublishTracing } from '../trace/publish-trace.ts'
 import type { PublishCall } from './publish-call.ts'
@@ -58,7 +58,7 @@ export function createSender(options: SenderOptions) {
   function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedAnswer): AttemptOutcome {
     const { answer, attempts } = failure
     for (const call of calls) call.lastFailure = failure
-    const verdict = judgeAnswer(answer)
+    const verdict = decideRetry(answer)
     const fields = logFields(calls, answer)
     if (verdict === 'split' && calls.length > 1) {
       logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })

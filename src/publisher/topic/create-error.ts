@@ -1,4 +1,4 @@
-// The error of a create whose events the topic did not take: refused, unreachable, or without a token.
+/** The error of a create whose events the topic did not take: refused, unreachable, or without a token. */
 import { explainTopicRefusal, type TopicRefusalContext } from '../../azure/topic-refusal.ts'
 import { BindingError, type PublishErrorCode } from '../../core/errors.ts'
 import type { FailedRequest } from './topic-answer.ts'

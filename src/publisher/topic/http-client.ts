@@ -1,4 +1,4 @@
-// The HTTP request of a topic. The SDK's own client would never notice an answer of 101: Node shows it only to those who listen for it.
+/** The HTTP request of a topic, because the SDK's own client would never notice an answer of 101. */
 import { Agent, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import { createHttpHeaders, type HttpClient, type PipelineResponse, RestError } from '@azure/core-rest-pipeline'

@@ -1,4 +1,4 @@
-// What an answer of the topic is worth: which is believed, and which are retried, split or given up.
+/** What an answer of the topic is worth: which is believed, and which are retried, split or given up. */
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 
@@ -72,7 +72,7 @@ const isPage = ({ body, contentType }: Pick<HeardAnswer, 'body' | 'contentType'>
 const isError = (said: unknown) => isRecord(said) && Object.hasOwn(said, 'error')
 
 /** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
-export function judgeAnswer(answer: FailedRequest): 'retry' | 'split' | 'give up' {
+export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
   if (answer.kind === 'unfinished') return 'retry'
   if (answer.kind !== 'answered') return answer.permanent ? 'give up' : 'retry'
   // A proxy has a bound of its own, and may take the halves.

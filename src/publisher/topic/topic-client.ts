@@ -1,4 +1,4 @@
-// HTTP request to the topic: content type, key or token, API version, token renewal.
+/** One request to a topic, by the SDK's client and with our own body, and what became of it. */
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { TokenCredential } from '@azure/core-auth'
@@ -15,6 +15,7 @@ import { NoTokenError } from '../../azure/entra-refusal.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
+import { sentOnce } from '../../azure/send-once.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../../azure/trust.ts'
 import { namespaceApiVersion } from '../../core/api-versions.ts'
@@ -100,33 +101,27 @@ export function createTopicClient(options: TopicClientOptions): TopicClient {
     else request.agent = agent
   }
   const keys = credentialOf(options)
-  const open = (wire: Wire) =>
-    new EventGridPublisherClient(url.href, 'Custom', keys, {
-      httpClient,
-      allowInsecureConnection: isPlain && isLoopback(url.hostname),
-      // Our own retries decide; a redirect would carry the key elsewhere.
-      retryOptions: { maxRetries: 0 },
-      redirectOptions: { maxRetries: 0 },
-      additionalPolicies: [
-        ...(credential
-          ? [
-              {
-                position: 'perRetry' as const,
-                policy: createRefusedTokenPolicy(credential, output.environment.topicScope),
-              },
-            ]
-          : []),
-        { position: 'perRetry', policy: wirePolicy(wire, connect) },
-        ...(isNamespaceTopic(url.href) ? [{ position: 'perRetry' as const, policy: namespacePolicy(output) }] : []),
-        { position: 'perRetry', policy: createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }) },
-        { position: 'perRetry', policy: headPolicy(wire) },
-      ],
-    })
-  /** Those that send nothing at the moment. Each sends one request at a time: what it sends, its policy knows. */
+  /**
+   * Those that send nothing at the moment. Each sends one request at a time: what it sends, its policy knows. With one client for all, the
+   * first to give up waiting for a token would fail the others: the SDK's client asks for it once, with the signal of whoever comes first.
+   */
   const free: Sender[] = []
   const makeSender = (): Sender => {
     const wire: Wire = { schema: 'CloudEventSchemaV1_0', body: empty, status: undefined, onBegun: undefined }
-    return { wire, client: open(wire) }
+    const policies = [
+      ...(credential ? [createRefusedTokenPolicy(credential, output.environment.topicScope)] : []),
+      wirePolicy(wire, connect),
+      ...(isNamespaceTopic(url.href) ? [namespacePolicy(output)] : []),
+      createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }),
+      headPolicy(wire),
+    ]
+    const client = new EventGridPublisherClient(url.href, 'Custom', keys, {
+      ...sentOnce,
+      httpClient,
+      allowInsecureConnection: isPlain && isLoopback(url.hostname),
+      additionalPolicies: policies.map((policy) => ({ policy, position: 'perRetry' })),
+    })
+    return { wire, client }
   }
   const { authentication } = output
   const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []

@@ -1,4 +1,4 @@
-// OpenTelemetry spans and metrics of publishing: `publish {topic}`, links (128), attributes, error types.
+/** The spans and metrics of publishing. */
 import {
   type Attributes,
   type Context,

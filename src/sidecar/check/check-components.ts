@@ -1,4 +1,4 @@
-// Order of components in `check`; `--wait` repeats failed checks every 2 s.
+/** Checks components one after another, and with `--wait` again until all is well. */
 import { hideSecrets, querySecrets } from '../../core/scrub.ts'
 import { Secret } from '../../core/secret.ts'
 import { printable } from '../../support/text/text.ts'

@@ -1,37 +1,37 @@
-// Which checks a component gets, for push, pull and output, and their dependencies.
+/** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { askForTokens } from './checks/azure/check-azure-credential.ts'
-import { judgeRoles } from './checks/azure/check-permission.ts'
-import { judgeProvider } from './checks/azure/check-provider.ts'
-import { judgeScope } from './checks/azure/check-scope.ts'
-import { judgeSubscription } from './checks/azure/check-subscription.ts'
-import { judgeCertificates } from './checks/check-certificate.ts'
+import { checkRoles } from './checks/azure/check-permission.ts'
+import { checkProvider } from './checks/azure/check-provider.ts'
+import { checkScope } from './checks/azure/check-scope.ts'
+import { checkEventSubscription } from './checks/azure/check-subscription.ts'
+import { checkCertificates } from './checks/check-certificate.ts'
 import { compareClock } from './checks/check-clock.ts'
-import { judgeConnections } from './checks/check-connect.ts'
-import { judgeName } from './checks/check-dns.ts'
-import { judgeAnswers } from './checks/check-endpoint.ts'
-import { judgeSamples, type SampleEvent } from './checks/check-event.ts'
-import { judgePort } from './checks/check-port.ts'
+import { checkConnections } from './checks/check-connect.ts'
+import { checkName } from './checks/check-dns.ts'
+import { checkAnswers } from './checks/check-endpoint.ts'
+import { checkSamples, type SampleEvent } from './checks/check-event.ts'
+import { checkPort } from './checks/check-port.ts'
 import { tryReceive, trySettle } from './checks/check-pull.ts'
-import { judgePullPlace } from './checks/check-pull-subscription.ts'
+import { checkPullResource } from './checks/check-pull-subscription.ts'
 import { tryRoundTrip } from './checks/check-round-trip.ts'
 import { askSidecar } from './checks/check-sidecar.ts'
 import { askTopic } from './checks/check-topic.ts'
-import { judgeHandshake, judgePath } from './judge/judge-endpoint.ts'
+import type { AzureResource } from './context/azure-resource.ts'
+import { createPullContext, type PullContext } from './context/pull-context.ts'
+import {
+  createInputContext,
+  createOutputContext,
+  type InputContext,
+  type OutputContext,
+  type Surroundings,
+} from './context/side-context.ts'
+import { handshakeFinding, pathFinding } from './judge/endpoint-findings.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckId, checkIds } from './report/check-ids.ts'
 import { type Finding, failed, joined, skipped } from './report/finding.ts'
 import type { Check } from './run-checks.ts'
-import type { AzurePlace } from './world/azure-place.ts'
-import { createPullWorld, type PullWorld } from './world/pull-world.ts'
-import {
-  createInputWorld,
-  createOutputWorld,
-  type InputWorld,
-  type OutputWorld,
-  type Surroundings,
-} from './world/world.ts'
 
 export interface ComponentChecksOptions {
   readonly component: CheckedComponent
@@ -46,13 +46,13 @@ export interface ComponentChecksOptions {
 export function componentChecks(options: ComponentChecksOptions) {
   const { component, surroundings, signal } = options
   const { input, pull, output } = component.metadata ?? {}
-  const inputWorld = input && createInputWorld(input, surroundings, signal)
-  const pullWorld = pull && createPullWorld(pull, surroundings, signal)
-  const outputWorld = output && createOutputWorld(output, surroundings)
-  const worlds = [inputWorld, pullWorld, outputWorld].filter((world) => world !== undefined)
-  const clockSource = worlds.map((world) => world.clockSource).find((source) => source !== undefined)
+  const inputWorld = input && createInputContext(input, surroundings, signal)
+  const pullWorld = pull && createPullContext(pull, surroundings, signal)
+  const outputWorld = output && createOutputContext(output, surroundings)
+  const contexts = [inputWorld, pullWorld, outputWorld].filter((context) => context !== undefined)
+  const clockSource = contexts.map((context) => context.clockSource).find((source) => source !== undefined)
   const isUnmanaged = (input ?? pull)?.provisioning === 'none'
-  const wanted = worlds.flatMap(({ wantedTokens }) => wantedTokens)
+  const wanted = contexts.flatMap(({ wantedTokens }) => wantedTokens)
   const checks: Check[] = [
     ...fileChecks(component),
     ...(inputWorld ? inputChecks(inputWorld, options) : []),
@@ -107,53 +107,55 @@ function outOfReach({ sides }: CheckedComponent): readonly Check[] {
 /** Without a fault of these a component is valid. */
 const valid = ['files/metadata', 'files/secrets', 'files/names'] as const
 
-function inputChecks(world: InputWorld, options: ComponentChecksOptions): readonly Check[] {
+function inputChecks(context: InputContext, options: ComponentChecksOptions): readonly Check[] {
   const { portTakenBy, samples, surroundings } = options
   const field = 'subscriberEndpoint'
-  const url = new URL(world.input.subscriberEndpoint)
-  const host = { url, ...placeOf(surroundings), route: world.route }
+  const url = new URL(context.input.subscriberEndpoint)
+  const host = { url, ...trustOf(surroundings), route: context.route }
   const unused = unusedEmulator(surroundings)
   const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
-  const atAzure = azureChecks([world], surroundings, (signal) => judgeSubscription(world, signal), 'scope')
+  const atAzure = azureChecks([context], surroundings, (signal) => checkEventSubscription(context, signal), 'scope')
   return [
-    { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => judgePort(world, portTakenBy) },
-    { id: 'endpoint/dns', needs: valid, field, run: () => judgeName({ field, ...host, unused }) },
-    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => judgeConnections(world, signal) },
+    { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => checkPort(context, portTakenBy) },
+    { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host, unused }) },
+    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => checkConnections(context, signal) },
     {
       id: 'endpoint/certificate',
       needs: ['endpoint/connect'],
       field,
-      run: (signal) => judgeCertificates(host, signal),
+      run: (signal) => checkCertificates(host, signal),
     },
-    { id: 'endpoint/handshake', needs, field, run: () => judgeAnswers(world, judgeHandshake) },
-    { id: 'endpoint/path', needs, field, run: () => judgeAnswers(world, judgePath) },
-    ...(world.input.provisioning === 'none' ? placeIds.map(unasked) : atAzure),
+    { id: 'endpoint/handshake', needs, field, run: () => checkAnswers(context, handshakeFinding) },
+    { id: 'endpoint/path', needs, field, run: () => checkAnswers(context, pathFinding) },
+    ...(context.input.provisioning === 'none' ? resourceIds.map(unasked) : atAzure),
     ...(samples.length > 0
-      ? [{ id: 'filters/event', needs: valid, run: () => judgeSamples(world, samples) } as const]
+      ? [{ id: 'filters/event', needs: valid, run: () => checkSamples(context, samples) } as const]
       : []),
   ]
 }
 
 /** The checks of what Resource Manager keeps. */
 function azureChecks(
-  places: readonly [AzurePlace, ...AzurePlace[]],
+  resources: readonly [AzureResource, ...AzureResource[]],
   surroundings: Surroundings,
-  judgeSubscriptions: (signal: AbortSignal) => Promise<Finding>,
+  checkSubscription: (signal: AbortSignal) => Promise<Finding>,
   scopeField?: FieldName,
 ): readonly Check[] {
   const needs = ['azure/credential'] as const
-  const ofAll = (judge: (place: AzurePlace, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
-    judgeAll(places, (place) => judge(place, signal))
+  const ofAll = (check: (resource: AzureResource, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
+    findingOfAll(resources, (resource) => check(resource, signal))
   return [
-    { id: 'azure/provider', needs, run: (signal) => judgeProvider(places[0], placeOf(surroundings), signal) },
-    { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(judgeScope) },
-    { id: 'azure/permission', needs, run: ofAll(judgeRoles) },
-    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: judgeSubscriptions },
+    { id: 'azure/provider', needs, run: (signal) => checkProvider(resources[0], trustOf(surroundings), signal) },
+    { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(checkScope) },
+    { id: 'azure/permission', needs, run: ofAll(checkRoles) },
+    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: checkSubscription },
   ]
 }
 
-const judgeAll = async <Place>(places: readonly Place[], judge: (place: Place) => Promise<Finding>) =>
-  joined(await Promise.all(places.map(judge)))
+const findingOfAll = async <Resource>(
+  resources: readonly Resource[],
+  check: (resource: Resource) => Promise<Finding>,
+) => joined(await Promise.all(resources.map(check)))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -161,7 +163,7 @@ function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surro
   return emulator === undefined && isLoopback(host) ? resourceManager : undefined
 }
 
-const placeIds = ['azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const
+const resourceIds = ['azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const
 
 /** Reported in place of a check that `provisioning: none` rules out. */
 const unasked = (id: CheckId): Check => ({
@@ -170,34 +172,35 @@ const unasked = (id: CheckId): Check => ({
   run: () => skipped('provisioning is none: Resource Manager is not asked'),
 })
 
-/** What the checks of a host name need to know of the place where it is asked for. */
-const placeOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
+/** What the checks of a host name need to know of who answers for it. */
+const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
-function pullChecks(world: PullWorld, { surroundings }: ComponentChecksOptions): readonly Check[] {
-  const [first, ...others] = world.places
-  const unmanaged = world.pull.provisioning === 'none' ? placeIds.map(unasked) : []
-  const atAzure = first && azureChecks([first, ...others], surroundings, () => judgeAll(world.places, judgePullPlace))
-  const needs = world.pull.credential ? ([...valid, 'azure/credential'] as const) : valid
+function pullChecks(context: PullContext, { surroundings }: ComponentChecksOptions): readonly Check[] {
+  const [first, ...others] = context.resources
+  const unmanaged = context.pull.provisioning === 'none' ? resourceIds.map(unasked) : []
+  const atAzure =
+    first && azureChecks([first, ...others], surroundings, () => findingOfAll(context.resources, checkPullResource))
+  const needs = context.pull.credential ? ([...valid, 'azure/credential'] as const) : valid
   return [
     ...(atAzure ?? unmanaged),
     // Longer than an empty queue is waited for, in case 0 events count as a request.
-    { id: 'pull/receive', needs, limitMs: 15_000, run: (signal) => tryReceive(world, signal) },
-    { id: 'pull/settle', needs: ['pull/receive'], run: (signal) => trySettle(world, signal) },
+    { id: 'pull/receive', needs, limitMs: 15_000, run: (signal) => tryReceive(context, signal) },
+    { id: 'pull/settle', needs: ['pull/receive'], run: (signal) => trySettle(context, signal) },
   ]
 }
 
-function outputChecks(world: OutputWorld): readonly Check[] {
-  const { route, output, surroundings } = world
+function outputChecks(context: OutputContext): readonly Check[] {
+  const { route, output, surroundings } = context
   const field = 'topicEndpoint'
-  const host = { url: new URL(output.topicEndpoint), ...placeOf(surroundings), route }
+  const host = { url: new URL(output.topicEndpoint), ...trustOf(surroundings), route }
   const byToken = output.authentication.kind === 'entra'
   return [
-    { id: 'topic/dns', needs: valid, field, run: () => judgeName({ field, ...host }) },
-    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => judgeCertificates(host, signal) },
+    { id: 'topic/dns', needs: valid, field, run: () => checkName({ field, ...host }) },
+    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => checkCertificates(host, signal) },
     {
       id: 'topic/credential',
       needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],
-      run: (signal) => askTopic(world, signal),
+      run: (signal) => askTopic(context, signal),
     },
   ]
 }

@@ -1,4 +1,4 @@
-// Component files read for `check`: faults split into `files/yaml`, `metadata`, `secrets`, `names`.
+/** The components that are checked, and what is wrong with their files, values, secrets and names. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
@@ -67,7 +67,11 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
 const isRead = ok('the file is read')
 
 const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent => ({
-  ...{ name: null, file, properties: {}, sides: [], metadata: undefined },
+  name: null,
+  file,
+  properties: {},
+  sides: [],
+  metadata: undefined,
   files: { yaml, secrets },
 })
 

@@ -1,4 +1,4 @@
-// Answer of Dapr's metadata API: components, capabilities, runtime version, application connection.
+/** The answer of Dapr's metadata API. */
 import type { Secret } from '../../core/secret.ts'
 import type { CallOutput } from './api/call-output.ts'
 import type { AppChannelOptions } from './app/app-channel.ts'

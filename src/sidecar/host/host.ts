@@ -1,6 +1,6 @@
-// Components of `run` started, changed and closed as their files change.
+/** Starts, changes and closes the components of `run` as their files change. */
 import type { Endpoints } from '../../core/endpoints.ts'
-import { BindingError } from '../../core/errors.ts'
+import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { LoadedComponent } from '../../metadata/folder/judge-file.ts'
 import type { Loaded } from '../../metadata/folder/load-components.ts'
@@ -60,7 +60,7 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
       await open(loaded)
     } catch (error) {
       if (closing) return
-      logger.error(`${messageOf(error)}${neighbour(loaded, error)}`)
+      logger.error(`${shownMessage(error)}${neighbour(loaded, error)}`)
       logger.warn(`${otherwise} until its file changes`)
     }
   }
@@ -139,4 +139,3 @@ export function createHost({ loggerOf, endpoints: first, ...shared }: HostOption
 
 const isRejected = (result: PromiseSettledResult<void>) => result.status === 'rejected'
 const compare = (a: string, b: string) => (a < b ? -1 : 1)
-const messageOf = (error: unknown) => (error instanceof BindingError ? error.message : 'an unexpected error')

@@ -1,9 +1,9 @@
-// One component of `run`: asks the application to subscribe, delivers, counts, logs failures.
+/** One component of `run`: its events go to the application, its calls are counted. */
 import { isDeepStrictEqual } from 'node:util'
 import type { BindingComponent, ComponentAnswer, InvokeOptions } from '../../binding/binding-component.ts'
 import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
-import { BindingError } from '../../core/errors.ts'
+import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
@@ -131,10 +131,9 @@ function countedInvoke(binding: BindingComponent, { logger, counters }: Reports)
       count('OK')
       return answer
     } catch (error) {
-      const code = error instanceof BindingError ? error.code : 'UNEXPECTED'
+      const code = isBindingError(error) ? error.code : 'UNEXPECTED'
       count(code)
-      const reason = error instanceof BindingError ? error.message : 'an unexpected error'
-      failures.warn(`${operation} failed`, { code, reason: oneLine(reason, maxReason) }, code)
+      failures.warn(`${operation} failed`, { code, reason: oneLine(shownMessage(error), maxReason) }, code)
       throw error
     }
   }

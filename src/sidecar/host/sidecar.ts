@@ -1,4 +1,4 @@
-// `run` put together: APIs, components, readiness; log texts about application up or gone.
+/** `run` put together: the APIs, the components, and the application that comes and goes. */
 import { isIPv6 } from 'node:net'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'
@@ -46,7 +46,10 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
   const host = createHost({
-    ...{ channel, loggerOf, metrics, endpoints: options.endpoints },
+    channel,
+    loggerOf,
+    metrics,
+    endpoints: options.endpoints,
     publishAnswer: (answer, signal) => publishAnswer(answer, signal),
   })
   const callOutput = createCallOutput({ host, logger })

@@ -1,4 +1,4 @@
-// One component of daprd; warnings when daprd does not read or did not initialise.
+/** One component of daprd, and the warnings where daprd does not read it or did not initialise it. */
 import type { InvokeAnswer } from '../../binding/binding-component.ts'
 import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'

@@ -1,4 +1,4 @@
-// All components by name: at most 1,000, plus 100 uninitialised; port release, drain.
+/** All components of daprd by name, how many there may be, and how they end. */
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
@@ -66,7 +66,12 @@ export function createInstances(options: InstancesOptions) {
       metrics.forget(oldest.name)
     }
     const instance = createInstance({
-      ...{ name, logger: loggerOf(name), metrics, endpoints, readWarningMs, freePort },
+      name,
+      logger: loggerOf(name),
+      metrics,
+      endpoints,
+      readWarningMs,
+      freePort,
       onUninitialized(fix) {
         const component = printable(name)
         quiet.warn(`a component was not initialised in this process; ${fix}`, { component }, component)

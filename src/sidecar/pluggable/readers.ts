@@ -1,4 +1,4 @@
-// Events sent over `Read` and their acknowledgements; given up after 4 times `handlerTimeout`.
+/** Events that are sent over `Read`, and the acknowledgements that come back. */
 import type { ReceivedEvent } from '../../core/event.ts'
 import type { EventResult } from '../shared/metrics.ts'
 import type { AckMessage, EventMessage } from './grpc/contract.ts'

@@ -1,4 +1,4 @@
-// GRPC server for daprd: socket names, mode 0660, 64 MiB messages, readiness, shutdown.
+/** The gRPC server for daprd: its sockets, its readiness and its end. */
 import { resolve } from 'node:path'
 import { Server } from '@grpc/grpc-js'
 import { ReflectionService } from '@grpc/reflection'
@@ -68,7 +68,11 @@ export async function createPluggable(options: PluggableOptions) {
     onRefused: (error) => logger.warn('a connection could not be accepted', { reason: error.message }),
   })
   const files = await claimSockets({
-    ...{ folder: resolve(options.folder), names: socketNames, mode, signal, lockTimeoutMs },
+    folder: resolve(options.folder),
+    names: socketNames,
+    mode,
+    signal,
+    lockTimeoutMs,
     bind: async (path) => void (await peers.listen({ path })),
     onWarning: (warning) => logger.warn(warning),
     onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),

@@ -1,10 +1,10 @@
-// The event subscriptions of components, one component after another: planned or written, and what became of each.
+/** The event subscriptions of components, one component after another: planned or written, and what became of each. */
 import { type PlannedSubscription, planProvision, provisionOnce } from '../../binding/upkeep/provision-once.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import { silentLogger } from '../../core/logger.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/repeat-attempts.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 
 export interface ProvisionedComponent {
   readonly name: string

@@ -1,4 +1,4 @@
-// The dead-letter files that paths lead to, oldest first as Azure names them: each file once, and only those of dead letters.
+/** The dead-letter files that paths lead to, oldest first as Azure names them: each file once, and only those of dead letters. */
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { isLedger } from './ledger.ts'

@@ -1,5 +1,6 @@
-// One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event.
+/** One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event. */
 import { hash } from 'node:crypto'
+import { schemaOf } from '../../core/schema-of.ts'
 import { deadLetterForm, withoutDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
@@ -9,8 +10,9 @@ export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 export function readDeadLetter(value: unknown) {
   if (!isRecord(value)) return 'it is not a JSON object'
   const whole = withoutDeadLetter(value)
-  const isCloudEvent = Object.hasOwn(whole, 'specversion')
-  if (!isCloudEvent && !Object.hasOwn(whole, 'eventType')) return 'it has neither specversion nor eventType'
+  const schema = schemaOf(whole)
+  if (schema === undefined) return 'it has neither specversion nor eventType'
+  const isCloudEvent = schema === 'CloudEventSchemaV1_0'
   const { id } = whole
   const type = isCloudEvent ? whole.type : whole.eventType
   if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
@@ -24,7 +26,7 @@ export function readDeadLetter(value: unknown) {
   const died = added.lastdeliveryattempttime ?? added.deliveryattemptutc
   const times = [died, publishTime, isCloudEvent ? whole.time : whole.eventTime]
   return {
-    schema: isCloudEvent ? ('CloudEventSchemaV1_0' as const) : ('EventGridSchema' as const),
+    schema,
     /** The event as it was published. */
     event,
     id,

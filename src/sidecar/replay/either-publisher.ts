@@ -1,4 +1,4 @@
-// Publishing an event in the schema that the topic takes: as it is, or converted; which one, the topic's first answers show.
+/** Publishing an event in the schema that the topic takes: as it is, or converted; which one, the topic's first answers show. */
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
@@ -47,7 +47,7 @@ export function createEitherPublisher(output: Pick<OutputSide, 'publish'>, topic
 }
 
 /** What would become of it, as far as that is known without asking the topic (pure). */
-export function judgeUnpublished(letter: DeadLetter, { topicSchema, defaultSource }: TargetTopic): Published {
+export function decideUnpublished(letter: DeadLetter, { topicSchema, defaultSource }: TargetTopic): Published {
   const converted = topicSchema !== 'auto' && topicSchema !== letter.schema
   const event = converted ? convertEvent(letter, defaultSource) : letter.event
   return typeof event === 'string' ? event : { converted }

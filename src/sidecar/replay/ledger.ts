@@ -1,4 +1,4 @@
-// The ledger beside dead letters: which events of its folder were published, and where to; one process at a time has it.
+/** The ledger beside dead letters: which events of its folder were published, and where to; one process at a time has it. */
 import { basename, join } from 'node:path'
 import { appendToRegularFile, readRegularBytes } from '../../support/files/regular-file.ts'
 import { lockHolder, type SharedLock, type SharedLockOptions, takeSharedLock } from '../../support/files/shared-lock.ts'

@@ -1,8 +1,8 @@
-// Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed.
+/** Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed. */
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
 import type { DeadLetterFile } from './dead-letter-files.ts'
-import { createEitherPublisher, judgeUnpublished, type TargetTopic } from './either-publisher.ts'
+import { createEitherPublisher, decideUnpublished, type TargetTopic } from './either-publisher.ts'
 import type { Ledger } from './ledger.ts'
 import { readEntries } from './read-entries.ts'
 
@@ -65,8 +65,16 @@ interface Found extends DeadLetterFile {
 export async function replay(options: ReplayOptions) {
   const { files, output, ledger, signal, onProgress } = options
   const counts: ReplayCounts = {
-    ...{ published: 0, known: 0, duplicates: 0, leftOut: 0, unpublishable: 0 },
-    ...{ notTried: 0, failed: 0, converted: 0, unrecorded: 0, files: 0 },
+    published: 0,
+    known: 0,
+    duplicates: 0,
+    leftOut: 0,
+    unpublishable: 0,
+    notTried: 0,
+    failed: 0,
+    converted: 0,
+    unrecorded: 0,
+    files: 0,
   }
   /** The first of them. */
   const unpublishable: Unpublishable[] = []
@@ -107,7 +115,7 @@ export async function replay(options: ReplayOptions) {
   }
 
   async function publish({ path, folder, index, letter }: Found): Promise<void> {
-    const why = publisher ? await publisher.publish(letter) : judgeUnpublished(letter, options)
+    const why = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
     if (typeof why === 'string') return list({ path, index, id: letter.id, why })
     counts.published++
     if (why.converted) counts.converted++

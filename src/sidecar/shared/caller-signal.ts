@@ -1,4 +1,4 @@
-// Until when a caller waits for its answer: a call that is cancelled, or whose connection has ended, is not worth going on with.
+/** Until when a caller waits for its answer: a call that is cancelled, or whose connection has ended, is not worth going on with. */
 import type { EventEmitter } from 'node:events'
 
 /**

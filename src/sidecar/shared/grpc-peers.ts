@@ -1,4 +1,4 @@
-// Connections of gRPC servers: 1,024 calls at once each, bounded shutdown; closed HTTP/2 streams are freed sooner.
+/** The connections of gRPC servers: how much each may do at once, and how they end. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter, once } from 'node:events'
 import { createServer, type ListenOptions } from 'node:net'

@@ -1,4 +1,4 @@
-// Services of a `.proto` file that was compiled to JSON; status text cut at 4,000 characters.
+/** The services of a `.proto` file that was compiled to JSON, and the bound of a status text. */
 import { fromJSON, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { cut } from '../../support/text/text.ts'
 

@@ -1,4 +1,4 @@
-// Http server for `/healthz`, `/readyz` and `/metrics`: status codes and JSON body.
+/** The server of `/healthz`, `/readyz` and `/metrics`. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'

@@ -1,4 +1,4 @@
-// Data of a Dapr `Invoke`: bytes to text, JSON strings and numbers parsed.
+/** The data of Dapr's `Invoke` as a payload of `create`. */
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

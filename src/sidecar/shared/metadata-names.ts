@@ -1,4 +1,4 @@
-// Bound on the metadata names of one `create`, counted on the bytes of the call: to decode so many stops the process for seconds.
+/** Bound on the metadata names of one `create`, counted on the bytes of the call: to decode so many stops the process for seconds. */
 import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { BindingError } from '../../core/errors.ts'
 import { maxMetadataNames } from '../../publisher/limits.ts'

@@ -1,4 +1,4 @@
-// Prometheus metrics `eventgrid_binding_*`: names, labels, help texts, histogram buckets.
+/** The Prometheus metrics `eventgrid_binding_*`: names, labels and help texts. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Health, healthStatuses, type InputHealth } from '../../binding/health.ts'
 import { subscriptionStates } from '../../binding/upkeep/subscription-state.ts'
@@ -87,7 +87,10 @@ export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
 function createCounts(registry: Registry, known: KnownCodes, components: () => Iterable<ComponentFigures>) {
   const registers = [registry]
   const named = (name: string, help: string, labelNames: string[]) => ({
-    ...{ name: `eventgrid_binding_${name}`, help, labelNames: ['component', ...labelNames], registers },
+    name: `eventgrid_binding_${name}`,
+    help,
+    labelNames: ['component', ...labelNames],
+    registers,
   })
   const counter = (...of: Parameters<typeof named>) => new Counter(named(...of))
   const histogram = (name: string, help: string) =>

@@ -1,4 +1,4 @@
-// YAML with line and column; syntax fault texts, duplicate keys, 100 aliases.
+/** YAML with the line and column of each value, and what is wrong with it in words. */
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 
 export interface Place {

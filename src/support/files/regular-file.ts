@@ -1,4 +1,4 @@
-// Reading a regular file that a user named, bounded in size; pipes, sockets and devices refused: reading one could wait for ever.
+/** Reads a regular file that a user named, bounded in size; reading a pipe could wait for ever. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { codeOf } from '../process/error-code.ts'

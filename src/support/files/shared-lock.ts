@@ -1,4 +1,4 @@
-// A lock among processes that share a folder: who holds it has a folder of his own in the lock's folder, and renews that.
+/** A lock among processes that share a folder: who holds it has a folder of his own in the lock's folder, and renews that. */
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ export async function takeSharedLock(path: string, options: SharedLockOptions = 
 /** Looks at the holders each time it is called, and removes those that have ended. */
 function watchHolders(path: string, ended: Set<string>, clock: SteadyClock): () => 'none' | 'alive' | 'unknown' {
   const seen = new Map<string, { readonly renewed: number; readonly since: number; readonly isAlive: boolean }>()
-  const judge = (name: string): 'ended' | 'alive' | 'unknown' => {
+  const stateOf = (name: string): 'ended' | 'alive' | 'unknown' => {
     const life = lifeOf(name)
     if (life !== 'unknown') return life === 'runs' ? 'alive' : 'ended'
     const renewed = lstatSync(join(path, name), { throwIfNoEntry: false })?.mtimeMs
@@ -86,7 +86,7 @@ function watchHolders(path: string, ended: Set<string>, clock: SteadyClock): () 
     return before.isAlive ? 'alive' : 'unknown'
   }
   return () => {
-    const found = holdersOf(path).map((name) => ({ name, life: judge(name) }))
+    const found = holdersOf(path).map((name) => ({ name, life: stateOf(name) }))
     // Its name is that of one holder: no other one loses anything.
     for (const { name, life } of found) if (life === 'ended') rmSync(join(path, name), { recursive: true, force: true })
     const lives = new Set(found.map(({ life }) => life))

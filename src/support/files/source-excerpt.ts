@@ -1,4 +1,4 @@
-// YAML line with a caret under a fault; secrets as `***`, comments dropped.
+/** The line of a YAML file with a caret under a fault, without secrets and comments. */
 
 import { printable } from '../text/text.ts'
 import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'

@@ -1,4 +1,4 @@
-// Closing a server in bounded time: 1 s grace for open connections.
+/** Closes a server in bounded time, whatever its connections do. */
 import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Which host names mean this machine: localhost, 127.x.x.x, ::1; which mean all of its addresses.
+/** Which host names mean this machine, and which all of its addresses. */
 import { isIP } from 'node:net'
 
 /** Whether a host name or address always means this machine. An IPv6 address may be in brackets, as in a URL. */

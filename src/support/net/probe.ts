@@ -1,10 +1,11 @@
-// One raw http request on a connection of its own: 6 s limit, 64 KiB body, no redirects; direct, or through a proxy's tunnel.
+/** One raw HTTP request on a connection of its own, to an address or through a proxy's tunnel, with a bound of time and of bytes. */
 import { lookup } from 'node:dns/promises'
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { HttpsProxyAgent } from 'https-proxy-agent'
+import { withLimit } from '../time/clock.ts'
 
 export interface Target {
   readonly address: string
@@ -59,22 +60,26 @@ class ProxyRefusal extends Error {
  * Sends one request on a new connection, and follows no redirect. It sends no user agent. Rejects with Node's error or a TimeoutError if
  * there is no answer.
  */
-export function probe({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
+export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>
+  withLimit({ ms: limitMs, signal }, (limited) => send({ ...request, signal: limited }))
+
+function send({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
-  const ended = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
-  let giveUp = () => reject(ended.reason)
+  let giveUp = () => reject(signal.reason)
   // Before a proxy has opened its tunnel the request itself says nothing of its end.
-  ended.addEventListener('abort', () => giveUp(), { once: true })
+  signal.addEventListener('abort', () => giveUp(), { once: true })
   const to =
     'proxy' in target
-      ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal: ended }) }
+      ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal }) }
       : { host: target.address, port: target.port, agent: false as const }
   const request = (isTls ? https : http).request({
-    ...{ ...to, method, path: `${url.pathname}${url.search}` },
+    ...to,
+    method,
+    path: `${url.pathname}${url.search}`,
     ...(isTls && { servername: isIP(hostname) ? '' : hostname, ...(secureContext && { secureContext }) }),
-    signal: ended,
+    signal,
     headers: {
       host: url.host,
       connection: 'close',

@@ -1,4 +1,4 @@
-// Browser protection: accepted `Host`, `Origin` and `Sec-Fetch-Site` against DNS rebinding and foreign pages.
+/** Which requests may come from a browser, by `Host`, `Origin` and `Sec-Fetch-Site`. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isIP } from 'node:net'
 import { isEveryAddress, isLoopback } from './loopback.ts'

@@ -1,4 +1,4 @@
-// Whether Node makes functions out of text here, which the router of Fastify and protobufjs need, and the message where it does not.
+/** Whether Node makes functions out of text here, which the router of Fastify and protobufjs need, and the message where it does not. */
 
 /** The option of Node that forbids it. */
 const forbidding = '--disallow-code-generation-from-strings'

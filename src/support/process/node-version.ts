@@ -1,4 +1,4 @@
-// Oldest supported Node, 22.18, and the message for an older one.
+/** The oldest Node that is supported, and what an older one is told. */
 
 /** The oldest supported version of Node: `engines.node` of package.json, which a test compares. */
 export const oldestNode = '22.18'

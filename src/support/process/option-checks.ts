@@ -1,4 +1,4 @@
-// TypeError texts for unknown options or wrong values: "there is no …".
+/** The texts of a TypeError for an unknown option or a wrong value. */
 import { isRecord } from '../text/is-record.ts'
 import { suggestName } from '../text/nearest-name.ts'
 

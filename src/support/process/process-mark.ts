@@ -1,4 +1,4 @@
-// A mark that no two processes share, and whether the process of a mark still runs, as far as this machine can tell.
+/** A mark that no two processes share, and whether its process still runs, as far as this machine can tell. */
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { codeOf } from './error-code.ts'
@@ -6,9 +6,9 @@ import { codeOf } from './error-code.ts'
 /** `unknown`: it belongs to another machine or container, or this system does not tell. */
 export type ProcessLife = 'runs' | 'ended' | 'unknown'
 
-/** Bytes of a mark: of the place, the process id and its start, and one by chance, as a process may need several. */
-const sizes = { place: 3, pid: 3, start: 5, chance: 1 } as const
-const pidAt = sizes.place
+/** Bytes of a mark: of the machine, the process id and its start, and one by chance, as a process may need several. */
+const sizes = { machine: 3, pid: 3, start: 5, chance: 1 } as const
+const pidAt = sizes.machine
 const startAt = pidAt + sizes.pid
 const markLength = 16
 
@@ -17,12 +17,12 @@ const markLength = 16
  * process 1.
  */
 export function processMark(pid = process.pid): string {
-  const place = placeHere()
-  const start = place && startOf(pid)
-  if (place === undefined || start === undefined) {
-    return Buffer.concat([Buffer.alloc(sizes.place), randomBytes(12 - sizes.place)]).toString('base64url')
+  const machine = machineHere()
+  const start = machine && startOf(pid)
+  if (machine === undefined || start === undefined) {
+    return Buffer.concat([Buffer.alloc(sizes.machine), randomBytes(12 - sizes.machine)]).toString('base64url')
   }
-  const mark = Buffer.concat([place, Buffer.alloc(sizes.pid + sizes.start), randomBytes(sizes.chance)])
+  const mark = Buffer.concat([machine, Buffer.alloc(sizes.pid + sizes.start), randomBytes(sizes.chance)])
   mark.writeUIntBE(pid, pidAt, sizes.pid)
   mark.writeUIntBE(start, startAt, sizes.start)
   return mark.toString('base64url')
@@ -31,8 +31,8 @@ export function processMark(pid = process.pid): string {
 /** Whether the process of a mark runs; one that is suspended does. */
 export function lifeOf(mark: string): ProcessLife {
   const bytes = Buffer.from(mark, 'base64url')
-  const place = placeHere()
-  if (mark.length !== markLength || !place?.equals(bytes.subarray(0, sizes.place))) return 'unknown'
+  const machine = machineHere()
+  if (mark.length !== markLength || !machine?.equals(bytes.subarray(0, sizes.machine))) return 'unknown'
   const pid = bytes.readUIntBE(pidAt, sizes.pid)
   const start = startOf(pid)
   if (start !== undefined) return start === bytes.readUIntBE(startAt, sizes.start) ? 'runs' : 'ended'
@@ -40,12 +40,12 @@ export function lifeOf(mark: string): ProcessLife {
 }
 
 /** Where ids name processes: a process id namespace of one start of the kernel. Only Linux tells. */
-function placeHere(): Buffer | undefined {
+function machineHere(): Buffer | undefined {
   try {
     // It may be that of another namespace.
     if (readlinkSync('/proc/self') !== String(process.pid)) return undefined
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
-    return hash('sha256', boot + readlinkSync('/proc/self/ns/pid'), 'buffer').subarray(0, sizes.place)
+    return hash('sha256', boot + readlinkSync('/proc/self/ns/pid'), 'buffer').subarray(0, sizes.machine)
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-// "need the package ...: npm install": error for a missing optional package.
+/** The error where an optional package is missing. */
 /** Throws an Error that says what to install, where an optional package is missing: at the start, not at its first use. */
 export function requirePackage(name: string, major: number, purpose: string): void {
   try {

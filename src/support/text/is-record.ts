@@ -1,4 +1,4 @@
-// Test for a plain object, neither null nor array.
+/** Whether a value is a plain object, neither null nor an array. */
 
 /** An object whose own keys are plain data: a mapping of JSON or YAML. */
 export type UnknownRecord = Readonly<Record<string, unknown>>

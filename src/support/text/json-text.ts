@@ -1,4 +1,4 @@
-// Positions of values in raw JSON bytes without parsing; nesting depth; lenient JSON reading.
+/** Where values stand in the bytes of a JSON text, how deep it nests, and a lenient reading of it. */
 
 /** Where a value is in a text: bytes from `start` up to `end`. */
 export interface Slice {

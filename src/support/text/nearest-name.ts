@@ -1,4 +1,4 @@
-// "did you mean": the suggestion for a mistyped name, or the known ones.
+/** The suggestion for a mistyped name, or the names that are known. */
 
 /**
  * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their

@@ -1,4 +1,4 @@
-// Constant-time comparison of two secret texts.
+/** Compares two secret texts in constant time. */
 import { timingSafeEqual } from 'node:crypto'
 
 /** Whether two texts are equal, in a time that does not depend on where they differ. */

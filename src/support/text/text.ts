@@ -1,4 +1,4 @@
-// Texts made printable: control characters, one line, cut with `…`, quotes, shell words.
+/** Makes texts printable: on one line, cut, quoted, or as a word of a shell. */
 
 /** Control characters, invisible format characters (which can reverse the direction of text), and halves of surrogate pairs. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu

@@ -1,4 +1,4 @@
-// Exponential pause with full jitter: base, doubling, maximum.
+/** A pause that doubles at each attempt, by chance up to its full length. */
 
 export interface BackOffOptions {
   /** Failed attempts so far, from 1. */

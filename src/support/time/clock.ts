@@ -1,4 +1,4 @@
-// Time source and timers, long ones too; pause that a signal ends.
+/** Time, timers of any length, and the limits that waiting has: a pause, `within` for work that takes no signal, `withLimit` for the rest. */
 
 /** Cancels a timer; has no effect once it has fired. */
 export type CancelTimer = () => void
@@ -60,33 +60,49 @@ export function pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortS
   })
 }
 
-/** Waits for `work`, but no longer than `ms`. Resolves with whether it has ended, and rejects as it does. */
-export async function within(clock: Pick<Clock, 'setTimer'>, ms: number, work: Promise<unknown>): Promise<boolean> {
+/**
+ * Waits for `work`, but no longer than `ms` or until the signal aborts. Resolves with whether it has ended, and rejects as it does.
+ */
+export async function within(
+  clock: Pick<Clock, 'setTimer'>,
+  ms: number,
+  work: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const ended = new AbortController()
+  const over = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
   try {
-    return await Promise.race([work.then(() => true), pause(clock, ms, ended.signal).then(() => false)])
+    return await Promise.race([work.then(() => true), pause(clock, ms, over).then(() => false)])
   } finally {
     ended.abort()
   }
 }
 
+export interface TimeLimit {
+  /** @default the machine's */
+  readonly clock?: Pick<Clock, 'setTimer'>
+  readonly ms: number
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
- * Runs work that gets a signal of its own, which aborts with `signal` or after so many milliseconds. Leaves no timer and no listener.
- * `AbortSignal.timeout` would keep its timer after the work, and thousands of them would wake the process.
+ * Runs work that gets a signal of its own, which aborts as `signal` does, or with a TimeoutError after so many milliseconds. Leaves no timer
+ * and no listener. `AbortSignal.timeout` would keep its timer after the work, and thousands of them would wake the process.
  */
 export async function withLimit<T>(
-  { clock, ms, signal }: { readonly clock: Pick<Clock, 'setTimer'>; readonly ms: number; readonly signal: AbortSignal },
+  { clock = systemClock, ms, signal }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const limit = new AbortController()
-  const end = () => limit.abort()
-  if (signal.aborted) end()
-  signal.addEventListener('abort', end, { once: true })
-  const cancel = clock.setTimer(ms, end)
+  const end = () => limit.abort(signal?.reason)
+  if (signal?.aborted) end()
+  signal?.addEventListener('abort', end, { once: true })
+  const late = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+  const cancel = clock.setTimer(ms, late)
   try {
     return await work(limit.signal)
   } finally {
     cancel()
-    signal.removeEventListener('abort', end)
+    signal?.removeEventListener('abort', end)
   }
 }

@@ -1,4 +1,4 @@
-// Seconds of an ISO 8601 duration: `PT60M` and `PT1H` are the same.
+/** Seconds of an ISO 8601 duration: `PT60M` and `PT1H` are the same. */
 
 const part = (unit: string) => `(?:(\\d+(?:[.,]\\d+)?)${unit})?`
 const duration = new RegExp(`^P${part('W')}${part('D')}(?:T${part('H')}${part('M')}${part('S')})?$`, 'i')

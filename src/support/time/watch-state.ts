@@ -1,4 +1,4 @@
-// Polling for changes every 250 ms; callback after two equal reads in a row.
+/** Polls a state for changes, and tells one that has come to rest. */
 import { isDeepStrictEqual } from 'node:util'
 import { pause, systemClock } from './clock.ts'
 

@@ -1,4 +1,4 @@
-// Pieces of work one after the other; one that fails does not stop those behind it.
+/** Pieces of work one after the other; one that fails does not stop those behind it. */
 
 /** Makes a function that runs pieces of work in the order of its calls. The caller gets the result or the error of its own. */
 export function createTurns() {

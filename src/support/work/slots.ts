@@ -1,4 +1,4 @@
-// Limit on pieces of work at once, first come first served.
+/** Bounds the pieces of work at once, first come first served. */
 
 /** A limited number of places, at least one, for work that runs at once. */
 export function createSlots(count: number) {

@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
 import { askBeforeWrite } from '../../../src/provision/handshake/ask-before-write.ts'
 import type { EndpointAnswer } from '../../../src/provision/handshake/ask-endpoint.ts'
 import { systemClock } from '../../../src/support/time/clock.ts'
+import { quickenTime } from '../../support/quick-time.ts'
+
+beforeEach(quickenTime)
 
 /** Asks with so much time left of two minutes. */
 function ask(leftMs: number, answers: readonly EndpointAnswer[]) {

@@ -2,8 +2,9 @@ import { connect, createServer } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createEndpointQuestion } from '../../../src/provision/handshake/ask-endpoint.ts'
 import { listen } from '../../support/listen.ts'
-import { answer, openIngress } from '../../support/public-ingress.ts'
-import { inputMetadata } from '../support/input.ts'
+import { answer, openIngress, type Route } from '../../support/public-ingress.ts'
+import { quickenTime } from '../../support/quick-time.ts'
+import { inputMetadata } from '../input.ts'
 
 const signal = new AbortController().signal
 const azure = 'https://management.azure.com'
@@ -75,6 +76,32 @@ it.each([
   expect(await ask(signal)).toMatchObject({ kind: isConsent ? 'consent' : 'refusal' })
 })
 
+it.each<{ name: string; route: Route; says: RegExp }>([
+  { name: '404', route: answer(404), says: /OPTIONS was answered 404/ },
+  {
+    name: 'a page with 200',
+    route: answer(200, { 'content-type': 'text/html' }, '<title>Sign in</title>'),
+    says: /answered 200 without WebHook-Allowed-Origin \(page: "Sign in"\)/,
+  },
+  {
+    name: 'consent to another origin',
+    route: answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.us' }),
+    says: /WebHook-Allowed-Origin: eventgrid\.azure\.us/,
+  },
+  {
+    name: 'a redirect to where consent is',
+    route: answer(307, { location: '/other?code=marked', 'webhook-allowed-origin': '*' }),
+    says: /answered 307, a redirect that Event Grid does not follow, to \/other\?\(redacted\)/,
+  },
+])('says what an answer is that is no consent: $name', async ({ route, says }) => {
+  const ingress = await openIngress()
+  ingress.route(() => route)
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+  const said = await ask(signal)
+  expect(said).toMatchObject({ kind: 'refusal', refusal: { what: expect.stringMatching(says) } })
+})
+
 it('reads a bounded part of an answer that never ends', async () => {
   const ingress = await openIngress()
   ingress.route(() => (response) => {
@@ -92,6 +119,7 @@ it('reads a bounded part of an answer that never ends', async () => {
 })
 
 it('goes by the head of an answer whose body never ends, however little of it comes', async () => {
+  quickenTime()
   const heads = [
     { status: 503, headers: {}, said: { kind: 'refusal', refusal: { answer: '503' } } },
     { status: 200, headers: { 'webhook-allowed-origin': '*' }, said: { kind: 'consent', byWaiting: false } },

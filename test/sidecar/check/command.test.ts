@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { compareClock, judgeClock } from '../../../src/sidecar/check/checks/check-clock.ts'
+import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-clock.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { componentYaml } from '../../support/component-folder.ts'
 import { listen } from '../../support/listen.ts'
@@ -287,10 +287,10 @@ it('judges the clock by the date of an answer', async () => {
     status: 'failed',
     detail: expect.stringMatching(/36\d\d s ahead of/),
   })
-  expect(judgeClock('Mon, 23 Nov 2026 05:00:00 GMT', Date.parse('2026-11-23T04:58:00Z'))).toMatchObject({
+  expect(clockFinding('Mon, 23 Nov 2026 05:00:00 GMT', Date.parse('2026-11-23T04:58:00Z'))).toMatchObject({
     status: 'failed',
   })
-  expect(judgeClock('nonsense', 0)).toMatchObject({ status: 'warning' })
+  expect(clockFinding('nonsense', 0)).toMatchObject({ status: 'warning' })
 })
 
 it('writes a line for each check, remedies below, and counts at the end; without colours in a pipe', async () => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { topicUrl } from '../../../src/core/endpoints.ts'
+import { readWholeList } from '../../../src/provision/arm/read-list.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
 import { addressKind } from '../../../src/sidecar/check/checks/check-dns.ts'
 import { caseDifferences, type EventFilter, refusals } from '../../../src/sidecar/check/judge/filter-event.ts'
 import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
-import { readPages } from '../../../src/sidecar/check/world/azure-place.ts'
 
 it.each([
   ['127.0.0.1', 'loopback'],
@@ -137,14 +137,26 @@ it('knows where a topic of Azure is at an emulator', () => {
   )
 })
 
-it('reads all pages of a list, and a bounded number of them', async () => {
+it('reads all pages of a list, and fails where there are too many of them', async () => {
   const asked: string[] = []
-  const pages = [{ value: [1], nextLink: 'https://management.azure.com/next?api-version=1&page=2' }, { value: [2] }]
-  expect(await readPages(async (path) => pages[asked.push(path) - 1], '/scope')).toEqual([1, 2])
-  expect(asked).toEqual(['/scope', '/next?api-version=1&page=2'])
-  const endless = async () => ({ value: [{}], nextLink: 'https://management.azure.com/same' })
-  expect(await readPages(endless, '/scope')).toHaveLength(20)
+  const next = 'https://management.azure.com/next?api-version=1&page=2'
+  const pages = [{ value: [1], nextLink: next }, { value: [2] }]
+  const get = async (path: string) => pages[asked.push(path) - 1]
+  expect(await readWholeList(get, '/scope', 'permissions')).toEqual([1, 2])
+  expect(asked).toEqual(['/scope', next])
+  const endless = async () => ({ value: [{}], nextLink: next })
+  const failure = { kind: 'answerUnread', message: 'the list of permissions has more than 100 pages' }
+  await expect(readWholeList(endless, '/scope', 'permissions')).rejects.toMatchObject({ failure })
 })
+
+it.each([[], { value: 5 }, { value: [], error: {} }, { value: [], nextLink: 5 }])(
+  'takes %j for no list',
+  async (page) => {
+    await expect(readWholeList(async () => page, '/scope', 'permissions')).rejects.toMatchObject({
+      failure: { kind: 'answerUnread', message: 'it is not a list of permissions' },
+    })
+  },
+)
 
 it.each<{ readonly name: string; readonly given: readonly Finding[]; readonly is: object }>([
   { name: 'all that is well', given: [ok('a'), ok('b')], is: { status: 'ok', detail: 'a\nb' } },

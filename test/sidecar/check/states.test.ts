@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { openWebhook } from '../../support/webhook.ts'
 import { type CheckWorld, openCheck, subscribe } from './open-check.ts'
 
@@ -100,12 +101,13 @@ it.each([
     says: /waits for manual validation[\s\S]*route \/api\/events to handshakePort/,
   },
 ])('says what to do about one that is $name', async ({ consents, status, says }) => {
+  quickenTime()
   const world = await openCheck()
   const { emulator } = world
   await openWebhook(emulator, () => ({ consents, status }))
   const subscribing = subscribe(world, {
     subscriberEndpoint: 'https://webhook.example.com/api/events',
-    subscriptionTimeout: '5s',
+    subscriptionTimeout: '20s',
   })
   await expect(subscribing).rejects.toThrow()
   const { idsThat, said } = await world.check('--only', 'azure/subscription')

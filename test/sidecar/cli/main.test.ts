@@ -95,6 +95,10 @@ it.each([
     ['--ingress', 'https://a.example/'],
     '--ingress takes two URLs, like https://orders.example.com/=',
   ],
+  ['an Azurite without an account', ['--storage', 'http://127.0.0.1:10000'], '--storage takes an account and the http'],
+  ['an https Azurite', ['--storage', 'acc=https://127.0.0.1:10000'], 'like devstoreaccount1=http://127.0.0.1:10000'],
+  ['a wrong port of a blob endpoint', ['--storage', 'acc:65536=http://127.0.0.1:10000'], '--storage takes an account'],
+  ['an account twice', ['--storage', 'acc=http://x', '--storage', 'acc=http://y'], '--storage names acc twice'],
   ['a port out of range', ['--http-port', '65536'], '--http-port takes a number from 0'],
   ['one port for both', ['--port', '4431'], "https and http can't both have port 4431"],
 ])('refuses %s for emulate', async (_name, args, complaint) => {

@@ -11,6 +11,7 @@ import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
 import { queue } from '../../support/open-pull.ts'
 import { answer, noBackend, openIngress } from '../../support/public-ingress.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
@@ -132,9 +133,10 @@ it('passes over a component that only publishes', async () => {
 })
 
 it('waits for the endpoint, and gives up after --wait', async () => {
+  quickenTime()
   const { provision, endpointIsUp, existing } = await openProvision()
   endpointIsUp(false)
-  const { code, text } = await provision('--wait', '4s')
+  const { code, text } = await provision('--wait', '20s')
   expect(code).toBe(1)
   expect(text).toMatch(
     /^orders {2}.*orders\.yaml\n(?: {2}the handshake .*\n {2}the next try .*\n)+ {2}✗ HANDSHAKE_FAILED: .*503/,
@@ -161,12 +163,13 @@ async function openBehindIngress() {
 }
 
 it('writes nothing during an outage of the ingress, and says what waits', async () => {
+  quickenTime()
   const { provision, ingress, consent, write, existing, emulator } = await openBehindIngress()
   ingress.route(() => noBackend)
   write({ subscriberEndpoint: ingress.url, maxDeliveryAttempts: '7' })
   const { requests } = emulator.records
   requests.clear()
-  const { code, text } = await provision('--wait', '4s')
+  const { code, text } = await provision('--wait', '20s')
   expect(code).toBe(1)
   expect(text).toMatch(/✗ HANDSHAKE_FAILED: .*answered 503.*nothing is written.*other retryPolicy/)
   expect(text).not.toContain('Event Grid delivers nothing')
@@ -177,12 +180,13 @@ it('writes nothing during an outage of the ingress, and says what waits', async 
 })
 
 it('writes where the endpoint cannot be reached from here, and names it', async () => {
+  quickenTime()
   const { provision, write, emulator, existing } = await openBehindIngress()
   const away = `https://localhost:${await freePort()}/api/events`
   const direct = createServer((_request, response) => response.writeHead(200, { 'webhook-allowed-origin': '*' }).end())
   emulator.setIngress([{ from: new URL(away).origin, to: `http://127.0.0.1:${await listen(direct)}/` }])
   write({ subscriberEndpoint: away })
-  const { code, text } = await provision('--wait', '6s', '--json')
+  const { code, text } = await provision('--wait', '20s', '--json')
   expect(code).toBe(0)
   const warning = expect.stringMatching(/localhost:\d+\/api\/events could not be reached from here \(ECONNREFUSED\)/)
   expect(JSON.parse(text).components).toMatchObject([{ action: 'patched', warning }])

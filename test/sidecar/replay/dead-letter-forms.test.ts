@@ -45,7 +45,8 @@ it('takes an event that has another one in a member for the outer one', () => {
   expect(dead).toMatchObject({ id: 'outer', event: { ...event('outer'), event: event('inner') } })
 })
 
-const numbers = '{"total":1.0,"number":12345678901234567,"e":1E400,"small":-0,"zeros":[1.50,2e0],"plain":7}'
+const numbers =
+  '{"total":1.0,"number":12345678901234567,"sixteen":-9007199254740993,"e":1E400,"small":-0,"zeros":[1.50,2e0],"plain":7}'
 
 it.each([
   { name: 'of a topic', of: letter('1', { data: 'N' }) },

@@ -86,6 +86,11 @@ class Subscriber:
         assert call, f"nothing came within {WAIT_SECONDS} s that is what was waited for"
         return call
 
+    def calls(self):
+        """All calls so far."""
+        with self._changed:
+            return list(self._calls)
+
     def delivery(self, event_id):
         """The delivery of the event of that id."""
 

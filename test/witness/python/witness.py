@@ -22,6 +22,7 @@ from azure.eventgrid import EventGridConsumerClient, EventGridEvent, EventGridPu
 from azure.identity import ClientSecretCredential
 from azure.mgmt.eventgrid import EventGridManagementClient
 from azure.mgmt.eventgrid import models
+from azure.storage.blob import BlobServiceClient, ContainerSasPermissions, ContentSettings, generate_container_sas
 
 from subscriber import Subscriber
 
@@ -421,6 +422,73 @@ def recorded(subscriber):
         client.system_topics.begin_delete(group, "photos").result(60)
 
 
+def blobs(subscriber):
+    account = WORLD["storage"]
+    client = management().event_subscriptions
+    filters = models.EventSubscriptionFilter(
+        subject_begins_with="/blobServices/default/containers/python/",
+        advanced_filters=[models.StringNotInAdvancedFilter(key="data.api", values=["SetBlobTier"])],
+    )
+    wanted = subscription(subscriber.url("/blobs"), filter=filters)
+    client.begin_create_or_update(account["id"], "python-blobs", wanted).result(60)
+
+    def event(name, kind, api):
+        """The event of a blob."""
+
+        def is_it(call):
+            if call.path != "/blobs" or call.headers.get("aeg-event-type") != "Notification":
+                return False
+            one = call.json()
+            ends = one["subject"].endswith(f"/blobs/{name}")
+            return ends and one["type"] == f"Microsoft.Storage.{kind}" and one["data"]["api"] == api
+
+        one = subscriber.wait_for(is_it).json()
+        assert one["source"] == account["id"], one
+        return one["data"]
+
+    def service(key):
+        return BlobServiceClient(account["blobEndpoint"], credential=key, retry_total=0, max_single_put_size=1000, max_block_size=1000)
+
+    uploads = service(account["key"]).create_container("python")
+    with step("azure-storage-blob uploads a blob, and the event subscription of the account gets BlobCreated"):
+        made = uploads.upload_blob("one", b"hello", content_settings=ContentSettings(content_type="text/plain"))
+        data = event("one", "BlobCreated", "PutBlob")
+        assert (data["contentLength"], data["contentType"], data["blobType"]) == (5, "text/plain", "BlockBlob"), data
+        assert data["eTag"] == made.get_blob_properties().etag.strip('"'), data
+        assert data["url"] == made.url, data
+    with step("azure-storage-blob uploads in blocks, and the event has the length of all"):
+        uploads.upload_blob("two", b"x" * 2500)
+        assert event("two", "BlobCreated", "PutBlockList")["contentLength"] == 2500
+    with step("azure-storage-blob copies a blob"):
+        copy = uploads.get_blob_client("three")
+        assert copy.start_copy_from_url(uploads.get_blob_client("one").url)["copy_status"] == "success"
+        assert event("three", "BlobCreated", "CopyBlob")["contentType"] == "text/plain"
+    with step("azure-storage-blob uploads with a shared access signature alone"):
+        later = datetime.now(timezone.utc) + timedelta(hours=1)
+        allowed = ContainerSasPermissions(read=True, write=True)
+        signature = generate_container_sas(uploads.account_name, "python", account_key=account["key"], permission=allowed, expiry=later)
+        service(signature).get_blob_client("python", "four").upload_blob(b"hello")
+        event("four", "BlobCreated", "PutBlob")
+    with step("azure-storage-blob is refused with a wrong key, and nothing is raised"):
+        wrong = service(base64.b64encode(b"wrong").decode())
+        with refused(HttpResponseError, "AuthorizationFailure"):
+            wrong.get_blob_client("python", "five").upload_blob(b"hello")
+        with refused(ResourceExistsError, "BlobAlreadyExists"):
+            uploads.upload_blob("one", b"again")
+    with step("azure-storage-blob deletes one blob, and several in a batch"):
+        uploads.delete_blob("one")
+        assert "contentLength" not in event("one", "BlobDeleted", "DeleteBlob")
+        uploads.delete_blobs("two", "three")
+        for name in ["two", "three"]:
+            event(name, "BlobDeleted", "DeleteBlob")
+    with step("azure-storage-blob has raised nothing else"):
+        uploads.upload_blob("last", b"")
+        event("last", "BlobCreated", "PutBlob")
+        seen = [call.json() for call in subscriber.calls() if call.path == "/blobs" and call.method == "POST"]
+        assert len(seen) == 8, [(one["type"], one["subject"]) for one in seen]
+    client.begin_delete(account["id"], "python-blobs").result(60)
+
+
 def remove():
     client = management().event_subscriptions
     with step("azure-mgmt-eventgrid deletes an event subscription"):
@@ -440,6 +508,7 @@ def main():
     publish_custom_events(subscriber)
     namespaces()
     recorded(subscriber)
+    blobs(subscriber)
     remove()
     subscriber.close()
 

@@ -4,26 +4,27 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownCommand } from '../../../../src/support/command-line/own-command.ts'
-import {
-  flag,
-  optionLines,
-  parseOptions,
-  readPort,
-  text,
-  texts,
-} from '../../../../src/support/command-line/parse-options.ts'
+import { optionLines } from '../../../../src/support/command-line/parse-options.ts'
 import { textOrError } from '../../../../src/support/command-line/read-text.ts'
 import type { Command } from '../../../../src/support/command-line/run-command.ts'
 import { awaitEnd } from '../../../../src/support/command-line/signals.ts'
 import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
-import { UsageError, wrongOption } from '../../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { watchState } from '../../../../src/support/time/watch-state.ts'
-import { isIngressUrl } from '../delivery/send/ingress.ts'
-import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions, type IngressRule } from '../index.ts'
+import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
 import { writeAuthorityFile } from './authority-file.ts'
+import {
+  defaultPorts,
+  deliverExample,
+  emulateOptions,
+  type GivenBeside,
+  readEmulateOptions,
+} from './emulate-options.ts'
 import { bannerLines, resourceIds, resourceLines } from './emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from './emulator-config.ts'
+import { watchParent, watchStandardInput } from './parent-end.ts'
+import { openReadyFile, type ReadyFile } from './ready-file.ts'
 import {
   countWords,
   deadLetterLine,
@@ -33,12 +34,6 @@ import {
   requestLines,
   warningLine,
 } from './record-lines.ts'
-
-/** The default ports. They are fixed, so that pasted lines keep working. */
-const defaultPorts = { port: 4430, httpPort: 4431 } as const
-
-/** As in the configuration file. */
-const mostPageEvents = 5000
 
 const liveLineMs = 500
 
@@ -50,39 +45,8 @@ const portTroubles: Readonly<Record<string, string>> = {
   EACCES: 'is for privileged users only; run as one',
 }
 
-const deliverExample = 'orders=http://127.0.0.1:3000/hook'
-const ingressExample = 'https://orders.example.com/=http://127.0.0.1:9000/'
-
-const known = {
-  config: text(
-    'FILE',
-    'topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes',
-  ),
-  state: text(
-    'FILE',
-    'keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills',
-  ),
-  port: text('N', `https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)`),
-  'http-port': text(
-    'N',
-    `http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)`,
-  ),
-  ca: text(
-    'FILE',
-    "write the certificate authority (PEM) here (default: a file in the system's temporary folder); a file with other content is left alone",
-  ),
-  ingress: texts(
-    'RULE',
-    'FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file: ' +
-      `--ingress ${ingressExample}`,
-  ),
-  deliver: texts(
-    'RULE',
-    `TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable: --deliver ${deliverExample}`,
-  ),
-  'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
-  quiet: flag('no line for each handshake, delivery and refused publish'),
-}
+/** Of the blob endpoint of the first storage account; the next one has the next port. */
+const firstStoragePort = 4432
 
 /** How a user starts the emulator: by a program of its own, or by a command of another. */
 interface Naming {
@@ -107,32 +71,39 @@ Runs a local Event Grid, with Azure Resource Manager and Entra, until it is
 interrupted.
 
 Options:
-${optionLines(16, known)}
+${optionLines(20, emulateOptions)}
 `
 
 const ending = `
-A first SIGINT or SIGTERM takes no more events and waits for the deliveries
-under way; a second one ends at once.
+A first SIGINT or SIGTERM, or the end of what --parent or --until-stdin-ends
+name, takes no more events and waits for the deliveries under way; a second
+signal ends at once.
+
+Tests in any language control it over http, under /emulator/ on the http port:
+GET /emulator/openapi.json says how.
 `
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
 async function run(args: readonly string[], terminal: Terminal, startWords: () => string): Promise<number> {
-  const options = readOptions(args)
+  const options = readEmulateOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const settings = { ...defaultPorts, ...withGiven(loaded, options), ...options.given }
+  const settings = withStoragePorts({ ...defaultPorts, ...withGiven(loaded, options), ...options.given })
   if (settings.port !== 0 && settings.port === settings.httpPort) {
     const remedy = 'choose others by --port and --http-port'
     throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
   }
+  const ready = readyFileAt(options.readyFile)
   const emulator = await start(settings)
   const undo: (() => unknown)[] = []
   try {
-    const { asked } = awaitEnd()
+    const { asked, ask } = awaitEnd()
+    undo.push(...watchEnds(options.ends, ask))
     const ca = writeAuthority(emulator, options.ca)
     undo.push(ca.remove)
     // A second signal ends the process wherever it is.
     process.once('exit', ca.remove)
-    for (const line of bannerLines(emulator, ca.file)) terminal.data(line)
+    emulator.caFile = ca.file
+    for (const line of bannerLines(emulator, options.env)) terminal.data(line)
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
@@ -140,6 +111,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
+    undo.push(...write(ready, emulator))
     terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)
     return 0
@@ -154,21 +126,6 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
 const hasSubscriptions = (emulator: EventGridEmulator) =>
   emulator.eventSubscriptions().length > 0 || emulator.queues().size > 0
 
-function readOptions(args: readonly string[]) {
-  const { config, ca, quiet, state, ...values } = parseOptions(args, known)
-  const port = readPort('port', values.port)
-  const httpPort = readPort('http-port', values['http-port'])
-  const pageEvents = readPageEvents(values['page-events'])
-  const given: EventGridEmulatorOptions = {
-    ...(pageEvents !== undefined && { pageEvents }),
-    ...(state !== undefined && { state: resolve(state) }),
-    ...(port !== undefined && { port }),
-    ...(httpPort !== undefined && { httpPort }),
-  }
-  const beside: GivenBeside = { ingress: readIngress(values.ingress ?? []), deliver: readDeliver(values.deliver ?? []) }
-  return { config, ca, quiet, given, ...beside }
-}
-
 async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulator> {
   try {
     return await EventGridEmulator.start(options)
@@ -177,7 +134,9 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     const trouble = portTroubles[codeOf(error) ?? '']
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
-      throw new Error(`port ${port} ${trouble}, or choose others by --port and --http-port`, { cause: error })
+      const isStorage = options.storage?.some((one) => one.port === port)
+      const others = isStorage ? 'another by --storage ACCOUNT:PORT=URL' : 'others by --port and --http-port'
+      throw new Error(`port ${port} ${trouble}, or choose ${others}`, { cause: error })
     }
     throw error
   }
@@ -192,6 +151,37 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
   } catch (error) {
     throw new UsageError(`--ca: ${messageOf(error)}; name another file`, { cause: error })
   }
+}
+
+function readyFileAt(file: string | undefined): ReadyFile | undefined {
+  try {
+    return file === undefined ? undefined : openReadyFile(resolve(file))
+  } catch (error) {
+    throw new UsageError(`--ready-file: ${messageOf(error)}; name another file`, { cause: error })
+  }
+}
+
+/** Writes the file that says that the emulator is ready. Returns what removes it. */
+function write(ready: ReadyFile | undefined, emulator: EventGridEmulator): readonly (() => void)[] {
+  if (!ready) return []
+  process.once('exit', ready.remove)
+  try {
+    ready.write(emulator.environment())
+  } catch (error) {
+    throw new UsageError(`--ready-file: ${messageOf(error)}; name another file`, { cause: error })
+  }
+  return [ready.remove]
+}
+
+/** Asks for the end when what the emulator is to end with is gone. Returns what ends the watch. */
+function watchEnds(
+  { parent, standardInput }: ReturnType<typeof readEmulateOptions>['ends'],
+  ask: (why: string) => void,
+): readonly (() => void)[] {
+  return [
+    ...(parent === undefined ? [] : [watchParent(parent, () => ask(`process ${parent} is gone`))]),
+    ...(standardInput ? [watchStandardInput(() => ask('standard input has ended'))] : []),
+  ]
 }
 
 function showRecords({ records }: EventGridEmulator, terminal: Terminal): readonly (() => void)[] {
@@ -216,7 +206,8 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
   const update = () => {
     const { published, ...figures } = emulator.figures()
     const at = performance.now()
-    const perSecond = ((published - before.published) * 1000) / Math.max(at - before.at, 1)
+    // A reset counts from 0 again.
+    const perSecond = (Math.max(published - before.published, 0) * 1000) / Math.max(at - before.at, 1)
     before = { at, published }
     terminal.update(figuresLine({ ...figures, perSecond, pending: emulator.pending }))
   }
@@ -225,18 +216,26 @@ function showFigures(emulator: EventGridEmulator, terminal: Terminal): () => voi
   return () => clearInterval(timer)
 }
 
-interface GivenBeside {
-  readonly ingress: readonly IngressRule[]
-  readonly deliver: Readonly<Record<string, readonly string[]>>
-}
-
 /** The options of the file, and what the command line has beside them. */
-function withGiven(loaded: LoadedConfig | undefined, { ingress, deliver }: GivenBeside): EventGridEmulatorOptions {
+function withGiven(loaded: LoadedConfig | undefined, given: GivenBeside): EventGridEmulatorOptions {
+  const { ingress, deliver } = given
+  const inFile = loaded?.config.storage ?? []
+  const storage = [
+    ...inFile.filter(({ account }) => !given.storage.some((one) => one.account === account)),
+    ...given.storage,
+  ]
   return {
     ...loaded?.options,
     ingress: [...ingress, ...(loaded?.config.ingress ?? [])],
     deliver: { ...loaded?.config.deliver, ...deliver },
+    ...(storage.length > 0 && { storage }),
   }
+}
+
+/** Gives each blob endpoint without a port the next fixed one, so that pasted connection strings keep working. */
+function withStoragePorts(options: EventGridEmulatorOptions): EventGridEmulatorOptions {
+  const { storage = [] } = options
+  return { ...options, storage: storage.map((one, at) => ({ port: firstStoragePort + at, ...one })) }
 }
 
 function followConfig(
@@ -274,38 +273,11 @@ async function drain(
   terminal.line(`${signal}: no more events are taken; ${waiting}`)
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
+  // A webhook may still read the blob whose event it gets.
+  const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'HEAD'
+  emulator.failNext({ route: 'blob', status: 503, times, matches: isWrite })
   await Promise.race([emulator.idle(), pause(maxDrainMs, undefined, { ref: false })])
   const { delivered, deadLettered, dropped } = emulator.figures()
   const undelivered = `${emulator.pending} undelivered and ${state === undefined ? 'lost' : 'kept in the state file'}`
   terminal.line(`ended: ${delivered} delivered, ${deadLettered} dead-lettered, ${dropped} dropped, ${undelivered}`)
-}
-
-/** Throws a UsageError for what is no number of events. */
-function readPageEvents(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const count = /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 0
-  if (count >= 1 && count <= mostPageEvents) return count
-  throw wrongOption(`--page-events takes a number from 1 to ${mostPageEvents}, not ${JSON.stringify(value)}`)
-}
-
-/** The URLs of `--deliver TOPIC=URL`, by topic. Throws a UsageError that shows what one looks like. */
-function readDeliver(values: readonly string[]): Record<string, string[]> {
-  const deliver: Record<string, string[]> = {}
-  for (const value of values) {
-    const [, topic = '', url = ''] = /^([A-Za-z0-9-]{3,50})=(.*)$/.exec(value) ?? []
-    if (topic === '' || !isIngressUrl(url)) {
-      throw wrongOption(`--deliver takes a topic and a URL, like ${deliverExample}, not ${JSON.stringify(value)}`)
-    }
-    deliver[topic] = [...(deliver[topic] ?? []), url]
-  }
-  return deliver
-}
-
-/** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
-function readIngress(values: readonly string[]): IngressRule[] {
-  return values.map((value) => {
-    const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
-    if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
-    throw wrongOption(`--ingress takes two URLs, like ${ingressExample}, not ${JSON.stringify(value)}`)
-  })
 }

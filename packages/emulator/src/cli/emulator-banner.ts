@@ -1,18 +1,28 @@
 // What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
 
-import { shellWord } from '../../../../src/support/text/text.ts'
-import type { EventGridEmulator, NamespaceTopicView, SystemTopicView, TopicView } from '../index.ts'
+import type {
+  EnvironmentLanguage,
+  EventGridEmulator,
+  NamespaceTopicView,
+  StorageView,
+  SystemTopicView,
+  TopicView,
+} from '../index.ts'
+import { environmentLines } from './environment-lines.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
-export function bannerLines(emulator: EventGridEmulator, caFile: string): string[] {
-  const { endpoints, proxy } = emulator
+export function bannerLines(emulator: EventGridEmulator, language?: EnvironmentLanguage): string[] {
+  const { endpoints, proxy, caFile } = emulator
+  const environment = emulator.environment()
   const clients = emulator.clients()
   return [
     `Resource Manager and Entra   ${endpoints.resourceManager}`,
     `topics over http, and proxy  ${proxy}`,
     `page                         ${proxy}/`,
-    `certificate authority        ${caFile}`,
+    ...(caFile === undefined ? [] : [`certificate authority        ${caFile}`]),
+    ...(environment.clock === 'manual' ? ['clock                        stands until POST /emulator/clock'] : []),
     '',
+    ...emulator.storage().flatMap(storageLines),
     ...resourceLines(emulator),
     ...clients.flatMap(({ tenantId, clientId, clientSecret, roles }) => [
       `client ${clientId}`,
@@ -21,7 +31,7 @@ export function bannerLines(emulator: EventGridEmulator, caFile: string): string
       ...roles.map(({ role, scope }) => `  role    ${role} at ${scope}`),
     ]),
     '',
-    ...environmentOf(emulator, caFile).map(([name, value]) => `export ${name}=${shellWord(value)}`),
+    ...environmentLines(environment, language),
     '',
   ]
 }
@@ -63,6 +73,15 @@ function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
   return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
 }
 
+function storageLines({ account, id, blobEndpoint, azurite }: StorageView): string[] {
+  return [
+    `storage account ${account}`,
+    `  BlobEndpoint  ${blobEndpoint}`,
+    `  Azurite       ${azurite}`,
+    `  scope         ${id}`,
+  ]
+}
+
 /** Each value under the name of the metadata field that takes it. */
 function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: NamespaceTopicView): string[] {
   return [
@@ -71,18 +90,5 @@ function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: Nam
     `  namespaceEndpoint  ${namespaceEndpoint}`,
     `  namespaceTopic     ${id}`,
     `  namespaceKey       ${key}`,
-  ]
-}
-
-/** The variables by which Azure's SDKs, and the binding, find the emulator and its first client. */
-function environmentOf(emulator: EventGridEmulator, caFile: string): (readonly [string, string])[] {
-  return [
-    ['AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager],
-    ['AZURE_AUTHORITY_HOST', emulator.endpoints.authorityHost],
-    ['NODE_EXTRA_CA_CERTS', caFile],
-    ['AZURE_TENANT_ID', emulator.tenantId],
-    ['AZURE_CLIENT_ID', emulator.clientId],
-    ['AZURE_CLIENT_SECRET', emulator.clientSecret],
-    ['AZURE_SUBSCRIPTION_ID', emulator.subscriptionId],
   ]
 }

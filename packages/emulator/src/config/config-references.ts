@@ -37,6 +37,9 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     yield* twice(kind, entries(config, kind), ({ name }) => text(name), 'name')
   }
   yield* twice('systemTopics', entries(config, 'systemTopics'), ({ source }) => text(source), 'source')
+  const storage = entries(config, 'storage')
+  yield* twice('storage', storage, ({ account }) => text(account), 'account')
+  yield* twicePort(storage, [port, ownField(config, 'httpPort')])
   yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
   const clientKey = ({ tenantId, clientId }: JsonObject) =>
     `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
@@ -51,6 +54,10 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     for (const [index, { subscriptionId }] of entries(config, kind)) {
       yield* unknownName([kind, index, 'subscriptionId'], subscriptionId, ids, 'subscriptions')
     }
+  }
+
+  for (const [index, { subscriptionId }] of storage) {
+    yield* unknownName(['storage', index, 'subscriptionId'], subscriptionId, ids, 'subscriptions')
   }
 
   const given = topics.flatMap(([, { name }]) => text(name) ?? [])
@@ -142,6 +149,16 @@ function* twice(
     if (key === undefined) continue
     if (seen.has(key)) yield { path: [kind, index, field], rule }
     seen.add(key)
+  }
+}
+
+/** Ports of blob endpoints that another port of the emulator has already. */
+function* twicePort(storage: Entries, others: readonly unknown[]): Generator<ReferenceFault> {
+  const seen = new Set(others)
+  for (const [index, { port }] of storage) {
+    if (typeof port !== 'number' || port === 0) continue
+    if (seen.has(port)) yield { path: ['storage', index, 'port'], rule: 'must be another port than the others' }
+    seen.add(port)
   }
 }
 

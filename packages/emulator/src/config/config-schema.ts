@@ -144,6 +144,28 @@ const ingressRule = z.strictObject({
   to: url.describe('What stands in its place. Required.'),
 })
 
+const storageAccountName = z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')
+const storage = z
+  .strictObject({
+    account: storageAccountName.describe(
+      'Name of the storage account: 3 to 24 lower-case letters and digits. Required.',
+    ),
+    azurite: z
+      .string()
+      .refine((given) => isUrl(given, ['http:']), 'must be an http URL, such as http://127.0.0.1:10000')
+      .describe("Azurite's blob service: an http URL, such as http://127.0.0.1:10000. Required."),
+    port: field(
+      'Port of the blob endpoint, http. 0 takes a free one. Default: 4432 for the first account, then 4433 and so on.',
+      port,
+    ),
+    subscriptionId: place.subscriptionId,
+    resourceGroup: place.resourceGroup,
+  })
+  .refine(({ account, azurite }) => isBaseOf(account, azurite), {
+    message: 'must name the host and port of Azurite, with no path but that of the account',
+    path: ['azurite'],
+  })
+
 /** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = text.regex(
   /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
@@ -189,7 +211,12 @@ export const configSchema = z.strictObject({
   storageAccounts: field(
     'Names of the storage accounts that are in its Azure subscriptions: an event subscription to another one there fails, as in ' +
       'Azure. Default: every account is taken to be there.',
-    list(z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')),
+    list(storageAccountName),
+  ),
+  storage: field(
+    'Storage accounts whose blobs raise events: a blob endpoint for each, in front of Azurite. They are in its Azure subscriptions, ' +
+      'whatever storageAccounts says. Default: none.',
+    z.array(storage).max(50, 'must hold at most 50 entries'),
   ),
   eventSubscriptions: field(
     'Webhook event subscriptions that exist from the start; a failed handshake is tried again every 5 seconds, unless ' +
@@ -274,6 +301,8 @@ export type AzureSubscriptionOptions = ReadonlyDeep<z.infer<typeof azureSubscrip
 export type TopicOptions = ReadonlyDeep<z.infer<typeof topic>>
 /** A system topic that exists from the start: the events of another resource of Azure. */
 export type SystemTopicOptions = ReadonlyDeep<z.infer<typeof systemTopic>>
+/** A storage account whose blobs, in Azurite, raise events. */
+export type StorageOptions = ReadonlyDeep<z.infer<typeof storage>>
 /** An event subscription with a webhook that exists from the start, as soon as its endpoint passes the handshake. */
 export type EventSubscriptionOptions = ReadonlyDeep<z.infer<typeof eventSubscription>>
 /** An Event Grid namespace, for pull delivery. */
@@ -287,6 +316,12 @@ export type Place = Pick<TopicOptions, keyof typeof place>
 
 function isUrl(value: string, protocols: readonly string[]): boolean {
   return URL.canParse(value) && protocols.includes(new URL(value).protocol)
+}
+
+/** Azurite's own URLs end with the account. */
+function isBaseOf(account: string, azurite: string): boolean {
+  const url = URL.parse(azurite)
+  return url === null || (['/', `/${account}`, `/${account}/`].includes(url.pathname) && url.search === '')
 }
 
 /** The names that the mapping at a path may have. */

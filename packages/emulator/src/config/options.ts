@@ -8,7 +8,7 @@ import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
-import { resourceId, sameName } from '../model/resources/resource-ids.ts'
+import { resourceGroupId, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { stableGuid } from '../model/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
@@ -18,6 +18,7 @@ import {
   type ConfigOptions,
   type NamespaceOptions,
   namesAt,
+  type StorageOptions,
 } from './config-schema.ts'
 import { deliverTo } from './deliver.ts'
 
@@ -92,6 +93,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     registered: subscription.registered ?? true,
     resourceGroups: subscription.resourceGroups ?? [options.resourceGroup ?? emulatorDefaults.resourceGroup],
   }))
+  const storage = (options.storage ?? []).map((one) => resolveStorage(one, subscriptions))
   const namespaces = options.namespaces ?? []
   const roles = defaultRoles(namespaces, subscriptions)
   const clients = [first, ...more].map((client) => resolveClient({ roles, ...client }, tenantId, persisted))
@@ -101,12 +103,13 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     topicPorts: options.topicPorts ?? {},
     host: plainAddress(options.host ?? '127.0.0.1'),
     clients,
-    subscriptions,
+    subscriptions: withGroups(subscriptions, storage),
     topics: options.topics ?? [{ name: emulatorDefaults.topic }],
     domains: options.domains ?? [],
     systemTopics: options.systemTopics ?? [],
     namespaces,
-    storageAccounts: options.storageAccounts,
+    storage,
+    storageAccounts: options.storageAccounts && [...options.storageAccounts, ...storage.map(({ account }) => account)],
     eventSubscriptions: options.eventSubscriptions ?? [],
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],
@@ -146,6 +149,32 @@ function resolveClient(
     objectId: client.objectId ?? stableGuid(`service principal ${clientId}`),
     roles: client.roles.map(({ role, scope }) => ({ role, scope: scope ?? '/' })),
   }
+}
+
+/** Throws a RangeError for an unknown Azure subscription, and a TypeError for a URL that is not one of http. */
+function resolveStorage(
+  { account, azurite, port = 0, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
+  subscriptions: readonly DeclaredSubscription[],
+) {
+  const azure = wanted === undefined ? subscriptions[0] : subscriptions.find(({ id }) => sameName(id, wanted))
+  if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
+  const url = URL.parse(azurite)
+  if (url?.protocol !== 'http:') throw new TypeError(`storage: azurite must be an http URL, not ${azurite}`)
+  const resourceGroup = group ?? azure.resourceGroups[0] ?? emulatorDefaults.resourceGroup
+  const id = `${resourceGroupId(azure.id, resourceGroup)}/providers/Microsoft.Storage/storageAccounts/${account}`
+  return { account, azurite: url.origin, port, id, subscriptionId: azure.id, resourceGroup }
+}
+
+/** The Azure subscriptions, with the resource groups of storage accounts. */
+function withGroups(
+  subscriptions: readonly DeclaredSubscription[],
+  storage: readonly ReturnType<typeof resolveStorage>[],
+): readonly DeclaredSubscription[] {
+  return subscriptions.map((azure) => {
+    const groups = storage.filter(({ subscriptionId }) => subscriptionId === azure.id).map((one) => one.resourceGroup)
+    const more = groups.filter((group) => !azure.resourceGroups.some((known) => sameName(known, group)))
+    return { ...azure, resourceGroups: [...azure.resourceGroups, ...new Set(more)] }
+  })
 }
 
 /** In Azure, too, only `EventGrid Contributor` may write the event subscriptions of a namespace topic. */

@@ -15,7 +15,7 @@ export function eventList<T>(events: readonly T[], nameOf: (event: T) => EventLi
 
 /** What a request to publish was about. */
 export interface PublishSummary {
-  /** Name of the topic, domain or namespace topic, as the request has it. */
+  /** Name of the topic, domain or namespace topic, as the request has it; of a call to a blob endpoint that of the storage account. */
   readonly topic: string
   /** Whether it is an empty list after an accepted credential, by which a client checks that: no event was refused. */
   readonly isCheck?: true
@@ -51,7 +51,8 @@ export interface ReceiveSummary {
 export interface RequestRecord {
   /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  readonly face: 'arm' | 'entra' | 'topic' | 'namespace'
+  /** Of `blob`, the blob endpoints of storage accounts, only calls that raised events, or that the emulator refused. */
+  readonly face: 'arm' | 'entra' | 'topic' | 'namespace' | 'blob'
   readonly method: string
   /** Path and query as sent; values in the query that may be secret are redacted. */
   readonly url: string

@@ -4,7 +4,7 @@ import { checkNames } from '../../../../src/support/process/option-checks.ts'
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 
-export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'delivery', 'operation'] as const
+export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'blob', 'delivery', 'operation'] as const
 
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a

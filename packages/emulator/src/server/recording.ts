@@ -95,21 +95,31 @@ export function recordRequests(
 
 /** Records a request to a path that nothing serves over http. A POST counts as a refused publish to that path. */
 export function recordRefused(
-  { clock, records, figures }: Omit<RecordingOptions, 'faults'>,
-  { method = '', url = '', headers }: IncomingMessage,
+  options: Omit<RecordingOptions, 'faults'>,
+  request: IncomingMessage,
   refusal: Refusal,
 ): void {
+  const { method = '', url = '' } = request
   const [path = ''] = shownPath(url).split('?')
   const isPublish = method === 'POST'
-  if (isPublish) figures?.add('refused')
+  recordRaw(options, 'topic', request, { ...refusal, ...(isPublish && { publish: { topic: path } }) })
+}
+
+/** Records a request that no route of Fastify answers. */
+export function recordRaw(
+  { clock, records, figures }: Omit<RecordingOptions, 'faults'>,
+  face: RequestRecord['face'],
+  { method = '', url = '', headers }: IncomingMessage,
+  outcome: Pick<RequestRecord, 'status'> & Partial<Pick<RequestRecord, 'code' | 'message' | 'publish'>>,
+): void {
+  if (outcome.status >= 400 && outcome.publish) figures?.add('refused')
   records.requests.push({
     at: clock.now(),
-    face: 'topic',
+    face,
     method,
     url: shownPath(url),
     headers: shownHeaders(headers),
-    ...refusal,
-    ...(isPublish && { publish: { topic: path } }),
+    ...outcome,
     requestId: randomUUID(),
   })
 }

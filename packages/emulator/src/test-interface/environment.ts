@@ -1,4 +1,5 @@
 /** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
+import { shellWord } from '../../../../src/support/text/text.ts'
 import type { Client } from '../model/resources/client.ts'
 
 /** The languages whose environment is known. `sh`: curl and other commands. */
@@ -84,7 +85,7 @@ const languages: Readonly<
         ? []
         : [
             'Java trusts what its own store has. Make it once: keytool -importcert -noprompt -alias eventgrid-emulator ' +
-              `-file '${caFile}' -keystore '${storeOf(caFile)}' -storepass changeit`,
+              `-file ${shellWord(caFile)} -keystore ${shellWord(storeOf(caFile))} -storepass changeit`,
           ]),
     ],
   },

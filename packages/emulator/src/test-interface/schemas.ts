@@ -17,7 +17,7 @@ const anything = z.unknown()
 /** The most events that a request may ask for: as many as the page may keep. */
 const mostEvents = 5000
 
-const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace'])
+const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
 
 // Requests.
 

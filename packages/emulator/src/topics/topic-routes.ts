@@ -1,19 +1,18 @@
 // Publish URL `/topics/:name/api/events`: api-version, 429 with `retry-after`, and validation URL answers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readJson } from '../../../../src/support/text/json-text.ts'
-import { type AcceptedEvent, eventId, eventType, type SourcedEvents } from '../model/events/accepted-event.ts'
+import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
-import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
 import { shownPath } from '../model/shown-text.ts'
-import { publishSummary } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 import { serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
+import { type Acceptance, acceptEvents } from './accept-events.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
@@ -37,21 +36,8 @@ import { createTopicRates, topicRate } from './topic-rate.ts'
  */
 export const publishApiVersion = '2018-01-01'
 
-/** The most event subscriptions that a record names. */
-const shownUnserved = 10
-
-/** An event that an event subscription matches and does not get, and why. */
-interface Untaken {
-  readonly subscription: Pick<EventSubscription, 'name'>
-  readonly because: string
-}
-
 /** Takes published events, and the calls of validation URLs. */
-export interface EventIntake {
-  /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
-  accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
-  /** The event subscriptions that match events and do not get them, with the reason. */
-  unserved(accepted: readonly SourcedEvents[]): readonly Untaken[]
+export interface EventIntake extends Acceptance {
   /** Whether the limit of pending events is reached. */
   full(): boolean
   /** False if the validation URL is unknown or expired. */
@@ -124,13 +110,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
     const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
-    const wanted = intake.accept(sourcedEvents(target, events))
-    const unwanted = events.filter((event) => !wanted.has(event))
-    const unserved = unwanted.length > 0 ? intake.unserved(sourcedEvents(target, unwanted)) : []
-    request.outcome.publish = {
-      ...publishSummary(target.name, events, unwanted, nameOfEvent),
-      ...(unserved.length > 0 && { unserved: subscriptionsOf(unserved) }),
-    }
+    request.outcome.publish = acceptEvents(intake, target.name, sourcedEvents(target, events))
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 
@@ -155,17 +135,9 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
 
 const isEmptyList = (body: Buffer) => body.length < 10 && body.toString().trim() === '[]'
 
-const nameOfEvent = (event: AcceptedEvent) => ({ type: eventType(event), id: eventId(event) })
-
 function tooMany(reply: FastifyReply): PublishFault {
   reply.header('retry-after', '1')
   return throttled()
-}
-
-/** Each event subscription once. */
-function subscriptionsOf(unserved: readonly Untaken[]) {
-  const reasons = new Map(unserved.map(({ subscription, because }) => [subscription, because]))
-  return [...reasons].slice(0, shownUnserved).map(([{ name }, because]) => ({ subscriptionName: name, because }))
 }
 
 /** The bytes of each event. A small request is divided evenly, as each of its events counts once. */

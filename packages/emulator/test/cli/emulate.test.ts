@@ -85,6 +85,15 @@ it('names no next step where an ingress shows that a program makes the event sub
   expect(emulate.lines.join('\n')).not.toContain('next step')
 })
 
+it('opens a blob endpoint for each --storage, and says that Azurite is not there', async () => {
+  const config = configFile('{ storage: [{ account: acc, azurite: "http://127.0.0.1:1", port: 0 }] }')
+  const emulate = await startEmulate(['--config', config, '--storage', 'devstoreaccount1:0=http://127.0.0.1:1'])
+  const endpoints = emulate.lines.flatMap((line) => /BlobEndpoint {2}(http:.*)/.exec(line)?.[1] ?? [])
+  expect(endpoints.map((url) => new URL(url).pathname)).toEqual(['/acc', '/devstoreaccount1'])
+  expect((await fetch(`${endpoints[1]}/c/b`)).status).toBe(502)
+  await emulate.line(/502 {2}blobs of devstoreaccount1 {2}AzuriteUnavailable: .*Start Azurite there/)
+})
+
 it.each(['orders', 'orders=', 'orders=localhost', '=http://127.0.0.1/', 'a b=http://127.0.0.1/'])(
   'refuses --deliver %s',
   async (rule) => {

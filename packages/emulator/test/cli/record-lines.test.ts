@@ -86,6 +86,16 @@ it.each<[name: string, record: Partial<Parameters<typeof requestLines>[0]>, line
     { status: 401, code: 'Unauthorized', message: 'No key.', publish: { topic } },
     '401  publish to orders  Unauthorized: No key.',
   ],
+  [
+    'a blob whose event goes nowhere',
+    { face: 'blob', status: 201, publish: { topic: 'acc', events: one, unwanted: one } },
+    '201  blobs of acc  order.placed one  no event subscription takes it',
+  ],
+  [
+    'a call that did not reach Azurite',
+    { face: 'blob', status: 502, code: 'AzuriteUnavailable', message: 'No answer.', publish: { topic: 'acc' } },
+    '502  blobs of acc  AzuriteUnavailable: No answer.',
+  ],
   ['a later publish', { publish: { topic, events: one } }],
   [
     'events that go nowhere',
@@ -105,6 +115,8 @@ it.each<[name: string, record: Partial<Parameters<typeof requestLines>[0]>, line
 it('says of the first publish to a topic that it is that', () => {
   const lines = requestLines({ ...request, publish: { topic, events: one } }, true)
   expect(lines.map(withoutTime)).toEqual(['200  publish to orders  order.placed one  the first to this topic'])
+  const ofBlob = requestLines({ ...request, face: 'blob', publish: { topic: 'acc', events: one } }, true)
+  expect(ofBlob.map(withoutTime)).toEqual(['200  blobs of acc  order.placed one  the first of this account'])
 })
 
 it.each([

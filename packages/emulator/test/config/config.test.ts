@@ -71,6 +71,31 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
   ['a negative port', 'httpPort: -1', '1:11: httpPort must be a port, 0 to 65535'],
   ['half a port', 'port: 80.5', '1:7: port must be a whole number'],
   ['a port in quotes', 'port: "4430"', '1:7: port must be a number'],
+  [
+    'an https Azurite',
+    'storage: [{ account: acc, azurite: "https://x" }]',
+    '1:36: storage[0].azurite must be an http URL, such as http://127.0.0.1:10000',
+  ],
+  [
+    'a path of another account',
+    'storage: [{ account: acc, azurite: "http://x/other" }]',
+    /^1:36: storage\[0\]\.azurite must name the host and port/,
+  ],
+  [
+    'an account twice',
+    'storage: [{ account: acc, azurite: "http://x" }, { account: acc, azurite: "http://y" }]',
+    '1:61: storage[1].account is given twice',
+  ],
+  [
+    'a port twice',
+    'httpPort: 5\nstorage: [{ account: acc, azurite: "http://x/acc", port: 5 }]',
+    '2:58: storage[0].port must be another port than the others',
+  ],
+  [
+    'an account in no subscription',
+    'storage: [{ account: acc, azurite: "http://x", subscriptionId: "1" }]',
+    /^1:64: storage\[0\]\.subscriptionId must be one of subscriptions/,
+  ],
   ['one port for both', 'port: 1\nhttpPort: 1', '2:11: httpPort must be another port than port'],
   ['a time that is past', 'retrySchedule: [-1]', '1:17: retrySchedule[0] must be 0 or more milliseconds'],
   ['no pause at all', 'retrySchedule: []', '1:16: retrySchedule must hold one pause at least'],

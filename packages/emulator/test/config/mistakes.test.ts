@@ -19,6 +19,8 @@ describe('start() refuses', () => {
     { options: '{"ingress": [{"form": "https://a.example/"}]}', says: 'did you mean from?' },
     { options: '{"eventSubscriptions": [{"name": "shop", "url": "https://a.example/"}]}', says: 'there is no "url"' },
     { options: '{"clients": [{"roles": ["Owner"]}]}', says: 'clients[0].roles[0] must be an object with role, scope' },
+    { options: '{"storage": [{"account": "acc", "url": "http://x"}]}', says: 'storage[0]: there is no "url"' },
+    { options: '{"storage": [{"account": "acc", "azurite": "https://x"}]}', says: 'azurite must be an http URL' },
     { options: '"orders"', says: 'the options must be an object' },
   ])('$options', async ({ options, says }) => {
     const starting = EventGridEmulator.start(untyped(options))
@@ -38,7 +40,7 @@ it.each([
   { fault: '{"route": "delivry", "status": 503}', says: 'there is no route "delivry"; did you mean delivery?' },
   {
     fault: '{"status": 503}',
-    says: 'there is no route undefined; there are arm, entra, topic, namespace, delivery, operation',
+    says: 'there is no route undefined; there are arm, entra, topic, namespace, blob, delivery, operation',
   },
   { fault: '{"route": "arm", "stauts": 503}', says: 'the fault: there is no "stauts"; did you mean status?' },
   { fault: '{"route": "arm", "status": 503, "times": 0}', says: 'times must be 1 or more, not 0' },

@@ -1,57 +1,9 @@
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-
-/** The account and key that every Azurite has; they are printed in its documentation. */
-const account = 'devstoreaccount1'
-const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=='
-
-const services = {
-  blob: {
-    script: import.meta.resolve('azurite/dist/src/blob/main.js'),
-    host: '--blobHost',
-    port: '--blobPort',
-    endpoint: 'BlobEndpoint',
-  },
-  queue: {
-    script: import.meta.resolve('azurite/dist/src/queue/main.js'),
-    host: '--queueHost',
-    port: '--queuePort',
-    endpoint: 'QueueEndpoint',
-  },
-} as const
+import { spawnAzurite } from '../support/azurite-process.ts'
 
 /** Starts a service of Azurite as a process of its own, on a free port; the test's end stops it. Its connection string. */
 export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<string> {
-  const { script, host, port, endpoint } = services[service]
-  const folder = await mkdtemp(join(tmpdir(), 'azurite-'))
-  const options = [host, '127.0.0.1', port, '0', '--inMemoryPersistence']
-  const azurite = spawn(
-    process.execPath,
-    [fileURLToPath(script), ...options, '--disableTelemetry', '--skipApiVersionCheck'],
-    {
-      cwd: folder,
-      // None of its streams is the worker's own: vitest waits for whoever holds these.
-      stdio: ['ignore', 'pipe', 'ignore'],
-    },
-  )
-  const ended = new Promise<void>((resolve) => azurite.once('exit', () => resolve()))
-  onTestFinished(async () => {
-    azurite.kill('SIGKILL')
-    await ended
-    await rm(folder, { recursive: true, force: true })
-  })
-  const address = await new Promise<string>((resolve, reject) => {
-    let said = ''
-    azurite.stdout.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const url = /successfully listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1]
-      if (url) resolve(url)
-    })
-    void ended.then(() => reject(new Error(`Azurite did not start: ${said}`)))
-  })
-  return `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};${endpoint}=${address}/${account};`
+  const { connectionString, stop } = await spawnAzurite(service)
+  onTestFinished(stop)
+  return connectionString
 }

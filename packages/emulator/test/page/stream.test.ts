@@ -16,6 +16,20 @@ it('streams all there is, then each change', async () => {
   expect(await messages.next('figures')).toMatchObject({ totals: { published: 1 } })
 })
 
+it('shows everything anew when the emulator is reset', async () => {
+  const { emulator, publish } = await openShop()
+  const messages = await openStream(emulator)
+  await messages.next('state')
+  await publish({ type: 'Shop.OrderPaid' })
+  await messages.next('events')
+  await emulator.reset()
+  expect(await messages.next('state')).toMatchObject({
+    events: [],
+    totals: { published: 0 },
+    topics: [{ name: 'orders' }],
+  })
+})
+
 it('serves sixteen streams, tells the seventeenth that there are too many, and takes another once one has left', async () => {
   const emulator = await startEmulator()
   const streams = await Promise.all(Array.from({ length: 16 }, () => openStream(emulator)))

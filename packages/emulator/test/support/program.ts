@@ -10,7 +10,11 @@ const main =
     : resolve(folder, 'src/cli/main.ts')
 
 /** Starts `eventgrid-emulator` with arguments; the test's end kills what is left of it. */
-export function startProgram(args: readonly string[], env: Readonly<Record<string, string>> = {}): Command {
+export function startProgram(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): Command {
   const given = ['--disable-warning=ExperimentalWarning', main, ...args]
-  return startProcess(process.execPath, given, { NODE_COMPILE_CACHE: compileCache, ...env })
+  return startProcess(process.execPath, given, { NODE_COMPILE_CACHE: compileCache, ...env }, stdin)
 }

@@ -1,14 +1,15 @@
-// Checks `endpoint/certificate` and `topic/certificate`: every address judged as Azure would: public roots, missing intermediate, wrong
-// name, 14-day expiry warning.
+/** Checks `endpoint/certificate` and `topic/certificate`: would Azure accept the certificate of each address? */
+import events from 'node:events'
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/trust.ts'
 import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
+import { withLimit } from '../../../support/time/clock.ts'
+import { once } from '../context/once.ts'
+import type { Route } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
-import { once } from '../world/once.ts'
-import type { Route } from '../world/world.ts'
 
 export interface CertificateOptions {
   readonly hostname: string
@@ -38,22 +39,22 @@ interface Seen {
   readonly protocol: string | null
 }
 
-/** The host of a URL, and the place where it is asked for. */
-export interface CertificatePlace extends Pick<CertificateOptions, 'ca' | 'byEmulator'> {
+/** The host of a URL, and who answers for it. */
+export interface CertificateHost extends Pick<CertificateOptions, 'ca' | 'byEmulator'> {
   readonly url: URL
   route(): Promise<Route>
 }
 
-/** Judges the certificates of all addresses. */
-export async function judgeCertificates(
-  { url, ca, byEmulator = false, route }: CertificatePlace,
+/** Checks the certificates of all addresses. */
+export async function checkCertificates(
+  { url, ca, byEmulator = false, route }: CertificateHost,
   signal: AbortSignal,
 ): Promise<Finding> {
   if (url.protocol === 'http:') return ok('plain http on this machine: there is no certificate')
   const { targets } = await route()
   const judged = await Promise.all(
     targets.map(async (target) => {
-      const finding = await judgeCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
+      const finding = await checkCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
       if (!finding || targets.length === 1) return finding
       return { ...finding, detail: `${target.address}: ${finding.detail}` }
     }),
@@ -64,10 +65,10 @@ export async function judgeCertificates(
 }
 
 /**
- * Judges the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
+ * Checks the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
  * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
  */
-export async function judgeCertificate(options: CertificateOptions): Promise<Finding | undefined> {
+export async function checkCertificate(options: CertificateOptions): Promise<Finding | undefined> {
   const { hostname } = options
   let seen: Seen
   try {
@@ -75,7 +76,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
-  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await judgeTrust(seen, options) : undefined
+  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await checkTrust(seen, options) : undefined
   const others = ownFaults(seen.certificate, hostname)
   // Of an intermediate certificate, say.
   const unknown = seen.fault !== undefined && !trust && others.every(({ status }) => status !== 'failed')
@@ -86,7 +87,7 @@ export async function judgeCertificate(options: CertificateOptions): Promise<Fin
 }
 
 /** Does this machine know the authority, which the public roots do not? */
-async function judgeTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
+async function checkTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
   const known = await look(options, ownContext(options.ca))
   if (known.fault !== undefined && isTrustFault(known.fault)) return explainFault(fault, options.hostname, certificate)
   const authority = issuerOf(certificate)
@@ -114,28 +115,27 @@ const serverNameOf = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
 
 function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
-  return new Promise((resolve, reject) => {
+  return withLimit({ ms: limitMs, signal }, async (limited) => {
     const name = serverNameOf(hostname)
-    const over = AbortSignal.timeout(limitMs)
-    const either = AbortSignal.any([signal, over])
     const socket = tls.connect({
-      ...{ host: target.address, port: target.port, secureContext, minVersion: 'TLSv1.2' },
+      host: target.address,
+      port: target.port,
+      secureContext,
+      minVersion: 'TLSv1.2',
       servername: isIP(name) ? '' : name,
       // The fault is reported. Nothing is sent over this connection.
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
     })
-    const end = () => socket.destroy(over.aborted ? over.reason : signal.reason)
-    either.addEventListener('abort', end, { once: true })
-    socket.on('close', () => either.removeEventListener('abort', end))
-    socket.on('error', reject)
-    socket.on('secureConnect', () => {
-      const certificate = socket.getPeerCertificate()
+    limited.addEventListener('abort', () => socket.destroy(limited.reason), { once: true })
+    try {
+      await events.once(socket, 'secureConnect')
       const { authorizationError: untrusted } = socket
       const fault = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
-      resolve({ certificate, protocol: socket.getProtocol(), fault })
+      return { certificate: socket.getPeerCertificate(), protocol: socket.getProtocol(), fault }
+    } finally {
       socket.destroy()
-    })
+    }
   })
 }
 

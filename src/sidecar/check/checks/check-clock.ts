@@ -1,10 +1,11 @@
-// Check `machine/clock`: clock at most 60 s off Azure's `Date` header.
-import { createDefaultHttpClient, createPipelineFromOptions, createPipelineRequest } from '@azure/core-rest-pipeline'
+/** Check `machine/clock`: is this machine's clock within a minute of Azure's `Date` header? */
+import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
+import { createSender } from '../../../azure/send-once.ts'
 import { trustPolicies } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
+import type { ClockSource } from '../context/clock-source.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { ClockSource } from '../world/clock-source.ts'
 
 const maxSeconds = 60
 
@@ -19,7 +20,7 @@ export async function compareClock(
   const sent = now()
   try {
     const date = await dateOf(asked, endpoints, signal)
-    return judgeClock(date, (sent + now()) / 2)
+    return clockFinding(date, (sent + now()) / 2)
   } catch {
     const remedy = 'check the network and a proxy (HTTPS_PROXY)'
     const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`
@@ -27,7 +28,7 @@ export async function compareClock(
   }
 }
 
-export function judgeClock(date: string | undefined, here: number): Finding {
+export function clockFinding(date: string | undefined, here: number): Finding {
   const there = Date.parse(date ?? '')
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
   // The header has whole seconds, so it is 500 ms behind on average.
@@ -39,11 +40,8 @@ export function judgeClock(date: string | undefined, here: number): Finding {
 }
 
 async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
-  const pipeline = createPipelineFromOptions({ retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } })
-  for (const policy of trustPolicies(endpoints)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
-  pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }), { afterPhase: 'Retry' })
+  const send = createSender([...trustPolicies(endpoints), createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' })])
   const allowInsecureConnection = url.startsWith('http:')
-  const request = createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection })
-  const response = await pipeline.sendRequest(createDefaultHttpClient(), request)
+  const response = await send(createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection }))
   return response.headers.get('date')
 }

@@ -1,9 +1,11 @@
-// Check `endpoint/connect`: TCP connection to the public endpoint within 5 s; firewall advice.
+/** Check `endpoint/connect`: whether each address of the public endpoint takes a TCP connection. */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Target } from '../../../support/net/probe.ts'
-import { codeOf } from '../../../support/process/error-code.ts'
+import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { withLimit } from '../../../support/time/clock.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 const limitMs = 5_000
 
@@ -13,8 +15,8 @@ const remedy = [
 ].join('; ')
 
 /** Whether each address takes a connection. */
-export async function judgeConnections(world: InputWorld, signal: AbortSignal): Promise<Finding> {
-  const { targets } = await world.route()
+export async function checkConnections(context: InputContext, signal: AbortSignal): Promise<Finding> {
+  const { targets } = await context.route()
   const tries = await Promise.all(targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })))
   const closed = tries.filter(({ trouble }) => trouble !== undefined)
   const shown = closed.map(({ target, trouble }) => `${shownTarget(target)}: ${trouble}`).join(', ')
@@ -29,15 +31,16 @@ const shownTarget = ({ address, port }: Target) =>
 
 /** Why a connection can't be made; `undefined` where it can. */
 function troubleOf({ address, port }: Target, signal: AbortSignal): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const over = AbortSignal.timeout(limitMs)
-    const socket = connect({ host: address, port, signal: AbortSignal.any([signal, over]) })
-    socket.on('connect', () => {
-      resolve(undefined)
+  return withLimit({ ms: limitMs, signal }, async (limited) => {
+    const socket = connect({ host: address, port, signal: limited })
+    try {
+      await once(socket, 'connect')
+      return undefined
+    } catch (error) {
+      const isLate = limited.aborted && !signal.aborted
+      return isLate ? `no answer within ${limitMs / 1_000} s` : (codeOf(error) ?? messageOf(error))
+    } finally {
       socket.destroy()
-    })
-    socket.on('error', (error) =>
-      resolve(over.aborted ? `no answer within ${limitMs / 1_000} s` : (codeOf(error) ?? error.name)),
-    )
+    }
   })
 }

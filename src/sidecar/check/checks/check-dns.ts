@@ -1,9 +1,9 @@
-// Check `endpoint/dns` and `topic/dns`: name resolves; loopback, private and public address ranges.
+/** Checks `endpoint/dns` and `topic/dns`: does the name resolve, and to an address that Azure can reach? */
 import { BlockList, isIP } from 'node:net'
 import { bareHost } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
+import type { Route } from '../context/side-context.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { Route } from '../world/world.ts'
 
 export interface DnsOptions {
   readonly field: 'subscriberEndpoint' | 'topicEndpoint'
@@ -15,7 +15,7 @@ export interface DnsOptions {
   route(): Promise<Route>
 }
 
-export async function judgeName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
+export async function checkName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
   let found: Route

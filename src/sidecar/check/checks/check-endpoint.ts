@@ -1,22 +1,22 @@
-// Checks `endpoint/handshake` and `endpoint/path`: what they need, text for no answer.
+/** Checks `endpoint/handshake` and `endpoint/path`: what the public endpoint answers, or why it gives no answer. */
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'
-import type { JudgeEndpointOptions } from '../judge/judge-endpoint.ts'
+import type { InputContext } from '../context/side-context.ts'
+import type { EndpointFacts } from '../judge/endpoint-findings.ts'
 import { type Finding, failed } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
-/** Judges what the public endpoint answers: the handshake, or the path that arrives. */
-export async function judgeAnswers(
-  world: InputWorld,
-  judge: (options: JudgeEndpointOptions) => Finding,
+/** Checks what the public endpoint answers: the handshake, or the path that arrives. */
+export async function checkAnswers(
+  context: InputContext,
+  findingOf: (facts: EndpointFacts) => Finding,
 ): Promise<Finding> {
-  const { input } = world
+  const { input } = context
   // Opens the listener if the port is free.
-  const holder = await world.portHolder()
+  const holder = await context.portHolder()
   try {
-    const answers = await world.endpointAnswers()
-    return judge({ input, answers, holder })
+    const answers = await context.endpointAnswers()
+    return findingOf({ input, answers, holder })
   } catch (error) {
     const code = codeOf(error)
     const message = oneLine(messageOf(error), 200)

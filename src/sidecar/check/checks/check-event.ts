@@ -1,20 +1,20 @@
-// Check `filters/event`: would the filters let a sample event (`--event`) pass.
+/** Check `filters/event`: would the filters let a sample event pass? */
 import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { caseDifferences, type EventFilter, refusals } from '../judge/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 export interface SampleEvent {
   readonly name: string
   readonly event: UnknownRecord
 }
 
-export async function judgeSamples(world: InputWorld, samples: readonly SampleEvent[]): Promise<Finding> {
-  const { input, surroundings } = world
+export async function checkSamples(context: InputContext, samples: readonly SampleEvent[]): Promise<Finding> {
+  const { input, surroundings } = context
   // Other checks report why Azure cannot be asked.
-  const existing = surroundings.offline ? 'unknown' : await world.existing().catch(() => 'unknown' as const)
+  const existing = surroundings.offline ? 'unknown' : await context.existing().catch(() => 'unknown' as const)
   const known = existing === 'unknown' ? undefined : existing
   const { merge } = wantedWebHook(input)
   const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
@@ -25,13 +25,13 @@ export async function judgeSamples(world: InputWorld, samples: readonly SampleEv
   else if (!provisioned) aside = '; Azure has no event subscription yet'
   return joined(
     samples.flatMap(({ name, event }) => [
-      judge(`${name}: the filters that init would leave`, event, wanted, aside),
-      ...(provisioned ? [judge(`${name}: the filters in Azure`, event, provisioned, '')] : []),
+      filterFinding(`${name}: the filters that init would leave`, event, wanted, aside),
+      ...(provisioned ? [filterFinding(`${name}: the filters in Azure`, event, provisioned, '')] : []),
     ]),
   )
 }
 
-function judge(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
+function filterFinding(what: string, event: UnknownRecord, filter: EventFilter, aside: string): Finding {
   const reasons = refusals(event, filter)
   const cases = caseDifferences(event, filter)
   const alike =

@@ -1,20 +1,20 @@
-// Check `machine/port`: `handshakePort` free, ours or taken; handler missing warning.
+/** Check `machine/port`: is `handshakePort` free, ours or taken? */
 
-import { citer } from '../../../provision/handshake/judge-handshake.ts'
+import { citer } from '../../../provision/handshake/handshake-refusal.ts'
 import { oneLine } from '../../../support/text/text.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { idleSubscription } from '../judge/idle-subscription.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { InputWorld } from '../world/world.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
-export async function judgePort(world: InputWorld, taken: string | undefined): Promise<Finding> {
-  const { handshakePort } = world.input
+export async function checkPort(context: InputContext, taken: string | undefined): Promise<Finding> {
+  const { handshakePort } = context.input
   if (taken !== undefined) {
     const remedy = 'give each component a handshakePort of its own, and route its path to it'
     return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
   }
-  const holder = await world.portHolder()
-  if (holder.kind === 'check') return (await idleSubscription(world)) ?? ok(`${handshakePort} is free`)
+  const holder = await context.portHolder()
+  if (holder.kind === 'check') return (await idleSubscription(context)) ?? ok(`${handshakePort} is free`)
   if (holder.kind === 'ours') {
     const held = `${handshakePort} is held by a listener of this binding`
     const state = oneLine(String(holder.health.eventSubscription), 20)
@@ -25,7 +25,7 @@ export async function judgePort(world: InputWorld, taken: string | undefined): P
   }
   const { error, answer } = holder
   const server = answer?.headers.server
-  const by = server === undefined ? '' : ` (server: ${citer(world.input)(server, 60)})`
+  const by = server === undefined ? '' : ` (server: ${citer(context.input)(server, 60)})`
   const who = answer ? `; its holder answers OPTIONS with ${answer.status}${by}` : ''
   return failed(`${error.what}${who}`, { remedy: error.fix })
 }

@@ -1,9 +1,9 @@
-// Check `azure/subscription` for pull: state, differences from metadata, missing dead-letter destination.
+/** Check `azure/subscription` for pull: is the event subscription as the metadata wants it? */
 import { decideUpsert } from '../../../provision/decide/decide-upsert.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
+import type { PullResource } from '../context/pull-context.ts'
 import { readFinding } from '../report/arm-finding.ts'
 import { type Finding, failed, ok } from '../report/finding.ts'
-import type { PullPlace } from '../world/pull-world.ts'
 import {
   changing,
   different,
@@ -14,30 +14,30 @@ import {
   withStaying,
 } from './azure/check-subscription.ts'
 
-export async function judgePullPlace(place: PullPlace): Promise<Finding> {
-  const name = `${place.eventSubscriptionName} of ${place.scope.id}`
+export async function checkPullResource(resource: PullResource): Promise<Finding> {
+  const name = `${resource.eventSubscriptionName} of ${resource.scope.id}`
   try {
-    const existing = await place.existing()
-    return existing ? judgeExisting(name, existing, place) : missing(name, place)
+    const existing = await resource.existing()
+    return existing ? existingFinding(name, existing, resource) : missing(name, resource)
   } catch (error) {
-    return readFinding(error, place.explainedBy(), `the event subscription ${name}`)
+    return readFinding(error, resource.explainedBy(), `the event subscription ${name}`)
   }
 }
 
-function judgeExisting(name: string, existing: SubscriptionProperties, place: PullPlace): Finding {
-  const decision = decideUpsert(existing, place.wanted)
-  if (decision.action === 'refuse') return different(place)(`${name}: ${decision.because}`, { remedy: decision.fix })
+function existingFinding(name: string, existing: SubscriptionProperties, resource: PullResource): Finding {
+  const decision = decideUpsert(existing, resource.wanted)
+  if (decision.action === 'refuse') return different(resource)(`${name}: ${decision.because}`, { remedy: decision.fix })
   if (decision.action === 'wait') return changing(name, decision.state)
   const { provisioningState: state = 'Succeeded' } = existing
   if (state !== 'Succeeded') {
-    const remedy = `${mend(place)}: that writes ${name} anew`
+    const remedy = `${mend(resource)}: that writes ${name} anew`
     return failed(`${name} is ${String(state)}: Event Grid does not try again by itself`, { remedy })
   }
-  if (decision.action !== 'keep') return differing(name, decision.because, place)
+  if (decision.action !== 'keep') return differing(name, decision.because, resource)
   const finding = hasDeadLetter(existing)
     ? ok(`${name} is as the metadata wants it`)
     : warnOfNoDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
-  return withStaying(finding, existing, place.wanted)
+  return withStaying(finding, existing, resource.wanted)
 }
 
 /** What forwards needs none: its events wait in the namespace topic. */

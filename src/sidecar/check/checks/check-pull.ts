@@ -1,4 +1,4 @@
-// Checks `pull/receive` and `pull/settle`: may key or token receive and acknowledge.
+/** Checks `pull/receive` and `pull/settle`: may the key or token receive and acknowledge? */
 
 import { explainNamespaceRefusal } from '../../../azure/namespace-refusal.ts'
 import { readFailure } from '../../../azure/read-failure.ts'
@@ -9,14 +9,14 @@ import type {
   RequestFailure,
   SettleAnswer,
 } from '../../../receiver/namespace-client.ts'
+import type { PullContext, ReachedNamespace } from '../context/pull-context.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
-import type { PullWorld, ReachedNamespace } from '../world/pull-world.ts'
 
 /** Asks to receive no events: the request is refused for its form once the credential and the names are judged. */
-export function tryReceive(world: PullWorld, signal: AbortSignal): Promise<Finding> {
-  const { namespaceTopic, eventSubscriptionName } = world.pull
-  return ask(world, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
+export function tryReceive(context: PullContext, signal: AbortSignal): Promise<Finding> {
+  const { namespaceTopic, eventSubscriptionName } = context.pull
+  return ask(context, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
     const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
     if ('events' in answer && answer.events.length > 0) {
       const lockTokens = answer.events.map(({ lockToken }) => lockToken)
@@ -27,23 +27,23 @@ export function tryReceive(world: PullWorld, signal: AbortSignal): Promise<Findi
 }
 
 /** Acknowledges a lock token that nobody has: the answer names it as failed, and no event is touched. */
-export function trySettle(world: PullWorld, signal: AbortSignal): Promise<Finding> {
+export function trySettle(context: PullContext, signal: AbortSignal): Promise<Finding> {
   const lockTokens = ['eventgrid-binding-check']
-  return ask(world, 'events may be acknowledged', (client) =>
+  return ask(context, 'events may be acknowledged', (client) =>
     client.settle({ operation: 'acknowledge', lockTokens, signal }),
   )
 }
 
 /** @param may what the client may do where the namespace does not refuse it */
 async function ask(
-  world: PullWorld,
+  context: PullContext,
   may: string,
   send: (client: NamespaceClient) => Promise<ReceiveAnswer | SettleAnswer>,
 ): Promise<Finding> {
-  const { namespaceTopic, namespaceKey } = world.pull
+  const { namespaceTopic, namespaceKey } = context.pull
   let namespace: ReachedNamespace
   try {
-    namespace = await world.namespace()
+    namespace = await context.namespace()
   } catch (error) {
     const { message, status } = readFailure(error, Date.now())
     return failed(`Resource Manager does not tell the host of ${namespaceTopic.namespaceId}: ${message}`, {
@@ -53,7 +53,7 @@ async function ask(
   }
   const answer = await send(namespace.client)
   if ('failure' in answer && answer.failure.status !== 400) {
-    return refusal(world.pull, namespace.endpoint, answer.failure)
+    return refusal(context.pull, namespace.endpoint, answer.failure)
   }
   return ok(`${may} with ${namespaceKey ? 'namespaceKey' : 'the token'}`)
 }

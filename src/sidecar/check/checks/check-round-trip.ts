@@ -1,19 +1,19 @@
-// Check `round-trip/event`: publishes one test event and waits 60 s for it.
+/** Check `round-trip/event`: does a published test event arrive within 60 s? */
 import { randomUUID } from 'node:crypto'
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createPublisher } from '../../../publisher/publisher.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
+import type { PortHolder } from '../context/own-listener.ts'
+import type { InputContext, OutputContext } from '../context/side-context.ts'
 import { refusals } from '../judge/filter-event.ts'
 import { armFinding } from '../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../report/finding.ts'
-import type { PortHolder } from '../world/own-listener.ts'
-import type { InputWorld, OutputWorld } from '../world/world.ts'
 
 /** What the event has, beside an id of its own. */
 const [type, subject] = ['eventgrid-binding.check', 'check']
 
-export async function tryRoundTrip(input: InputWorld, output: OutputWorld, signal: AbortSignal): Promise<Finding> {
+export async function tryRoundTrip(input: InputContext, output: OutputContext, signal: AbortSignal): Promise<Finding> {
   const holder = await input.portHolder()
   if (holder.kind !== 'check') {
     // Otherwise an application would get the event.
@@ -25,16 +25,20 @@ export async function tryRoundTrip(input: InputWorld, output: OutputWorld, signa
 }
 
 /** Why an event would not come back. */
-async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortSignal): Promise<Finding | undefined> {
-  const { scope } = world.input
+async function whyNot(
+  context: InputContext,
+  { output }: OutputContext,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  const { scope } = context.input
   const { topicEndpoint: source } = output
   const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   if (scope.kind !== 'topic') return otherTopic
   try {
-    const topic = await world.readArm(scope.id, eventGridApiVersion, signal)
+    const topic = await context.readArm(scope.id, eventGridApiVersion, signal)
     const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
     if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
-    const existing = await world.existing()
+    const existing = await context.existing()
     if (!existing) {
       const remedy = 'start the binding once: init creates it'
       return warning('not tried: the event subscription does not exist yet', { remedy })
@@ -45,7 +49,7 @@ async function whyNot(world: InputWorld, { output }: OutputWorld, signal: AbortS
       ? warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
       : undefined
   } catch (error) {
-    return armFinding(error, world.explainedBy())
+    return armFinding(error, context.explainedBy())
   }
 }
 
@@ -57,7 +61,7 @@ function isSameEndpoint(endpoint: unknown, ours: string): boolean {
 
 async function goRound(
   holder: Extract<PortHolder, { readonly kind: 'check' }>,
-  { output, surroundings, credential }: OutputWorld,
+  { output, surroundings, credential }: OutputContext,
   signal: AbortSignal,
 ): Promise<Finding> {
   const id = randomUUID()

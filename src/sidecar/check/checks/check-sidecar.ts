@@ -1,4 +1,4 @@
-// Check `machine/sidecar`: the running `serve` or `run` has the component, each of its sides initialised and healthy.
+/** Check `machine/sidecar`: has the running `serve` or `run` this component, with healthy sides? */
 
 import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
@@ -27,10 +27,10 @@ export async function askSidecar(
     })
   }
   const own = health.components[name ?? '']
-  return joined(sides.map((side) => judgeSide(side, isRecord(own) ? own[side] : undefined)))
+  return joined(sides.map((side) => sideFinding(side, isRecord(own) ? own[side] : undefined)))
 }
 
-function judgeSide(side: string, health: unknown): Finding {
+function sideFinding(side: string, health: unknown): Finding {
   if (!isRecord(health)) {
     const what = side === 'input' ? 'no event is received' : 'create publishes nothing'
     return failed(`the ${side} side is not initialised: ${what}`, { remedy: notInitialised })

@@ -1,13 +1,13 @@
-// Check `topic/credential`: posts an empty list to try key or token.
+/** Check `topic/credential`: does the topic take the key or token, tried with an empty list? */
 import { explainRejection } from '../../../publisher/topic/create-error.ts'
 import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
+import type { OutputContext } from '../context/side-context.ts'
 import { type Finding, failedBy, ok } from '../report/finding.ts'
-import type { OutputWorld } from '../world/world.ts'
 
 /** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
 export async function askTopic(
-  { output, surroundings, credential }: OutputWorld,
+  { output, surroundings, credential }: OutputContext,
   signal: AbortSignal,
 ): Promise<Finding> {
   const { authentication, topicSchema } = output

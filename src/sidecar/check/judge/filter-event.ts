@@ -1,4 +1,5 @@
-// Why filters refuse an event: event types, subject begin and end, advanced filter operators.
+/** Why the filters of an event subscription refuse an event. */
+import { schemaOf } from '../../../core/schema-of.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
 import { quote } from '../../../support/text/text.ts'
@@ -18,7 +19,7 @@ export function isEvent(value: unknown): value is UnknownRecord {
   return isRecord(value) && ['type', 'eventType'].some((name) => typeof value[name] === 'string')
 }
 
-const isCloudEvent = (event: UnknownRecord) => typeof event.specversion === 'string'
+const isCloudEvent = (event: UnknownRecord) => schemaOf(event) === 'CloudEventSchemaV1_0'
 
 function typeRefusals(event: UnknownRecord, { includedEventTypes }: EventFilter): readonly string[] {
   const wanted = includedEventTypes ?? []

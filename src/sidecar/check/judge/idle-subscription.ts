@@ -1,19 +1,19 @@
-// Whether the event subscription delivers here while no binding runs that would take its events.
+/** Whether the event subscription delivers here while no binding runs that would take its events. */
 import { isActive } from '../../../provision/decide/subscription-properties.ts'
 import { shellWord } from '../../../support/text/text.ts'
+import { healthOf } from '../context/own-listener.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { type Finding, warning } from '../report/finding.ts'
-import { healthOf } from '../world/own-listener.ts'
-import type { InputWorld } from '../world/world.ts'
 
 /** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
-export async function idleSubscription(world: InputWorld): Promise<Finding | undefined> {
-  const { input, mayAsk } = world
+export async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
+  const { input, mayAsk } = context
   if (!mayAsk('azure/subscription')) return undefined
   try {
-    const [holder, existing] = await Promise.all([world.portHolder(), world.existing()])
+    const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
-    if (world.wanted().awayFrom(existing) !== undefined) return undefined
-    const answers = mayAsk('endpoint/handshake') ? await world.endpointAnswers().catch(() => undefined) : undefined
+    if (context.wanted().awayFrom(existing) !== undefined) return undefined
+    const answers = mayAsk('endpoint/handshake') ? await context.endpointAnswers().catch(() => undefined) : undefined
     const health = answers && healthOf(answers.health)
     // It runs on another machine.
     if (health && health.check !== holder.mark) return undefined

@@ -1,18 +1,19 @@
-// Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming.
+/** Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming. */
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
+import { readWholeList } from '../../../provision/arm/read-list.ts'
 import { placeAt } from '../../../provision/decide/subscription-place.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
+import type { InputContext } from '../context/side-context.ts'
 import { type Finding, warning } from '../report/finding.ts'
-import { readPages } from '../world/azure-place.ts'
-import type { InputWorld } from '../world/world.ts'
 
 /** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
-export async function leftOvers({ input, readArm }: InputWorld, signal: AbortSignal): Promise<readonly Finding[]> {
+export async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal): Promise<readonly Finding[]> {
   const { scope, eventSubscriptionName, subscriberEndpoint } = input
   const { listPath: path } = placeAt(scope, eventSubscriptionName)
-  const list = await readPages((page) => readArm(page, eventGridApiVersion, signal), path).catch(() => [])
+  const get = (page: string) => readArm(page, eventGridApiVersion, signal)
+  const list = await readWholeList(get, path, 'event subscriptions').catch(() => [])
   const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
   return list.flatMap((entry) => {
     const { name, properties } = isRecord(entry) ? entry : {}

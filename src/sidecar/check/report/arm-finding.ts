@@ -1,11 +1,11 @@
-// Resource Manager failure as a check result, and which check it counts for.
+/** A failure of Resource Manager as a finding, and the check that it counts for. */
 
 import { readFailure } from '../../../azure/read-failure.ts'
 import {
   explainFailure,
   type FailureContext,
-  judgeFailure,
   type Verdict,
+  verdictOf,
 } from '../../../azure/resource-manager-refusal.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
@@ -25,7 +25,7 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
   if (error instanceof BindingError) return failedBy(error)
   const failure = readFailure(error, Date.now())
   const { what, fix } = explainFailure(failure, context)
-  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[judgeFailure(failure)]
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[verdictOf(failure)]
   return failed(what, { remedy: fix, belongsTo })
 }
 
@@ -42,5 +42,5 @@ export function readFinding(
 
 export function isForbidden(error: unknown): boolean {
   const failure = readFailure(error, Date.now())
-  return failure.status === 403 && judgeFailure(failure) === 'permission'
+  return failure.status === 403 && verdictOf(failure) === 'permission'
 }

@@ -1,4 +1,4 @@
-// List and order of all check ids; groups such as `endpoint` for `--only`.
+/** The ids of all checks, in their order, and their groups. */
 
 /**
  * The ids of all checks, in the order in which they are reported. They are a public interface: docs/check.md has a section

@@ -1,4 +1,4 @@
-// What a check found out: ok, warning, failed or skipped; several joined, so that one check tells all that it found.
+/** What a check found out, and several findings as one. */
 import type { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 

@@ -1,4 +1,4 @@
-// Look of `check` output: signs ✓ ! ✗, colours, remedy arrow, count line.
+/** How the outcomes of checks look on a terminal. */
 import type { LinePart } from '../../../support/command-line/terminal.ts'
 import type { CheckOutcome } from './report.ts'
 

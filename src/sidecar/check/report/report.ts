@@ -1,4 +1,4 @@
-// JSON of `check --json` and its JSON Schema: version, ok, components.
+/** The report of `check --json`, and its JSON Schema. */
 import { z } from 'zod'
 import { checkIds } from './check-ids.ts'
 

@@ -1,4 +1,4 @@
-// Dapr's HTTP API of `run`: routes, error codes, 4 MiB body, browser requests refused.
+/** Dapr's HTTP API of `run`: its routes and its errors. */
 import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
-// Dapr's error texts for output calls: unknown binding, missing or unsupported operation.
+/** Calls an output binding by its name, and says as Dapr does why that cannot be. */
 import type { ComponentAnswer } from '../../../binding/binding-component.ts'
-import { BindingError } from '../../../core/errors.ts'
+import { shownMessage } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { createQuietLog } from '../../../core/quiet-log.ts'
 import { oneLine } from '../../../support/text/text.ts'
@@ -57,7 +57,7 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
     try {
       return await component.invoke(operation, data, call)
     } catch (error) {
-      throw refusal(error instanceof BindingError ? error.message : 'an unexpected error', error)
+      throw refusal(shownMessage(error), error)
     }
   }
 }

@@ -1,4 +1,4 @@
-// Dapr's gRPC API of `run`: InvokeBinding, GetMetadata, Shutdown; 4 MiB limit, token check.
+/** Dapr's gRPC API of `run`: its methods and its errors. */
 import {
   type handleUnaryCall,
   type MethodDefinition,
@@ -7,7 +7,7 @@ import {
   type ServerUnaryCall,
   status,
 } from '@grpc/grpc-js'
-import { BindingError } from '../../../core/errors.ts'
+import { shownMessage } from '../../../core/errors.ts'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
 import { isOwnHost } from '../../../support/net/request-origin.ts'
 import { isSameText } from '../../../support/text/same-text.ts'
@@ -44,8 +44,8 @@ export function createGrpcApi(options: ApiOptions) {
       try {
         callback(null, await work(call))
       } catch (error) {
-        const isKnown = error instanceof OutputCallError || error instanceof BindingError
-        callback({ code: status.INTERNAL, details: statusDetails(isKnown ? error.message : 'an unexpected error') })
+        const message = error instanceof OutputCallError ? error.message : shownMessage(error)
+        callback({ code: status.INTERNAL, details: statusDetails(message) })
       }
     }
   }

@@ -1,4 +1,4 @@
-// Dapr's gRPC services from `proto/runtime.proto`.
+/** Dapr's gRPC services, from `proto/runtime.proto`. */
 import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
 import runtime from './proto/runtime.json' with { type: 'json' }
 

@@ -1,4 +1,4 @@
-// Dapr gRPC methods answered UNIMPLEMENTED by `run`: the list.
+/** The methods of Dapr's gRPC API that `run` does not have. */
 
 /** The methods of Dapr's gRPC API that `run` does not have. Each is answered UNIMPLEMENTED with a text that names daprd. */
 export const unsupportedMethods: readonly string[] = [

@@ -1,4 +1,4 @@
-// Events posted to the application over HTTP; OPTIONS probe, time-outs, `dapr-api-token`, one retry.
+/** Events as requests to the application over HTTP. */
 import { once } from 'node:events'
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import type { ReceivedEvent } from '../../../core/event.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
+import { systemClock, within, withLimit } from '../../../support/time/clock.ts'
 import { sendRequest } from './send-request.ts'
 
 export interface AppChannelOptions {
@@ -96,15 +97,15 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     refusal: (address, status) =>
       `the application answers OPTIONS ${address} with ${status}, so it takes no events there: ` +
       'answer 2xx or 405, or write direction: input into the component',
-    async probe(route) {
-      const signal = AbortSignal.timeout(probeTimeoutMs)
-      try {
-        const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
-        return isSuccess(status) || status === 405 ? { kind: 'subscribed' } : { kind: 'refused', status }
-      } catch {
-        return { kind: signal.aborted ? 'silent' : 'unreachable' }
-      }
-    },
+    probe: (route) =>
+      withLimit({ ms: probeTimeoutMs }, async (signal) => {
+        try {
+          const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
+          return isSuccess(status) || status === 405 ? { kind: 'subscribed' } : { kind: 'refused', status }
+        } catch {
+          return { kind: signal.aborted ? 'silent' : 'unreachable' }
+        }
+      }),
     async deliver(route, { data: body, metadata, signal }) {
       const headers = { ...metadata, ...json, 'content-length': body.length }
       let status: number
@@ -121,8 +122,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     reachable: () => isReachable(host, port),
     async healthy(path) {
       try {
-        const signal = AbortSignal.timeout(healthTimeoutMs)
-        return isSuccess(await send({ method: 'GET', path: pathOf(path), signal }))
+        const ask = (signal: AbortSignal) => send({ method: 'GET', path: pathOf(path), signal })
+        return isSuccess(await withLimit({ ms: healthTimeoutMs }, ask))
       } catch {
         return false
       }
@@ -138,8 +139,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 export async function isReachable(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port })
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(healthTimeoutMs) })
-    return true
+    return await within(systemClock, healthTimeoutMs, once(socket, 'connect'))
   } catch {
     return false
   } finally {

@@ -1,4 +1,4 @@
-// Is the application up: a poll of its port every 100 ms, or its health.
+/** Whether the application is up, by its port or its health. */
 import { inBackground } from '../../../support/work/in-background.ts'
 import type { AppChannel } from './app-channel.ts'
 

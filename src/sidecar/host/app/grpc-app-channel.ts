@@ -1,9 +1,10 @@
-// Events sent to the application over gRPC (`AppCallback`): ListInputBindings, reconnect delay, health check.
+/** Events as calls of the application over gRPC (`AppCallback`). */
 import { isIPv6 } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import { z } from 'zod'
 import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { withLimit } from '../../../support/time/clock.ts'
 import { createSlots } from '../../../support/work/slots.ts'
 import { loadRuntimeContract } from '../api/runtime-contract.ts'
 import {
@@ -70,19 +71,19 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     refusal: (name, code) =>
       `the application does not name ${name} in its answer to ListInputBindings (${status[code]}), so it takes no events of it. ` +
       'Name it there, or write direction: input into the component',
-    async probe(name) {
-      const signal = AbortSignal.timeout(probeTimeoutMs)
-      try {
-        const answer = await call(AppCallback.ListInputBindings, {}, signal)
-        const bindings: unknown = 'bindings' in answer && answer.bindings
-        if (Array.isArray(bindings) && bindings.includes(name)) return { kind: 'subscribed' }
-        return { kind: 'refused', status: status.OK }
-      } catch (error) {
-        const code = statusOf(error)
-        if (signal.aborted) return { kind: 'silent' }
-        return code === status.UNAVAILABLE ? { kind: 'unreachable' } : { kind: 'refused', status: code }
-      }
-    },
+    probe: (name) =>
+      withLimit({ ms: probeTimeoutMs }, async (signal) => {
+        try {
+          const answer = await call(AppCallback.ListInputBindings, {}, signal)
+          const bindings: unknown = 'bindings' in answer && answer.bindings
+          if (Array.isArray(bindings) && bindings.includes(name)) return { kind: 'subscribed' }
+          return { kind: 'refused', status: status.OK }
+        } catch (error) {
+          const code = statusOf(error)
+          if (signal.aborted) return { kind: 'silent' }
+          return code === status.UNAVAILABLE ? { kind: 'unreachable' } : { kind: 'refused', status: code }
+        }
+      }),
     async deliver(name, { data, metadata, signal }) {
       const request = { name, data, metadata }
       // As headers of the call too, where instrumentations of gRPC look for it.
@@ -103,7 +104,7 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     reachable: () => isReachable(address, port),
     async healthy() {
       try {
-        await call(AppCallbackHealthCheck.HealthCheck, {}, AbortSignal.timeout(healthTimeoutMs))
+        await withLimit({ ms: healthTimeoutMs }, (signal) => call(AppCallbackHealthCheck.HealthCheck, {}, signal))
         return true
       } catch {
         return false

@@ -1,4 +1,4 @@
-// What the application returns over gRPC to be published: in which order, and what a failure changes. As daprd does.
+/** Publishes what the application returns over gRPC, in the order that daprd has. */
 import type { Logger } from '../../../core/logger.ts'
 import { createQuietLog } from '../../../core/quiet-log.ts'
 import { messageOf } from '../../../support/process/error-code.ts'

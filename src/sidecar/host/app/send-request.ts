@@ -1,4 +1,4 @@
-// One http request to the application: broken connections, answers read up to 64 KiB.
+/** One HTTP request to the application, which settles however it ends. */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
 export type Outcome =

@@ -1,4 +1,4 @@
-// GRPC message types and services of Dapr's pluggable bindings, from `proto/bindings.proto`.
+/** The gRPC messages and services of Dapr's pluggable bindings, from `proto/bindings.proto`. */
 import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
 import { boundNames } from '../../shared/metadata-names.ts'
 import bindings from './proto/bindings.json' with { type: 'json' }

@@ -1,5 +1,4 @@
-// GRPC `InputBinding` (`Init`, the `Read` stream of events and acknowledgements) and `OutputBinding` (`Invoke`, its
-// cancellation, `ListOperations`).
+/** The gRPC services `InputBinding` and `OutputBinding`: what each method does. */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { component } from '../../../binding/component.ts'
 import { BindingError } from '../../../core/errors.ts'

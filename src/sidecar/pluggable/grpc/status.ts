@@ -1,4 +1,4 @@
-// GRPC status for each error code of the binding; unexpected errors' text hidden.
+/** The gRPC status for each error; the text of an unexpected one stays inside. */
 import { status } from '@grpc/grpc-js'
 import { BindingError, type BindingErrorCode } from '../../../core/errors.ts'
 import { statusDetails } from '../../shared/grpc-services.ts'

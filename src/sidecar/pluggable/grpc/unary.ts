@@ -1,7 +1,8 @@
-// Wrapper of single gRPC calls: duration, failure log, component name from `x-component-instance`.
+/** What every single gRPC call has in common: its component, its duration, and the log of a failure. */
 import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
+import { nameOf } from '../../../support/process/error-code.ts'
 import { inBackground } from '../../../support/work/in-background.ts'
 import { failureOf } from './status.ts'
 
@@ -48,6 +49,6 @@ export function instanceName(metadata: Metadata): string {
 function logUnexpected(logger: Logger, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const at = stack.split('\n').find((line) => /^\s+at /.test(line))
-  const name = error instanceof Error ? error.name : typeof error
+  const name = nameOf(error)
   logger.error('a call failed unexpectedly', { error: name, at: at?.trim() })
 }

@@ -1,4 +1,4 @@
-// Whether the sockets folder is safe: owner and mode; refusal and warning texts.
+/** Whether the folder of the sockets is safe, by owner and mode of each folder on the way. */
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -14,14 +14,14 @@ const root = 0
 const unmappedUid = 65_534
 
 /**
- * Judges the way to a folder. The owner of a folder, or of a symbolic link, can replace what lies behind it: a socket too,
+ * Decides whether the way to a folder is trusted. The owner of a folder, or of a symbolic link, can replace what lies behind it: a socket too,
  * and the runtime then sends its secrets to that user.
  *
  * @param steps the folder first, then the folders above it and the symbolic links
  * @param uid the user of this process
  * @returns why the folder must not be used, `undefined` where it may be used; and warnings
  */
-export function judgeFolder(steps: readonly PathStep[], uid: number) {
+export function decideTrust(steps: readonly PathStep[], uid: number) {
   const trusted = (step: PathStep) => step.uid === root || step.uid === uid
   const unmapped = (step: PathStep) => step !== steps[0] && step.uid === unmappedUid
   const foreign = steps.find((step) => !trusted(step) && !unmapped(step))

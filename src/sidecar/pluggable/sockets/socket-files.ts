@@ -1,11 +1,11 @@
-// Creating, replacing, removing socket files; path at most 103 bytes; sockets in use refused.
+/** Makes, replaces and removes the files of sockets, and leaves those that are in use. */
 import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
 import { type SharedLock, type SharedLockOptions, takeSharedLock } from '../../../support/files/shared-lock.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { judgeFolder, pathSteps } from './folder-trust.ts'
+import { decideTrust, pathSteps } from './folder-trust.ts'
 
 /** The sockets can't be served; the message says why and what to do. */
 export class SocketError extends Error {
@@ -106,7 +106,7 @@ function prepareFolder({ folder, onWarning = () => {} }: SocketOptions): void {
   try {
     mkdirSync(folder, { recursive: true })
     if (uid === undefined) return
-    const { refusal, warnings } = judgeFolder(pathSteps(folder), uid)
+    const { refusal, warnings } = decideTrust(pathSteps(folder), uid)
     if (refusal !== undefined) throw new SocketError(refusal)
     for (const warning of warnings) onWarning(warning)
   } catch (error) {

@@ -1,4 +1,4 @@
-// Check `azure/credential`: whether Entra gives a token; proxy advice.
+/** Check `azure/credential`: does Entra give a token? */
 import type { TokenCredential } from '@azure/core-auth'
 import { NoTokenError } from '../../../../azure/entra-refusal.ts'
 import { BindingError } from '../../../../core/errors.ts'

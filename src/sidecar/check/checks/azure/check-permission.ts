@@ -1,42 +1,42 @@
-// Check `azure/permission`: role actions that the client lacks at the scope, by the list of permissions (`*` wildcards, `notActions`).
+/** Check `azure/permission`: do the roles of the client allow what the binding does at the scope? */
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
+import { readWholeList } from '../../../../provision/arm/read-list.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
+import type { AzureResource } from '../../context/azure-resource.ts'
 import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
-import { type AzurePlace, readPages } from '../../world/azure-place.ts'
 
-export async function judgeRoles(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
-  const { scope, actions } = place
+export async function checkRoles(resource: AzureResource, signal: AbortSignal): Promise<Finding> {
+  const { scope, actions } = resource
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
-    const permissions = readPermissions(
-      await readPages((page) => place.readArm(page, resourceApiVersions.permissions, signal), path),
-    )
+    const get = (page: string) => resource.readArm(page, resourceApiVersions.permissions, signal)
+    const permissions = readPermissions(await readWholeList(get, path, 'permissions'))
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
     if (lacking.length === 0)
-      return ok(`the client may ${place.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)
+      return ok(`the client may ${resource.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)
     const message = `its roles do not allow ${lacking.join(', ')}`
     const code = 'AuthorizationFailed'
-    return lackingFinding(place, new ArmFailureError({ kind: 'answer', status: 403, code, message }))
+    return lackingFinding(resource, new ArmFailureError({ kind: 'answer', status: 403, code, message }))
   } catch (error) {
-    return isForbidden(error) ? tryIt(place) : readFinding(error, place.explainedBy(), 'the list of permissions')
+    return isForbidden(error) ? tryIt(resource) : readFinding(error, resource.explainedBy(), 'the list of permissions')
   }
 }
 
 /** Without the list, reading the event subscription shows at least part of the answer. */
-async function tryIt(place: AzurePlace): Promise<Finding> {
+async function tryIt(resource: AzureResource): Promise<Finding> {
   try {
-    await place.existing()
+    await resource.existing()
     return warning(
       'the list of permissions may not be read; the event subscription may, whether it may be written is not known',
     )
   } catch (error) {
-    return isForbidden(error) ? lackingFinding(place, error) : armFinding(error, place.explainedBy())
+    return isForbidden(error) ? lackingFinding(resource, error) : armFinding(error, resource.explainedBy())
   }
 }
 
-function lackingFinding({ worksWithout, explainedBy }: AzurePlace, error: unknown): Finding {
+function lackingFinding({ worksWithout, explainedBy }: AzureResource, error: unknown): Finding {
   const finding = armFinding(error, explainedBy())
   if (!worksWithout) return finding
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })

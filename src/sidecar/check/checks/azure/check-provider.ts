@@ -1,31 +1,31 @@
-// Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription.
+/** Check `azure/provider`: is Microsoft.EventGrid registered in the Azure subscription? */
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import { oneLine } from '../../../../support/text/text.ts'
+import type { AzureResource } from '../../context/azure-resource.ts'
 import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
-import type { AzurePlace } from '../../world/azure-place.ts'
 
 const look = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
 
 /**
- * @param place where the event subscription is kept that Azure refuses without the provider
+ * @param resource where the event subscription is kept that Azure refuses without the provider
  * @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure
  */
-export async function judgeProvider(
-  place: AzurePlace,
+export async function checkProvider(
+  resource: AzureResource,
   { byEmulator }: { readonly byEmulator: boolean },
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { subscriptionId } = place.scope
+  const { subscriptionId } = resource.scope
   const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
   let answer: unknown
   try {
-    answer = await place.readArm(path, resourceApiVersions.resources, signal)
+    answer = await resource.readArm(path, resourceApiVersions.resources, signal)
   } catch (error) {
     if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
-    return readFinding(error, place.explainedBy(), 'the registration of Microsoft.EventGrid', {
+    return readFinding(error, resource.explainedBy(), 'the registration of Microsoft.EventGrid', {
       remedy: `give the client the role Reader on the subscription, or look as somebody who may:\n${look}`,
     })
   }
@@ -38,5 +38,5 @@ export async function judgeProvider(
     return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: look })
   }
   const code = 'MissingSubscriptionRegistration'
-  return armFinding(new ArmFailureError({ kind: 'answer', status: 409, code, message }), place.explainedBy())
+  return armFinding(new ArmFailureError({ kind: 'answer', status: 409, code, message }), resource.explainedBy())
 }

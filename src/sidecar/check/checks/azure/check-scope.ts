@@ -1,27 +1,27 @@
-// Check `azure/scope`: does the resource exist; API versions used to ask.
+/** Check `azure/scope`: does the resource exist? */
 import { eventGridApiVersion, resourceApiVersions } from '../../../../core/api-versions.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
+import type { AzureResource } from '../../context/azure-resource.ts'
 import { readFinding } from '../../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../../report/finding.ts'
-import type { AzurePlace } from '../../world/azure-place.ts'
 
-export async function judgeScope(place: AzurePlace, signal: AbortSignal): Promise<Finding> {
-  const { scope } = place
+export async function checkScope(resource: AzureResource, signal: AbortSignal): Promise<Finding> {
+  const { scope } = resource
   let asked = 'provider' in scope ? `the types of ${scope.provider}` : scope.id
   try {
-    const apiVersion = await apiVersionOf(place, signal)
+    const apiVersion = await apiVersionOf(resource, signal)
     if (apiVersion === undefined)
       return warning(`whether ${scope.id} exists is not known: ARM names no version of its type`)
     asked = scope.id
-    await place.readArm(scope.id, apiVersion, signal)
+    await resource.readArm(scope.id, apiVersion, signal)
     return ok(`${scope.id} exists`)
   } catch (error) {
-    return readFinding(error, place.explainedBy(), asked)
+    return readFinding(error, resource.explainedBy(), asked)
   }
 }
 
 /** The API version for a resource. Each type has its own; the provider lists them. */
-async function apiVersionOf({ scope, readArm }: AzurePlace, signal: AbortSignal): Promise<string | undefined> {
+async function apiVersionOf({ scope, readArm }: AzureResource, signal: AbortSignal): Promise<string | undefined> {
   if (scope.kind === 'subscription') return resourceApiVersions.subscriptions
   if (scope.kind === 'resourceGroup') return resourceApiVersions.resources
   if (scope.provider.toLowerCase() === 'microsoft.eventgrid') return eventGridApiVersion

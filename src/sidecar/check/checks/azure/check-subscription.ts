@@ -1,4 +1,4 @@
-// Check `azure/subscription` for push: state, endpoint URL, credential, dead-letter warning.
+/** Check `azure/subscription` for push: is the event subscription as the metadata wants it? */
 
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { explainFailure } from '../../../../azure/resource-manager-refusal.ts'
@@ -10,32 +10,32 @@ import { settingsThatStay, stayingFilters } from '../../../../provision/decide/s
 import { type SubscriptionProperties, webHookOf } from '../../../../provision/decide/subscription-properties.ts'
 import type { WantedSubscription } from '../../../../provision/decide/wanted-subscription.ts'
 import { shellWord } from '../../../../support/text/text.ts'
+import type { AzureResource } from '../../context/azure-resource.ts'
+import type { InputContext } from '../../context/side-context.ts'
 import { idleSubscription } from '../../judge/idle-subscription.ts'
 import { leftOvers } from '../../judge/left-over.ts'
 import { readFinding } from '../../report/arm-finding.ts'
 import { type Finding, failed, joined, ok, warning } from '../../report/finding.ts'
-import type { AzurePlace } from '../../world/azure-place.ts'
-import type { InputWorld } from '../../world/world.ts'
 
-export async function judgeSubscription(world: InputWorld, signal: AbortSignal): Promise<Finding> {
+export async function checkEventSubscription(context: InputContext, signal: AbortSignal): Promise<Finding> {
   try {
-    const existing = await world.existing()
-    const [idle, others] = await Promise.all([idleSubscription(world), leftOvers(world, signal)])
-    return joined([judgeExisting(existing, world), ...(idle ? [idle] : []), ...others])
+    const existing = await context.existing()
+    const [idle, others] = await Promise.all([idleSubscription(context), leftOvers(context, signal)])
+    return joined([existingFinding(existing, context), ...(idle ? [idle] : []), ...others])
   } catch (error) {
-    return readFinding(error, world.explainedBy(), 'the event subscription')
+    return readFinding(error, context.explainedBy(), 'the event subscription')
   }
 }
 
-function judgeExisting(existing: SubscriptionProperties | undefined, world: InputWorld): Finding {
-  const { input, wanted } = world
+function existingFinding(existing: SubscriptionProperties | undefined, context: InputContext): Finding {
+  const { input, wanted } = context
   const name = input.eventSubscriptionName
-  if (!existing) return missing(name, world)
+  if (!existing) return missing(name, context)
   const { provisioningState: state = 'Succeeded' } = existing
-  const again = `${mend(world)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
+  const again = `${mend(context)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
   if (state === 'AwaitingManualAction') {
     const { failure } = new ArmFailureError({ kind: 'manual', message: state })
-    const { what, fix = '' } = explainFailure(failure, world.explainedBy())
+    const { what, fix = '' } = explainFailure(failure, context.explainedBy())
     return failed(`${name} is ${state}: ${what}`, { remedy: `${fix}\n${again}` })
   }
   const upsert = decideUpsert(existing, wanted())
@@ -44,8 +44,8 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
     const what = `${name} is ${state}: Event Grid delivers nothing and does not try again by itself`
     return failed(what, { remedy: again })
   }
-  if (upsert.action === 'refuse') return different(world)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
-  const faults = [endpointFinding(existing, world), credentialFinding(existing, world)].filter(
+  if (upsert.action === 'refuse') return different(context)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
+  const faults = [endpointFinding(existing, context), credentialFinding(existing, context)].filter(
     (one) => one !== undefined,
   )
   if (faults.length > 0) return joined(faults)
@@ -53,7 +53,7 @@ function judgeExisting(existing: SubscriptionProperties | undefined, world: Inpu
   const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
   const finding = joined([
     ok(`${name} is as the metadata wants it`),
-    ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, world)] : []),
+    ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, context)] : []),
     ...(hasDeadLetter ? [] : [warnOfNoDeadLetter(name, "an event that can't be delivered is lost")]),
   ])
   return withStaying(finding, existing, wanted())
@@ -66,42 +66,42 @@ export function withStaying(finding: Finding, existing: SubscriptionProperties, 
 }
 
 /** A finding if it delivers to another URL. */
-function endpointFinding(existing: SubscriptionProperties, world: InputWorld): Finding | undefined {
-  const { input } = world
+function endpointFinding(existing: SubscriptionProperties, context: InputContext): Finding | undefined {
+  const { input } = context
   const { eventSubscriptionName: name, subscriberEndpoint, scope } = input
   const webHook = webHookOf(existing)
   const url = webHook?.endpointUrl ?? webHook?.endpointBaseUrl
   if (url === undefined || !URL.canParse(url) || new URL(url).href === subscriberEndpoint) return undefined
   const remedy = [
-    `${mend(world)}: that moves it here; or leave it to whom it belongs, and set another eventSubscriptionName. To see it:`,
+    `${mend(context)}: that moves it here; or leave it to whom it belongs, and set another eventSubscriptionName. To see it:`,
     `az eventgrid event-subscription show --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)} --query destination`,
   ].join('\n')
-  return different(world)(`${name} delivers to ${showUrl(url)}, not to ${showUrl(subscriberEndpoint)}`, { remedy })
+  return different(context)(`${name} delivers to ${showUrl(url)}, not to ${showUrl(subscriberEndpoint)}`, { remedy })
 }
 
 /** A finding if its deliveries would carry no credential of ours. */
-function credentialFinding(existing: SubscriptionProperties, world: InputWorld): Finding | undefined {
-  const { input } = world
+function credentialFinding(existing: SubscriptionProperties, context: InputContext): Finding | undefined {
+  const { input } = context
   const { eventSubscriptionName: name, deliveryAuthentication: delivery } = input
   const webHook = webHookOf(existing)
   if (!webHook) return undefined
   const sources = 'clientSecret or deliveryToken'
-  const remedy = `${mend(world)}; replicas with another ${sources} must end first`
+  const remedy = `${mend(context)}; replicas with another ${sources} must end first`
   if (delivery.kind === 'secret') {
     const carried = splitDeliveryCredentials(credentialsOf(webHook) ?? '')
     if (carried.includes(ownDeliveryCredential(input)?.reveal() ?? '')) return undefined
     const what = carried.length === 0 ? 'no credential of this binding' : `the credential of another ${sources}`
-    return different(world)(`${name} carries ${what}: its deliveries are answered 503`, { remedy })
+    return different(context)(`${name} carries ${what}: its deliveries are answered 503`, { remedy })
   }
   if (delivery.kind === 'none') return undefined
   const tenant = webHook.azureActiveDirectoryTenantId?.toLowerCase()
   const application = webHook.azureActiveDirectoryApplicationIdOrUri?.toLowerCase()
   if (tenant === delivery.tenantId.toLowerCase() && application === delivery.clientId.toLowerCase()) return undefined
   const wanted = `client ${delivery.clientId} of tenant ${delivery.tenantId}`
-  return different(world)(`${name} does not deliver with Entra tokens for ${wanted}`, { remedy })
+  return different(context)(`${name} does not deliver with Entra tokens for ${wanted}`, { remedy })
 }
 
-type Writer = Pick<AzurePlace, 'writes'>
+type Writer = Pick<AzureResource, 'writes'>
 
 /** With `provisioning: check` the binding lives with a difference. */
 export const different = ({ writes }: Writer) => (writes ? failed : warning)
@@ -122,8 +122,8 @@ export function changing(name: string, state: string): Finding {
   return warning(`${name} is ${state}: another change is under way`, { remedy })
 }
 
-export function differing(name: string, because: string, place: Writer): Finding {
-  return warning(`${name} differs from the metadata: ${because}`, { remedy: mend(place) })
+export function differing(name: string, because: string, resource: Writer): Finding {
+  return warning(`${name} differs from the metadata: ${because}`, { remedy: mend(resource) })
 }
 
 export function warnOfNoDeadLetter(name: string, loss: string): Finding {

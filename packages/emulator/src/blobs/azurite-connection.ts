@@ -1,0 +1,144 @@
+/** Requests to Azurite: one handed on as it is, in pieces and with back pressure; and a question about a blob. */
+import { Agent, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
+import { type BlobCall, headerOf } from './blob-call.ts'
+import { factsOfAnswer } from './blob-watch.ts'
+import type { BlobFacts } from './known-blobs.ts'
+
+/** Real milliseconds. */
+export interface AzuriteLimits {
+  /** Without a byte in either direction. */
+  readonly silenceMs: number
+  /** For the answer to a question about a blob. */
+  readonly questionMs: number
+}
+
+/** A request that is handed on. */
+export interface HandedOn {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Whether the client waits for `100 Continue` with the body. */
+  readonly waits: boolean
+  /** Whether the answer is of interest even where the client has gone. */
+  readonly outlives: boolean
+  /** Called with each piece of the body. @default not at all */
+  readonly onPiece?: ((piece: Buffer) => void) | undefined
+}
+
+/** No answer of Azurite; the cause is that of the connection. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
+export type AzuriteConnection = ReturnType<typeof createAzuriteConnection>
+
+export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }: AzuriteLimits) {
+  // A connection for each request: one that is kept may end as a body is on its way, which cannot be sent again. It must not
+  // say so: Azurite would cut it when it refuses an upload, and the refusal would be lost.
+  const agent = Object.assign(new Agent({ keepAlive: true }), { maxFreeSockets: 0 })
+  const place = {
+    agent,
+    host: azurite.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: azurite.port === '' ? 80 : Number(azurite.port),
+    setHost: false,
+    timeout: silenceMs,
+  }
+
+  return {
+    /** Hands a request on. Resolves with the head of the answer, whose body has to be read. Rejects with a NoAnswerError. */
+    handOn({ request, response, waits, outlives, onPiece }: HandedOn): Promise<IncomingMessage> {
+      const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+      const { method = 'GET', url = '/' } = request
+      const sent = openRequest({ ...place, method, path: url, headers: handedHeaders(request) })
+      let isStarted = false
+      const start = () => {
+        isStarted = true
+        if (onPiece) request.on('data', onPiece)
+        request.pipe(sent)
+      }
+      sent.once('response', (answer) => {
+        // Refused before the body was asked for: it never comes.
+        answer.once('close', () => {
+          if (!isStarted) sent.destroy()
+        })
+        resolve(answer)
+      })
+      sent.once('timeout', () => sent.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)))
+      sent.once('error', (cause) => reject(new NoAnswerError(cause.message, { cause })))
+      sent.once('close', () => {
+        reject(new NoAnswerError('the connection ended'))
+        // What Azurite did not want is taken all the same, or the client would wait to send it.
+        request.unpipe(sent)
+        request.resume()
+      })
+      response.once('close', () => {
+        if (!response.writableFinished && !(outlives && sent.writableFinished)) sent.destroy()
+      })
+      if (waits) {
+        sent.once('continue', () => {
+          response.writeContinue()
+          start()
+        })
+        sent.flushHeaders()
+      } else start()
+      return promise
+    },
+
+    /**
+     * What a blob is, asked with the caller's own signature or token. A shared key cannot be used: it signs one request and
+     * its method. Undefined where the caller may not read, or Azurite does not say.
+     */
+    ask({ url, headers, query }: BlobCall, host: string): Promise<BlobFacts | undefined> {
+      const token = headerOf(headers, 'authorization')
+      const isToken = token !== undefined && /^bearer /i.test(token)
+      if (!isToken && !query.has('sig')) return Promise.resolve(undefined)
+      const { promise, resolve } = Promise.withResolvers<BlobFacts | undefined>()
+      const version = headerOf(headers, 'x-ms-version')
+      const asked = openRequest({
+        ...place,
+        method: 'HEAD',
+        path: readUrl(url),
+        headers: { host, ...(isToken && { authorization: token }), ...(version && { 'x-ms-version': version }) },
+        signal: AbortSignal.timeout(questionMs),
+      })
+      asked.once('response', (answer) => {
+        answer.resume()
+        const { statusCode: status = 0 } = answer
+        resolve(status === 200 ? factsOfAnswer({ status, headers: answer.headers }) : undefined)
+      })
+      asked.once('error', () => resolve(undefined))
+      asked.once('timeout', () => asked.destroy())
+      asked.once('close', () => resolve(undefined))
+      asked.end()
+      return promise
+    },
+
+    /** Cuts what is open. */
+    close: () => agent.destroy(),
+  }
+}
+
+/** Headers of one connection, which are not handed on. */
+const ofConnection: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade'])
+
+/** As they came, in their order and spelling. */
+function handedHeaders({ rawHeaders, headers, method = 'GET' }: IncomingMessage): string[] {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  // Node would announce a body of unknown length.
+  const none = hasBody || /^(GET|HEAD|DELETE|OPTIONS|TRACE)$/.test(method) ? [] : ['Content-Length', '0']
+  return [...without(rawHeaders, ofConnection), ...none]
+}
+
+/** The headers of an answer, as they came. Node frames the body anew. */
+export const answeredHeaders = ({ rawHeaders }: IncomingMessage): string[] =>
+  without(rawHeaders, new Set([...ofConnection, 'transfer-encoding']))
+
+function without(rawHeaders: readonly string[], names: ReadonlySet<string>): string[] {
+  return rawHeaders.filter((_text, at) => !names.has((rawHeaders[at - (at % 2)] ?? '').toLowerCase()))
+}
+
+/** The URL of a blob, with the signature of a call, and without what the call does. */
+function readUrl(url: string): string {
+  const [path = '', search = ''] = url.split('?', 2)
+  const kept = search.split('&').filter((part) => !/^(comp|blockid|timeout|restype)=/i.test(part))
+  return `${path}?${kept.join('&')}`
+}

@@ -1,0 +1,201 @@
+/** From the calls that Azurite took to the events that Azure Storage raises for them, and what is remembered for later events. */
+
+import { type BatchAnswer, batchParts, type Multipart } from './blob-batch.ts'
+import { type BlobCall, blobCallOf, headerOf, placeOfPath } from './blob-call.ts'
+import { type BlobEventType, type BlobHappening, blobEvent } from './blob-event.ts'
+import { parseBlockList } from './block-list.ts'
+import { type BlobFacts, createKnownBlobs, keyOfBlob } from './known-blobs.ts'
+
+/** A call on its way, with what is read of it and of its answer. */
+export interface WatchedCall {
+  readonly call: BlobCall
+  /** The host header. */
+  readonly host: string
+  /** The body, of a block list or a batch; undefined where it is too long to be kept. */
+  readonly body?: string | undefined
+}
+
+/** A call that Azurite answered. */
+export interface AnsweredCall extends WatchedCall {
+  readonly answer: BatchAnswer
+  /** What the blob was before the call, where {@link BlobWatch.asksBefore} said so. */
+  readonly before?: BlobFacts | undefined
+}
+
+export interface BlobWatchOptions {
+  readonly account: string
+  readonly sequencer: () => string
+  /** Asks Azurite what a blob is, with what the caller of a request may; undefined where that does not do. */
+  readonly ask: (call: BlobCall, host: string) => Promise<BlobFacts | undefined>
+}
+
+export type BlobWatch = ReturnType<typeof createBlobWatch>
+
+const defaultType = 'application/octet-stream'
+
+/** What a read says of a blob. */
+export function factsOfAnswer({ headers }: BatchAnswer): BlobFacts | undefined {
+  const blobType = headerOf(headers, 'x-ms-blob-type')
+  if (blobType === undefined) return undefined
+  const [, total] = /\/(\d+)$/.exec(headerOf(headers, 'content-range') ?? '') ?? []
+  const contentLength = numberOf(total ?? headerOf(headers, 'content-length'))
+  const isInferred = headerOf(headers, 'x-ms-access-tier-inferred') === 'true'
+  const accessTier = isInferred ? 'Default' : headerOf(headers, 'x-ms-access-tier')
+  const contentType = headerOf(headers, 'content-type')
+  return {
+    blobType,
+    ...(contentType !== undefined && { contentType }),
+    ...(contentLength !== undefined && { contentLength }),
+    ...(accessTier !== undefined && { accessTier }),
+  }
+}
+
+/** Watches the calls of an account's clients. */
+export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
+  const known = createKnownBlobs()
+
+  /** The events of one call that Azurite took. */
+  async function changed(answered: AnsweredCall): Promise<readonly object[]> {
+    const { call, host, answer, body } = answered
+    const { headers, query } = call
+    const key = keyOfBlob(call)
+    const accessTier = headerOf(headers, 'x-ms-access-tier') ?? 'Default'
+    const event = (type: BlobEventType, api: string, facts: BlobFacts, previousTier?: string) =>
+      blobEvent(type, happeningOf(account, answered, api, facts, previousTier), sequencer())
+
+    switch (call.action) {
+      case 'PutBlob': {
+        const isCopied = headers['x-ms-copy-source'] !== undefined
+        const facts = isCopied ? { ...(await ask(call, host)), accessTier } : { ...writtenFacts(call), accessTier }
+        known.wrote(key, facts)
+        return [event('BlobCreated', 'PutBlob', facts)]
+      }
+      case 'PutBlock':
+        known.staged(key, query.get('blockid') ?? '', stagedLength(call))
+        return []
+      case 'PutBlockList': {
+        const list = body === undefined ? undefined : parseBlockList(body)
+        const contentLength = list && known.lengthOf(key, list)
+        const asked = contentLength === undefined ? await ask(call, host) : { contentLength }
+        const contentType = headerOf(headers, 'x-ms-blob-content-type') ?? defaultType
+        const facts = { ...asked, contentType, blobType: 'BlockBlob', accessTier }
+        known.committed(key, list, facts)
+        return [event('BlobCreated', 'PutBlockList', facts)]
+      }
+      case 'CopyBlob': {
+        // A copy that goes on has not made the blob yet.
+        if ((headerOf(answer.headers, 'x-ms-copy-status') ?? 'success') !== 'success') {
+          known.forget(key)
+          return []
+        }
+        const source = sourceKey(account, headerOf(headers, 'x-ms-copy-source') ?? '')
+        const copied = (source === undefined ? undefined : known.facts(source)) ?? (await ask(call, host))
+        const facts = { ...copied, accessTier }
+        known.copied(key, source, facts)
+        return [event('BlobCreated', 'CopyBlob', facts)]
+      }
+      case 'DeleteBlob': {
+        const facts = known.facts(key) ?? answered.before ?? {}
+        known.forget(key)
+        return [event('BlobDeleted', 'DeleteBlob', facts)]
+      }
+      case 'SetBlobTier': {
+        const before = known.facts(key) ?? answered.before
+        const facts = { ...before, accessTier }
+        if (before) known.learn(key, facts)
+        return [
+          // From the archive: 202. Azurite has changed the tier by then, Azure would take hours.
+          ...(answer.status === 202 ? [event('AsyncOperationInitiated', 'SetBlobTier', facts)] : []),
+          event('BlobTierChanged', 'SetBlobTier', facts, before?.accessTier),
+        ]
+      }
+      case 'Read': {
+        const facts = factsOfAnswer(answer)
+        if (facts) known.learn(key, facts)
+        return []
+      }
+      case 'Alter': {
+        const { contentLength: _length, contentType: _type, ...rest } = known.facts(key) ?? {}
+        if (known.facts(key)) known.learn(key, rest)
+        return []
+      }
+      case 'DeleteContainer':
+        known.forgetContainer(call.container)
+        return []
+      case 'Batch':
+        return []
+    }
+  }
+
+  return {
+    /** Whether the blob of a call should be looked up before it: behind it, the blob is gone, or another. */
+    asksBefore: (call: BlobCall): boolean =>
+      (call.action === 'DeleteBlob' || call.action === 'SetBlobTier') && known.facts(keyOfBlob(call)) === undefined,
+    /** What a call raises that Azurite took, each an event of the Event Grid schema. */
+    async answered(answered: AnsweredCall): Promise<readonly object[]> {
+      return isTaken(answered.answer) ? changed(answered) : []
+    },
+    /** What a batch raises: each of its requests for itself. */
+    async answeredBatch(call: WatchedCall, answer: Multipart): Promise<readonly object[]> {
+      const contentType = headerOf(call.call.headers, 'content-type')
+      const events: object[] = []
+      for (const part of batchParts({ contentType, body: call.body ?? '' }, answer)) {
+        const own = blobCallOf(account, call.host, part.call)
+        if (own && isTaken(part.answer)) events.push(...(await changed({ ...call, call: own, answer: part.answer })))
+      }
+      return events
+    },
+  }
+}
+
+const isTaken = ({ status }: BatchAnswer) => status >= 200 && status < 300
+
+function happeningOf(
+  account: string,
+  { call, host, answer }: AnsweredCall,
+  api: string,
+  facts: BlobFacts,
+  previousTier: string | undefined,
+): BlobHappening {
+  const { container, blob, headers, url } = call
+  const inPath = new RegExp(`^/${account}/`, 'i').test(url)
+  return {
+    ...{ container, blob, api, facts, previousTier },
+    base: `http://${host}${inPath ? `/${account}` : ''}`,
+    clientRequestId: headerOf(headers, 'x-ms-client-request-id'),
+    requestId: headerOf(answer.headers, 'x-ms-request-id'),
+    eTag: headerOf(answer.headers, 'etag'),
+  }
+}
+
+/** What the request of PutBlob says of the blob that it writes. */
+function writtenFacts({ headers }: BlobCall): BlobFacts {
+  const blobType = headerOf(headers, 'x-ms-blob-type') ?? 'BlockBlob'
+  const length = {
+    BlockBlob: headerOf(headers, 'content-length'),
+    PageBlob: headerOf(headers, 'x-ms-blob-content-length'),
+    AppendBlob: '0',
+  }[blobType]
+  const contentLength = numberOf(length)
+  const contentType = headerOf(headers, 'x-ms-blob-content-type') ?? headerOf(headers, 'content-type') ?? defaultType
+  return { blobType, contentType, ...(contentLength !== undefined && { contentLength }) }
+}
+
+/** The length of a block; of one that is copied from elsewhere, that of the range. */
+function stagedLength({ headers }: BlobCall): number | undefined {
+  if (headers['x-ms-copy-source'] === undefined) return numberOf(headerOf(headers, 'content-length'))
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headerOf(headers, 'x-ms-source-range') ?? '') ?? []
+  return from === undefined || to === undefined ? undefined : Number(to) - Number(from) + 1
+}
+
+/** The source of a copy within the account; undefined for another one, and for a snapshot. */
+function sourceKey(account: string, source: string): string | undefined {
+  const url = URL.parse(source)
+  if (!url || url.searchParams.has('snapshot') || url.searchParams.has('versionid')) return undefined
+  const place = placeOfPath(account, url.host, url.pathname)
+  return place && keyOfBlob(place)
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}

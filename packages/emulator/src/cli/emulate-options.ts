@@ -1,0 +1,165 @@
+/** The options of `emulate`: their help, and what they mean. A UsageError says what a wrong one should look like. */
+import { resolve } from 'node:path'
+import {
+  flag,
+  parseOptions,
+  readChoice,
+  readPort,
+  text,
+  texts,
+} from '../../../../src/support/command-line/parse-options.ts'
+import { wrongOption } from '../../../../src/support/command-line/usage-error.ts'
+import { isIngressUrl } from '../delivery/send/ingress.ts'
+import { type EventGridEmulatorOptions, type IngressRule, ManualClock, type StorageOptions } from '../index.ts'
+import { environmentLanguages } from '../test-interface/environment.ts'
+import { isThere } from './parent-end.ts'
+
+/** The default ports. They are fixed, so that pasted lines keep working. */
+export const defaultPorts = { port: 4430, httpPort: 4431 } as const
+
+/** As in the configuration file. */
+const mostPageEvents = 5000
+
+const storageExample = 'devstoreaccount1=http://127.0.0.1:10000'
+export const deliverExample = 'orders=http://127.0.0.1:3000/hook'
+const ingressExample = 'https://orders.example.com/=http://127.0.0.1:9000/'
+
+export const emulateOptions = {
+  config: text(
+    'FILE',
+    'topics, subscriptions, clients and their roles, ports, ingress (YAML); read again when it changes',
+  ),
+  state: text(
+    'FILE',
+    'keep topics, subscriptions, keys and undelivered events in this file, across restarts and kills',
+  ),
+  port: text('N', `https: Resource Manager, Entra and topics (default ${defaultPorts.port}; 0 takes a free one)`),
+  'http-port': text(
+    'N',
+    `http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)`,
+  ),
+  ca: text(
+    'FILE',
+    "write the certificate authority (PEM) here (default: a file in the system's temporary folder); a file with other content is left alone",
+  ),
+  ingress: texts(
+    'RULE',
+    'FROM=TO: serve the public URLs that begin with FROM at TO; repeatable, and before those of the file: ' +
+      `--ingress ${ingressExample}`,
+  ),
+  deliver: texts(
+    'RULE',
+    `TOPIC=URL: make the topic, and deliver its events to this local URL; repeatable: --deliver ${deliverExample}`,
+  ),
+  storage: texts(
+    'RULE',
+    'ACCOUNT=URL: blobs of this Azurite raise events; clients use the blob endpoint at port 4432, the next account at 4433, ' +
+      `or at yours: ACCOUNT:PORT=URL; repeatable: --storage ${storageExample}`,
+  ),
+  'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
+  env: text(
+    'LANGUAGE',
+    `print the environment for ${environmentLanguages.join(', ')}, and what it needs besides (default: the variables of node)`,
+  ),
+  'ready-file': text(
+    'FILE',
+    'write addresses, keys and the environment for each language here (JSON), once it is ready; removed at the end',
+  ),
+  'until-stdin-ends': flag('end when standard input does: whoever started it is gone'),
+  parent: text('PID', 'end when there is no such process any more'),
+  'manual-clock': flag('the clock stands until POST /emulator/clock advances it'),
+  quiet: flag('no line for each handshake, delivery and refused publish'),
+}
+
+/** What stands beside the options of the file. */
+export interface GivenBeside {
+  readonly ingress: readonly IngressRule[]
+  readonly deliver: Readonly<Record<string, readonly string[]>>
+  readonly storage: readonly StorageOptions[]
+}
+
+/** What ends it beside a signal. */
+interface EndsWith {
+  /** The id of a process. */
+  readonly parent: number | undefined
+  readonly standardInput: boolean
+}
+
+/** What the command line says. */
+export function readEmulateOptions(args: readonly string[]) {
+  const { config, ca, quiet, state, ...values } = parseOptions(args, emulateOptions)
+  const manual = values['manual-clock'] === true
+  const port = readPort('port', values.port)
+  const httpPort = readPort('http-port', values['http-port'])
+  const pageEvents = readPageEvents(values['page-events'])
+  const given: EventGridEmulatorOptions = {
+    ...(pageEvents !== undefined && { pageEvents }),
+    ...(manual && { clock: new ManualClock() }),
+    ...(state !== undefined && { state: resolve(state) }),
+    ...(port !== undefined && { port }),
+    ...(httpPort !== undefined && { httpPort }),
+  }
+  const beside: GivenBeside = {
+    ingress: readIngress(values.ingress ?? []),
+    deliver: readDeliver(values.deliver ?? []),
+    storage: readStorage(values.storage ?? []),
+  }
+  const ends: EndsWith = { parent: readParent(values.parent), standardInput: values['until-stdin-ends'] === true }
+  const env = values.env === undefined ? undefined : readChoice(environmentLanguages, 'env', values.env)
+  return { config, ca, quiet, env, readyFile: values['ready-file'], given, ends, ...beside }
+}
+
+/** Throws a UsageError for what is no number of events. */
+function readPageEvents(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const count = /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 0
+  if (count >= 1 && count <= mostPageEvents) return count
+  throw wrongOption(`--page-events takes a number from 1 to ${mostPageEvents}, not ${JSON.stringify(value)}`)
+}
+
+/** The URLs of `--deliver TOPIC=URL`, by topic. Throws a UsageError that shows what one looks like. */
+function readDeliver(values: readonly string[]): Record<string, string[]> {
+  const deliver: Record<string, string[]> = {}
+  for (const value of values) {
+    const [, topic = '', url = ''] = /^([A-Za-z0-9-]{3,50})=(.*)$/.exec(value) ?? []
+    if (topic === '' || !isIngressUrl(url)) {
+      throw wrongOption(`--deliver takes a topic and a URL, like ${deliverExample}, not ${JSON.stringify(value)}`)
+    }
+    deliver[topic] = [...(deliver[topic] ?? []), url]
+  }
+  return deliver
+}
+
+/** The accounts of `--storage ACCOUNT[:PORT]=URL`. Throws a UsageError that shows what one looks like. */
+function readStorage(values: readonly string[]): StorageOptions[] {
+  const known = new Set<string>()
+  return values.map((value) => {
+    const [, account = '', port, azurite = ''] = /^([a-z0-9]{3,24})(?::(\d{1,5}))?=(http:\/\/.*)$/.exec(value) ?? []
+    if (account === '' || !URL.canParse(azurite) || Number(port ?? 0) > 65_535) {
+      throw wrongOption(
+        `--storage takes an account and the http URL of Azurite, like ${storageExample}, not ${JSON.stringify(value)}`,
+      )
+    }
+    if (known.has(account)) throw wrongOption(`--storage names ${account} twice`)
+    known.add(account)
+    return { account, azurite, ...(port !== undefined && { port: Number(port) }) }
+  })
+}
+
+/** The rules of `--ingress FROM=TO`, two URLs each. Throws a UsageError that shows what one looks like. */
+function readIngress(values: readonly string[]): IngressRule[] {
+  return values.map((value) => {
+    const [, from = '', to = ''] = /^([^=]*)=(.*)$/.exec(value) ?? []
+    if (isIngressUrl(from) && isIngressUrl(to)) return { from, to }
+    throw wrongOption(`--ingress takes two URLs, like ${ingressExample}, not ${JSON.stringify(value)}`)
+  })
+}
+
+/** The id of a process that is there. */
+function readParent(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const pid = /^[1-9]\d{0,9}$/.test(value) ? Number(value) : 0
+  if (pid === 0) throw wrongOption(`--parent takes the id of a process, not ${JSON.stringify(value)}`)
+  if (!isThere(pid)) throw wrongOption(`--parent: there is no process ${pid}`)
+  return pid
+}

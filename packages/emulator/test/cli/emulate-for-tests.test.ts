@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import type { EmulatorEnvironment, EnvironmentLanguage } from '../../src/index.ts'
+import { startSubscriber } from '../subscriber.ts'
+import { startProgram } from '../support/program.ts'
+import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
+
+const post = (base: string, path: string, body: object) =>
+  fetch(new URL(path, base), { method: 'POST', body: JSON.stringify(body) })
+
+it('writes a file that says where it is, for its owner alone, and removes it at the end', async () => {
+  const file = join(temporaryFolder(), 'ready.json')
+  const emulate = await startEmulate(['--ready-file', file])
+  const ready = JSON.parse(readFileSync(file, 'utf8'))
+  expect(ready).toEqual(await (await fetch(`${emulate.proxy}/emulator/environment`)).json())
+  expect([ready.http, ready.https]).toEqual([emulate.proxy, emulate.resourceManager])
+  expect(readFileSync(ready.caFile, 'utf8')).toBe(ready.ca)
+  if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readdirSync(dirname(file))).toEqual(['ready.json'])
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
+  expect(existsSync(file)).toBe(false)
+})
+
+it('takes the place of the file of an emulator that was killed, and leaves that of a later one', async () => {
+  const file = join(temporaryFolder(), 'ready.json')
+  const killed = await startEmulate(['--ready-file', file])
+  killed.process.kill('SIGKILL')
+  await killed.ended
+  expect(existsSync(file)).toBe(true)
+  const second = await startEmulate(['--ready-file', file])
+  const third = await startEmulate(['--ready-file', file])
+  second.process.kill('SIGTERM')
+  expect(await second.ended).toBe(0)
+  expect(JSON.parse(readFileSync(file, 'utf8')).http).toBe(third.proxy)
+})
+
+it('does not overwrite a file that holds something else', async () => {
+  const file = join(temporaryFolder(), 'package.json')
+  writeFileSync(file, '{ "name": "shop" }')
+  await expect(startEmulate(['--ready-file', file])).rejects.toThrow(
+    /it ended \(2\)[\s\S]*--ready-file: .*not overwritten/,
+  )
+  expect(readFileSync(file, 'utf8')).toBe('{ "name": "shop" }')
+})
+
+it('ends when its parent is gone, and waits for nothing else', async () => {
+  const parent = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+  onTestFinished(() => void parent.kill('SIGKILL'))
+  const emulate = await startEmulate(['--parent', String(parent.pid)])
+  parent.kill('SIGKILL')
+  expect(await emulate.ended).toBe(0)
+  expect(emulate.lines.join('\n')).toContain(`process ${parent.pid} is gone: no more events are taken`)
+})
+
+it.each([
+  ['0', /takes the id of a process, not "0"/],
+  ['me', /takes the id of a process, not "me"/],
+  ['4194305', /there is no process 4194305/],
+])('refuses --parent %s', async (pid, says) => {
+  await expect(startEmulate(['--parent', pid])).rejects.toThrow(says)
+})
+
+it('ends when standard input does, whatever came before', async () => {
+  const emulate = await startEmulate(['--until-stdin-ends'], {}, (args, env) => startProgram(args, env, 'pipe'))
+  emulate.process.stdin?.write('not read\n')
+  expect((await fetch(`${emulate.proxy}/emulator/events`)).status).toBe(200)
+  emulate.process.stdin?.end()
+  expect(await emulate.ended).toBe(0)
+  expect(emulate.lines.join('\n')).toContain('standard input has ended: no more events are taken')
+})
+
+it('has a clock that stands until it is told to move', async () => {
+  const subscriber = await startSubscriber()
+  subscriber.answer({ status: 503 })
+  const config = configFile(auditConfig(subscriber.url).replace('retrySchedule: [20]', ''))
+  const emulate = await startEmulate(['--manual-clock', '--config', config])
+  await emulate.line(/^clock {24}stands until POST \/emulator\/clock$/)
+  await emulate.line(/handshake audit .* validated$/)
+  await publish(await emulate.topic('orders'), ['a'])
+  await emulate.line(/503 {2}audit <- order.placed a/)
+  expect((await post(emulate.proxy, '/emulator/settle', { timeout: '1ms' })).status).toBe(408)
+  expect((await post(emulate.proxy, '/emulator/clock', { advance: '1m' })).status).toBe(200)
+  expect((await post(emulate.proxy, '/emulator/settle', {})).status).toBe(200)
+  expect(subscriber.deliveries()).toHaveLength(2)
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
+})
+
+it("goes by the machine's clock where nobody asked for another", async () => {
+  const emulate = await startEmulate()
+  expect((await post(emulate.proxy, '/emulator/clock', { advance: '1m' })).status).toBe(409)
+})
+
+it('keeps as many events as it was told to', async () => {
+  const emulate = await startEmulate(['--page-events', '2'])
+  await publish(await emulate.topic('orders'), ['a', 'b', 'c'])
+  const answer = await (await fetch(`${emulate.proxy}/emulator/events`)).json()
+  expect(answer).toMatchObject({ leftOut: 1, events: [{ id: 'b' }, { id: 'c' }] })
+})
+
+const trust: Readonly<Record<string, readonly string[]>> = {
+  python: ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'],
+  go: ['SSL_CERT_FILE'],
+  java: ['JAVA_TOOL_OPTIONS'],
+  node: ['NODE_EXTRA_CA_CERTS'],
+  sh: ['CURL_CA_BUNDLE', 'SSL_CERT_FILE'],
+}
+
+it.each(Object.entries(trust))('prints the environment for %s', async (language, names) => {
+  const emulate = await startEmulate(['--env', language])
+  const lines = emulate.environment()
+  expect(lines.map((line) => line.split(/[ =]/)[1])).toEqual([
+    ...['AZURE_RESOURCE_MANAGER_URL', 'AZURE_AUTHORITY_HOST', ...names],
+    ...['AZURE_TENANT_ID', 'AZURE_CLIENT_ID', 'AZURE_CLIENT_SECRET', 'AZURE_SUBSCRIPTION_ID'],
+  ])
+  const answer = await fetch(`${emulate.proxy}/emulator/environment`)
+  const { languages } = (await answer.json()) as EmulatorEnvironment
+  const { notes } = languages[language as EnvironmentLanguage]
+  for (const note of notes) expect(emulate.lines).toContain(`# ${note}`)
+  expect(Object.keys(languages).toSorted()).toEqual(Object.keys(trust).toSorted())
+})
+
+it('refuses a language that it does not know', async () => {
+  await expect(startEmulate(['--env', 'cobol'])).rejects.toThrow(/--env takes python or go or java or node or sh/)
+})

@@ -1,0 +1,91 @@
+/** Does an answer to the handshake consent, as Event Grid reads it? If not: what was answered, by whom, and what to do. */
+import { explainHandshakeAnswer } from '../../azure/resource-manager-refusal.ts'
+import { querySecrets, scrub } from '../../core/scrub.ts'
+import { showUrl } from '../../metadata/fields/redact.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { ProbeAnswer } from '../../support/net/probe.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { readJson } from '../../support/text/json-text.ts'
+import { cut } from '../../support/text/text.ts'
+
+type Endpoint = Pick<InputMetadata, 'subscriberEndpoint' | 'environment'>
+
+/** An answer that is no consent. Its texts hold no secret. */
+export interface HandshakeRefusal {
+  /** The status. */
+  readonly answer: string
+  readonly what: string
+  readonly fix: string
+}
+
+/** Of the answer to OPTIONS: headers give the consent, the status alone does not. `undefined`: it consents. */
+export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): HandshakeRefusal | undefined {
+  const origin = input.environment.eventGridOrigin
+  if (answer.status < 200 || answer.status > 299) return refused('OPTIONS', answer, input)
+  const allowed = answer.headers['webhook-allowed-origin']
+  const names = allowed?.split(',').map((name) => name.trim().toLowerCase())
+  if (names?.some((name) => name === '*' || name === origin.toLowerCase())) return undefined
+  const cite = citer(input)
+  const said =
+    allowed === undefined
+      ? 'without WebHook-Allowed-Origin'
+      : `with WebHook-Allowed-Origin: ${cite(allowed.trim(), 80)}`
+  const what = `${failedWith(input)}: OPTIONS with WebHook-Request-Origin: ${origin} was answered ${answer.status} ${said}${who(answer, cite)}`
+  return { ...explained('OPTIONS', answer, input), what }
+}
+
+/** Of the answer to the validation event: 200 with its code, and nothing else. `undefined`: it consents. */
+export function refusalOfValidation(answer: ProbeAnswer, code: string, input: Endpoint): HandshakeRefusal | undefined {
+  if (answer.status !== 200) return refused('POST', answer, input)
+  const said = readJson(answer.body)
+  if (isRecord(said) && said.validationResponse === code) return undefined
+  const what = `${failedWith(input)}: POST of the validation event was answered 200 without its code${who(answer, citer(input))}`
+  return { ...explained('POST', answer, input), what }
+}
+
+const failedWith = ({ subscriberEndpoint }: Endpoint) => `the handshake with ${showUrl(subscriberEndpoint)} failed`
+
+const explained = (method: 'OPTIONS' | 'POST', { status }: ProbeAnswer, { subscriberEndpoint }: Endpoint) => ({
+  answer: String(status),
+  ...explainHandshakeAnswer({ method, answer: String(status) }, subscriberEndpoint),
+})
+
+function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: Endpoint): HandshakeRefusal {
+  const { what, fix, ...rest } = explained(method, answer, input)
+  const cite = citer(input)
+  const { location } = answer.headers
+  const aside =
+    location === undefined ? '' : `, a redirect that Event Grid does not follow, to ${cite(showUrl(location), 200)}`
+  return { ...rest, what: `${what}${aside}${who(answer, cite)}`, fix: [fix, ...hints(answer)].join('\n') }
+}
+
+/** A text of a server as it may be shown: one line, cut, and without what is secret. */
+type Cite = (text: string, maxLength: number) => string
+
+/** A server may echo what it was sent: the query of `subscriberEndpoint`, or parts of it. */
+export function citer({ subscriberEndpoint }: Pick<InputMetadata, 'subscriberEndpoint'>): Cite {
+  const secrets = querySecrets(subscriberEndpoint)
+  return (text, maxLength) => cut(scrub(text, secrets), maxLength)
+}
+
+/** What identifies the server: its `server` header, the title of its page or its plain words. */
+export function who({ headers, body }: ProbeAnswer, cite: Cite): string {
+  const isPlain = /^text\/plain\b/i.test(headers['content-type'] ?? '')
+  const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(body)?.[1]
+  const facts = [
+    ...(headers.server === undefined ? [] : [`server: ${cite(headers.server, 60)}`]),
+    ...(title === undefined ? [] : [`page: ${JSON.stringify(cite(title, 80))}`]),
+    ...(isPlain && body !== '' ? [JSON.stringify(cite(body, 160))] : []),
+  ]
+  return facts.length === 0 ? '' : ` (${facts.join(', ')})`
+}
+
+/** Known causes (Event Grid: troubleshoot-subscription-validation; dev tunnels: security). */
+function hints({ status, headers, body }: ProbeAnswer): readonly string[] {
+  const isPage = /text\/html/i.test(headers['content-type'] ?? '') || /<html/i.test(body)
+  const rules = 'the WAF rules 920300, 942430, 920230, 942130 and 931130 of an Application Gateway'
+  const firewall = `a firewall may have answered: ${rules} block handshakes; exclude them for this path`
+  const locked =
+    'the handshake carries no credential: open the path to anybody (a tunnel: devtunnel host --allow-anonymous)'
+  return [...(status === 403 && isPage ? [firewall] : []), ...(status === 401 ? [locked] : [])]
+}

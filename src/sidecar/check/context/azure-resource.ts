@@ -1,0 +1,68 @@
+/** An Azure resource under check, and the client that asks for it, within 9 s for each read. */
+import { createCredential } from '../../../azure/credential.ts'
+import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import type { Scope } from '../../../metadata/fields/scope.ts'
+import type { EitherInput } from '../../../metadata/typed/metadata.ts'
+import { connectArm, getFromArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
+import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
+import { once } from './once.ts'
+
+/** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
+export interface AzureResource {
+  readonly scope: Scope
+  /** The actions that the client needs there (Azure RBAC). */
+  readonly actions: readonly string[]
+  /** Whether the binding writes it: `provisioning` is `manage`. */
+  readonly writes: boolean
+  /** True: the binding receives without these actions too. */
+  readonly worksWithout: boolean
+  /** The JSON of a resource; `path` may be the `nextLink` of a list. Rejects as the SDK's own calls do. */
+  readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
+  /** The names for explanations of ARM failures. */
+  explainedBy(): FailureContext
+  /** The existing event subscription; `undefined` if it does not exist. Rejects as the SDK does. */
+  existing(): Promise<object | undefined>
+}
+
+/** How long one read of Azure may take, in ms: less than a check may take. */
+export const readLimitMs = 9_000
+
+interface ArmOptions {
+  readonly subscriptionId: string
+  readonly endpoints: Endpoints
+}
+
+/**
+ * Resource Manager, as the checks ask it. Client and credential are made at their first use, which fails where the process lacks what the
+ * credential needs.
+ */
+export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
+  const { subscriptionId, endpoints } = options
+  const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
+  const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
+  // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
+  const client = once(() => connectArm(connection()))
+  const readArm: AzureResource['readArm'] = async (path, apiVersion, signal) =>
+    getFromArm(client(), { path, apiVersion, abortSignal: signal })
+  return {
+    credential,
+    readArm,
+    api: once(() => createSubscriptionApi({ ...connection(), requestTimeoutMs: readLimitMs })),
+    url: () => resourceManagerOf(endpoints, environment),
+    wantedToken: { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential },
+  }
+}
+
+/** The resource type in an action, by the path of the event subscription. */
+const types = {
+  extension: 'eventSubscriptions',
+  systemTopic: 'systemTopics/eventSubscriptions',
+  partnerTopic: 'partnerTopics/eventSubscriptions',
+  namespaceTopic: 'namespaces/topics/eventSubscriptions',
+} as const satisfies Record<FailureContext['pathKind'], string>
+
+/** The actions on event subscriptions of this path. */
+export function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): readonly string[] {
+  return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
+}

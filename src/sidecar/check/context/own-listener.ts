@@ -1,0 +1,82 @@
+/** `check` listens on `handshakePort` itself, or finds out who holds the port. */
+import { randomUUID } from 'node:crypto'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import { BindingError } from '../../../core/errors.ts'
+import type { EventHandler } from '../../../core/event.ts'
+import { silentLogger } from '../../../core/logger.ts'
+import { createListener } from '../../../listener/listener.ts'
+import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { readJson } from '../../../support/text/json-text.ts'
+
+export type PortHolder =
+  /** It was free: `check` listens there until it ends. */
+  | {
+      readonly kind: 'check'
+      /** A random text in its health answer, which identifies this listener. */
+      readonly mark: string
+      /** Sets the handler of deliveries. Without one they are answered 503. */
+      read(handler: EventHandler | undefined): void
+    }
+  /** A listener of this binding, as its answer to OPTIONS shows. */
+  | { readonly kind: 'ours'; readonly health: Readonly<Record<string, unknown>> }
+  /** Another program, or the port can't be opened. */
+  | { readonly kind: 'stranger'; readonly error: BindingError; readonly answer: ProbeAnswer | undefined }
+
+/** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
+export async function holdPort(
+  input: InputMetadata,
+  endpoints: Endpoints,
+  signal: AbortSignal,
+): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
+  const mark = randomUUID()
+  let handler: EventHandler | undefined
+  try {
+    const listener = await createListener({
+      input,
+      endpoints,
+      logger: silentLogger,
+      handler: () => handler,
+      health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
+      subscriptionWrittenAt: () => undefined,
+    })
+    const close = async () => {
+      // Answers the deliveries that have been handled.
+      await listener.drain()
+      await listener.close()
+    }
+    const read = (wanted: EventHandler | undefined) => {
+      handler = wanted
+    }
+    return { holder: { kind: 'check', mark, read }, close }
+  } catch (error) {
+    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') throw error
+    const answer = error.details.reason === 'EADDRINUSE' ? await askHolder(input, signal) : undefined
+    const health = answer && healthOf(answer)
+    const holder: PortHolder = health ? { kind: 'ours', health } : { kind: 'stranger', error, answer }
+    return { holder, close: async () => {} }
+  }
+}
+
+/** The health answer of a listener of this binding; `undefined` for any other answer. */
+export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string, unknown>> | undefined {
+  if (status !== 200) return undefined
+  const said = readJson(body)
+  const names = ['status', 'eventSubscription', 'handler']
+  return isRecord(said) && names.every((name) => typeof said[name] === 'string') ? said : undefined
+}
+
+async function askHolder(
+  { handshakePort, listenAddress }: InputMetadata,
+  signal: AbortSignal,
+): Promise<ProbeAnswer | undefined> {
+  const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)
+  const url = new URL(`http://127.0.0.1:${handshakePort}/api/events`)
+  for (const address of everywhere ? ['127.0.0.1', '::1'] : [listenAddress]) {
+    const target = { address, port: handshakePort }
+    const answer = await probe({ url, target, method: 'OPTIONS', signal }).catch(() => undefined)
+    if (answer) return answer
+  }
+  return undefined
+}

@@ -1,0 +1,123 @@
+/** What the checks of push delivery share, and those of an output, each part made at its first use. */
+import { createCredential } from '../../../azure/credential.ts'
+import type { RenewableCredential } from '../../../azure/token-keeper.ts'
+import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
+import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import { placeAt } from '../../../provision/decide/subscription-place.ts'
+import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
+import { failureContext } from '../../../provision/upsert/failure-context.ts'
+import { isLoopback } from '../../../support/net/loopback.ts'
+import { type Target, targetsOf } from '../../../support/net/probe.ts'
+import { isForbidden } from '../report/arm-finding.ts'
+import type { CheckId } from '../report/check-ids.ts'
+import { actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
+import type { ClockSource } from './clock-source.ts'
+import { once } from './once.ts'
+import { holdPort } from './own-listener.ts'
+import { probeEndpoint } from './probe-endpoint.ts'
+
+export interface Surroundings {
+  readonly endpoints: Endpoints
+  /** The https URL of an emulator, which also answers for public names. */
+  readonly emulator: string | undefined
+  readonly offline: boolean
+  /** Where a running `serve` or `run` serves its health. */
+  readonly sidecar: URL | undefined
+  /** The checks that run: what none of them asks is not asked. */
+  readonly selected: ReadonlySet<CheckId>
+}
+
+export interface Route {
+  readonly targets: readonly Target[]
+  readonly byEmulator: boolean
+}
+
+/** What the checks of an input side share. */
+export type InputContext = ReturnType<typeof createInputContext>
+
+const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
+
+/** Each part is made once, at its first use. */
+export function createInputContext(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+  const { endpoints } = surroundings
+  const { subscriptionId, scope, provisioning } = input
+  const place = placeAt(scope, input.eventSubscriptionName)
+  /** What `init` would bring about. */
+  const wanted = once(() => wantedWebHook(input))
+  let held: ReturnType<typeof holdPort> | undefined
+  const { api, url, readArm, wantedToken } = reachArm(input, { subscriptionId, endpoints })
+  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
+  const clockSource: ClockSource = { url, reachedBy: 'azure/provider' }
+  const asksArm = provisioning !== 'none'
+  const writes = provisioning === 'manage'
+  return {
+    input,
+    surroundings,
+    scope,
+    writes,
+    wanted,
+    clockSource: asksArm ? clockSource : undefined,
+    /** Whether a check runs that asks for this as well. */
+    mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
+    /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
+    route,
+    actions: actionsOn(place.kind, writes ? verbs : ['read']),
+    worksWithout: false,
+    wantedTokens: asksArm ? [wantedToken] : [],
+    async portHolder() {
+      held ??= holdPort(input, endpoints, signal)
+      return (await held).holder
+    },
+    /** What the public endpoint answers. Rejects where it does not. */
+    endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
+    readArm,
+    explainedBy: once(() => failureContext(input, url())),
+    /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
+    existing: once(async () => {
+      const limits = { signal, deadline: performance.now() + readLimitMs }
+      try {
+        return await api().read(place, limits)
+      } catch (error) {
+        if (writes || !isForbidden(error)) throw error
+        const existing = await api().read(place, limits, 'plain')
+        return existing && wanted().assumeHidden(existing)
+      }
+    }),
+    async close() {
+      const port = await held?.catch(() => undefined)
+      await port?.close()
+    },
+  }
+}
+
+/** What the checks of an output side share. */
+export type OutputContext = ReturnType<typeof createOutputContext>
+
+export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings) {
+  const { endpoints } = surroundings
+  const { authentication, environment } = metadata
+  const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
+  /** `undefined` where the topic takes a key. */
+  const credential = once((): RenewableCredential | undefined =>
+    authentication.kind === 'entra'
+      ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
+      : undefined,
+  )
+  const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
+  return {
+    output,
+    surroundings,
+    credential,
+    clockSource,
+    wantedTokens:
+      authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
+    /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
+    route: once(() => routeOf(new URL(output.topicEndpoint))),
+  }
+}
+
+/** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
+async function routeOf(url: URL, emulator?: string): Promise<Route> {
+  const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
+  return { byEmulator: at !== url, targets: await targetsOf(at) }
+}

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { certificateRemedy } from '../../src/azure/connection-fault.ts'
+
+it.each([
+  { code: 'CERT_HAS_EXPIRED', says: /out of date/ },
+  { code: 'CERT_NOT_YET_VALID', says: /clock/ },
+  { code: 'ERR_TLS_CERT_ALTNAME_INVALID', says: /another host/ },
+  { code: 'DEPTH_ZERO_SELF_SIGNED_CERT', says: /not trusted/ },
+  { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', says: /not trusted/ },
+  { code: 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', says: /not trusted/ },
+])('says what to do about $code', ({ code, says }) =>
+  expect(certificateRemedy(code, 'https://management.azure.com')).toMatch(says),
+)
+
+it.each([undefined, 'ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])('has nothing to say of %s', (code) =>
+  expect(certificateRemedy(code, 'https://127.0.0.1:4430')).toBe(undefined),
+)
+
+it('says of an emulator that it has a new certificate after a restart, which run takes by itself', () =>
+  expect(certificateRemedy('SELF_SIGNED_CERT_IN_CHAIN', 'https://127.0.0.1:4430')).toMatch(
+    /after a restart.*run --emulator takes it.*other process.*--state FILE/,
+  ))

@@ -1,0 +1,14 @@
+/** Facts that are assumed, or in part, and have no probe: why none can be. */
+
+/** The account of a run has a random name, and an emulator opens blob endpoints only for names that it is given at its start. */
+const blobs =
+  'the suite of the gate could not hold it: no emulator raises events of blobs for an account of a random name'
+
+export const unprobed: Readonly<Record<string, string>> = {
+  'blob-copy': blobs,
+  'blob-append': blobs,
+  'blob-delete-snapshots': blobs,
+  'blob-delete-version': blobs,
+  'blob-batch': blobs,
+  'blob-container-deleted': blobs,
+}

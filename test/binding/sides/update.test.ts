@@ -1,0 +1,457 @@
+import { createServer } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { Binding, type EventHandler, parseComponents } from '../../../src/index.ts'
+import { type Answer, createGate, startTopic } from '../../publisher/scripted-topic.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
+import { openPull, order } from '../../support/open-pull.ts'
+import {
+  type Fields,
+  inputFields,
+  openWorld,
+  outputFields,
+  outputOnly,
+  type World,
+  without,
+} from '../../support/open-world.ts'
+import { quickenTime } from '../../support/quick-time.ts'
+import { refusal } from '../../support/refusal.ts'
+
+/** What the log says of the sides that an update changes. */
+const changesOf = ({ log }: Pick<World, 'log'>) =>
+  log.lines.flatMap(({ message }) => (/ changed: the \w+ side /.test(message) ? [message] : []))
+
+const listenings = ({ log }: World) => log.lines.filter(({ message }) => message.startsWith('listening')).length
+
+/** Holds what it is called for until it is released. */
+function createHold() {
+  const [received, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  return {
+    received: received.promise,
+    release: () => released.resolve(),
+    async hold() {
+      received.resolve()
+      await released.promise
+    },
+  }
+}
+
+it.each<{ what: string; changes: Fields; told: readonly string[] }>([
+  { what: 'the same metadata', changes: {}, told: [] },
+  {
+    what: 'the same values in other words',
+    changes: { handlerTimeout: '25000ms', deliveryMode: 'PUSH', topicSchema: 'auto', labels: '' },
+    told: [],
+  },
+  { what: 'a field that nobody knows', changes: { route: '/elsewhere' }, told: [] },
+  {
+    what: 'a secret of the output side',
+    changes: { accessKey: 'b3RoZXI=' },
+    told: ['accessKey changed: the output side starts anew'],
+  },
+  {
+    what: 'a secret of the input side',
+    changes: { deliveryToken: 'a-token-that-is-long-enough' },
+    told: ['deliveryToken changed: the input side starts anew'],
+  },
+  {
+    what: 'fields of both sides',
+    changes: { publishTimeout: '9s', maxConcurrency: '7' },
+    told: ['input', 'output'].map((side) => `maxConcurrency, publishTimeout changed: the ${side} side starts anew`),
+  },
+])('starts the sides anew whose metadata differ, and no other: $what', async ({ changes, told }) => {
+  const world = await openWorld()
+  await world.init()
+  const before = world.binding.address()
+  await world.update(changes)
+  expect(changesOf(world)).toEqual(told)
+  expect(world.binding.address()).toEqual(before)
+  expect(listenings(world)).toBe(told.join().includes('input') ? 2 : 1)
+  expect(world.log.text()).not.toMatch(/a-token|b3RoZXI/)
+  if (!('accessKey' in changes)) await world.roundTrip()
+})
+
+it.each<{ what: string; code: string; changes?: (taken: string) => Fields; fastify?: boolean; listened: number }>([
+  {
+    what: 'metadata that are not valid',
+    code: 'METADATA_INVALID',
+    changes: () => ({ scope: 'nowhere', accessKey: 'b' }),
+    listened: 1,
+  },
+  { what: 'a plugin that fails', code: 'PLUGIN_FAILED', fastify: true, listened: 1 },
+  {
+    what: 'a port that somebody has',
+    code: 'PORT_UNAVAILABLE',
+    changes: (handshakePort) => ({ handshakePort }),
+    listened: 2,
+  },
+  {
+    what: 'a credential that the process does not have',
+    code: 'CREDENTIALS_REJECTED',
+    changes: () => ({ azureCredential: 'workloadIdentity', deliveryToken: 'a-token-that-is-long-enough' }),
+    listened: 3,
+  },
+])('goes on as before where the new metadata do not do: $what', async (given) => {
+  const { code, changes = () => ({}), fastify, listened } = given
+  let servers = 0
+  const world = await openWorld({
+    binding: {
+      fastify() {
+        servers += 1
+        if (fastify && servers === 2) throw new Error('no')
+      },
+    },
+  })
+  await world.init()
+  const before = world.binding.address()
+  const taken = String(await listen(createServer(), '::'))
+  const update = world.update({ maxConcurrency: '7', publishTimeout: '9s', ...changes(taken) })
+  expect(await refusal(update)).toMatchObject({ code })
+  expect([world.binding.address(), listenings(world)]).toEqual([before, listened])
+  await world.roundTrip()
+  // What failed is tried anew.
+  await world.update({ maxConcurrency: '8' })
+  await world.roundTrip()
+})
+
+it('is unhealthy, and says so, where the former listener cannot come back either, until an update opens one', async () => {
+  let servers = 0
+  const world = await openWorld({
+    binding: {
+      fastify() {
+        servers += 1
+        if (servers === 3) throw new Error('no')
+      },
+    },
+  })
+  await world.init()
+  const handshakePort = String(await listen(createServer(), '::'))
+  expect(await refusal(world.update({ handshakePort }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  expect(world.log.text()).toContain('the former input side could not be opened again: PLUGIN_FAILED')
+  expect(world.binding.address()).toBeUndefined()
+  expect(world.binding.health().input).toMatchObject({ status: 'unhealthy', ready: false })
+  await world.binding.invoke('create', {})
+  await world.update()
+  await world.roundTrip()
+})
+
+it.each<{ topic: string; first?: Answer }>([
+  { topic: 'is slow' },
+  { topic: 'throttles', first: { status: 429, headers: { 'retry-after': '15' } } },
+])(
+  'ends calls under way on the former output side, though its topic $topic, and takes new ones on the other',
+  async ({ first }) => {
+    const gate = createGate()
+    const topic = await startTopic(({ index }) => (index > 0 ? { status: 200 } : (first ?? gate)))
+    const log = captureLog()
+    const binding = new Binding({ logger: log })
+    onTestFinished(() => binding.close())
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const fields = { topicEndpoint: topic.endpoint, accessKey: 'Zm9ybWVy' }
+    await binding.init(fields)
+    const create = async (id: string) => (await binding.invoke('create', {}, { metadata: { id } })).ids
+    const calls = [create('under way'), create('queued')]
+    await topic.arrived(1)
+    while (first && !log.text().includes('sending it again')) await new Promise(setImmediate)
+    await binding.update({ ...fields, accessKey: 'b3RoZXI=' })
+    expect(await create('new')).toEqual(['new'])
+    // Longer than a close waits.
+    vi.advanceTimersByTime(20_000)
+    vi.useRealTimers()
+    gate.open()
+    expect(await Promise.all(calls)).toEqual([['under way'], ['queued']])
+    const taken = topic.requests.filter(({ index }) => index > 0 || !first)
+    const keys = taken.flatMap(({ events, headers }) => events.map(({ id }) => [id, headers['aeg-sas-key']]))
+    expect(Object.fromEntries(keys)).toEqual({ 'under way': 'Zm9ybWVy', queued: 'Zm9ybWVy', new: 'b3RoZXI=' })
+    expect(keys).toHaveLength(3)
+  },
+)
+
+it('waits for the handler of an event, which may publish, and answers other deliveries 503 meanwhile', async () => {
+  const { received, release, hold } = createHold()
+  const world = await openWorld({
+    binding: {
+      async onEvent({ cloudEvent }) {
+        if (cloudEvent.id !== 'held') return
+        await hold()
+        await world.binding.invoke('create', {}, { metadata: { id: 'from the handler' } })
+      },
+    },
+  })
+  await world.init()
+  await world.binding.invoke('create', {}, { metadata: { id: 'held' } })
+  await received
+  const updated = world.update({ maxConcurrency: '7', publishTimeout: '9s' })
+  const { deliveries } = world.emulator.records
+  await eventually(() => expect(world.binding.health().input).toMatchObject({ status: 'unhealthy', ready: false }))
+  await world.binding.invoke('create', {}, { metadata: { id: 'meanwhile' } })
+  await deliveries.waitFor(({ status }) => status === 503)
+  expect(world.handled).toEqual([])
+  release()
+  await updated
+  await world.emulator.settled()
+  const handled = new Set(world.handled.map(({ cloudEvent }) => cloudEvent.id))
+  expect(handled).toEqual(new Set(['held', 'from the handler', 'meanwhile']))
+  expect(deliveries.filter(({ status }) => ![200, 503, undefined].includes(status))).toEqual([])
+})
+
+it('opens and closes sides, push and pull', async () => {
+  const world = await openWorld({
+    emulator: { namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }] },
+  })
+  const { binding, emulator, handled } = world
+  const sides = () => {
+    const { input, output } = binding.health()
+    return [input && (input.pull ? 'pull' : 'push'), output && 'output']
+  }
+  await world.init(outputOnly)
+  expect(sides()).toEqual([undefined, 'output'])
+  await world.update()
+  await world.roundTrip()
+  expect(sides()).toEqual(['push', 'output'])
+  await world.update(without(...outputFields))
+  expect(sides()).toEqual(['push', undefined])
+  const taken = String(await listen(createServer(), '::'))
+  expect(await refusal(world.update({ handshakePort: taken }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  expect(sides()).toEqual(['push', undefined])
+  const port = binding.address()?.port
+
+  const { id: namespaceTopic, namespaceEndpoint, key, endpoint: topicEndpoint } = emulator.namespaceTopic('orders')
+  const none = without(...inputFields, 'eventSubscriptionName')
+  const pull = {
+    deliveryMode: 'pull',
+    namespaceTopic,
+    namespaceEndpoint,
+    namespaceKey: key,
+    eventSubscriptionName: 'app',
+  }
+  await world.update({ ...none, ...pull, topicEndpoint, accessKey: key })
+  expect([binding.address(), ...sides()]).toEqual([undefined, 'pull', 'output'])
+  await listen(createServer(), '::')
+    .then(() => fetch(`http://127.0.0.1:${port}`))
+    .then(
+      () => expect.unreachable('the port is free'),
+      () => {},
+    )
+  await world.roundTrip()
+  await world.update()
+  await world.roundTrip()
+  expect(sides()).toEqual(['push', 'output'])
+  expect(handled).toHaveLength(3)
+})
+
+it('opens the new receiver of pull at once: the former one ends when its handlers do', async () => {
+  const { received, release, hold } = createHold()
+  const ids: string[] = []
+  const { binding, emulator, publish, byKey } = await openPull({
+    binding: {
+      async onEvent({ cloudEvent: { id } }) {
+        if (id === 'held') await hold()
+        ids.push(id)
+      },
+    },
+  })
+  await binding.init({ ...byKey, handlerTimeout: '1h' })
+  await publish(order('held'))
+  await received
+  await binding.update({ ...byKey, handlerTimeout: '50m' })
+  await publish(order('next'))
+  await eventually(() => expect(ids).toEqual(['next']))
+  const closed = binding.close()
+  release()
+  await closed
+  await emulator.settled()
+  expect(ids).toEqual(['next', 'held'])
+})
+
+it.each<{ when: string; code: string; update: (world: World) => Promise<unknown> }>([
+  { when: 'before init', code: 'NOT_INITIALIZED', update: (world) => world.update() },
+  {
+    when: 'during an init that fails',
+    code: 'NOT_INITIALIZED',
+    update: (world) => Promise.all([world.init({ clientSecret: 'wrong' }).catch(() => {}), world.update()]),
+  },
+  {
+    when: 'after close',
+    code: 'CLOSED',
+    update: (world) =>
+      world
+        .init()
+        .then(() => world.binding.close())
+        .then(() => world.update()),
+  },
+  {
+    when: 'with close right after it',
+    code: 'CLOSED',
+    async update(world) {
+      await world.init()
+      const [updated] = await Promise.allSettled([world.update({ maxConcurrency: '7' }), world.binding.close()])
+      if (updated.status === 'rejected') throw updated.reason
+    },
+  },
+  {
+    when: 'with a signal that aborts',
+    code: 'ABORTED',
+    async update(world) {
+      await world.init()
+      const aborting = new AbortController()
+      const update = world.update({ maxConcurrency: '7', publishTimeout: '9s' }, { signal: aborting.signal })
+      aborting.abort()
+      await update.finally(() => world.roundTrip())
+    },
+  },
+])('is refused $when, with $code', async ({ code, update }) => {
+  const world = await openWorld()
+  expect(await refusal(update(world))).toMatchObject({ code })
+})
+
+it.each([{}, { sides: ['input'] as const }])(
+  'ends by close(%j) while it waits for a handler, and opens nothing',
+  async (how) => {
+    const { received, release, hold } = createHold()
+    const world = await openWorld({ binding: { onEvent: hold } })
+    await world.init()
+    await world.binding.invoke('create', {})
+    await received
+    const updated = refusal(world.update({ maxConcurrency: '7' }))
+    await eventually(() => expect(world.binding.health().input?.ready).toBe(false))
+    const closed = world.binding.close(how)
+    release()
+    expect(await updated).toMatchObject({ code: 'CLOSED' })
+    await closed
+    expect([listenings(world), world.handled.length, world.binding.health().input]).toEqual([1, 1, undefined])
+    expect(world.log.lines.filter(({ level }) => level === 'error')).toEqual([])
+  },
+)
+
+it('follows an init under way, and other updates in the order of the calls', async () => {
+  const world = await openWorld()
+  const started = world.init()
+  const updates = ['7', 'nothing', '9'].map((maxConcurrency) => world.update({ maxConcurrency }))
+  const outcomes = await Promise.allSettled([started, ...updates])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+  expect(listenings(world)).toBe(3)
+  await world.roundTrip()
+})
+
+it('leaves a port to another component whose call comes at the same time, in any order', async () => {
+  const { received, release, hold } = createHold()
+  const prepared = Promise.withResolvers<void>()
+  const one = await openWorld({ binding: { onEvent: hold } })
+  const [other, third] = [await openWorld(), await openWorld({ binding: { fastify: () => prepared.resolve() } })]
+  const [a, b] = [String(await freePort()), String(await freePort())]
+  await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
+  await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
+  expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([b, a])
+  await other.roundTrip()
+  const { ids } = await one.binding.invoke('create', {})
+  await received
+  const over = Promise.all([one.binding.close(), third.init({ handshakePort: b })])
+  await prepared.promise
+  // An init that does not wait has failed before this is answered.
+  await fetch(third.emulator.proxy).catch(() => {})
+  release()
+  await over
+  expect(one.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(ids)
+  await third.roundTrip()
+})
+
+it('keeps its port from another component whose call comes at the same time, in any order', async () => {
+  const { received, release, hold } = createHold()
+  let held: AbortSignal | undefined
+  const onEvent: EventHandler = ({ signal }) => {
+    held ??= signal
+    return hold()
+  }
+  const [one, other] = [await openWorld(), await openWorld({ binding: { onEvent } })]
+  const [a, b] = [String(await freePort()), String(await freePort())]
+  await Promise.all([one.init({ handshakePort: a }), other.init({ handshakePort: b })])
+  for (const maxConcurrency of ['7', '8', '9', '10']) {
+    const calls = [() => one.update({ handshakePort: b }), () => other.update({ handshakePort: b, maxConcurrency })]
+    const isReversed = maxConcurrency === '8'
+    const outcomes = await Promise.allSettled((isReversed ? calls.toReversed() : calls).map((call) => call()))
+    const [greedy, keeping] = isReversed ? outcomes.toReversed() : outcomes
+    expect(greedy).toMatchObject({ reason: { code: 'PORT_UNAVAILABLE' } })
+    expect(keeping).toMatchObject({ status: 'fulfilled' })
+    expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([a, b])
+  }
+  await other.binding.invoke('create', {})
+  await received
+  const waiting = other.update({ handshakePort: b })
+  expect(await refusal(one.update({ handshakePort: b }))).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  // It did not wait for the handler of the other.
+  expect(held?.aborted).toBe(false)
+  release()
+  await waiting
+  await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
+  await Promise.all([one.roundTrip(), other.roundTrip()])
+})
+
+it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {
+  const accessKey = Buffer.from('the key that came later').toString('base64')
+  const world = await openWorld({
+    binding: {
+      onEvent() {
+        throw new Error(`it was ${accessKey}`)
+      },
+    },
+  })
+  const entries = Object.entries(world.fields).map(([name, value]) => `    - { name: ${name}, value: "${value}" }`)
+  const componentWith = (key: string, comment = '') => {
+    const lines = entries.filter((line) => !line.includes('name: accessKey'))
+    const [component] = parseComponents(
+      `${comment}apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: accessKey, value: "${key}" }
+${lines.join('\n')}`,
+    )
+    return component
+  }
+  await world.binding.init(componentWith(world.emulator.topic('orders').key))
+  await world.binding.invoke('create', {})
+  await world.binding.update(componentWith(accessKey))
+  await eventually(() => expect(world.log.text()).toContain('it was (redacted)'))
+  expect(world.log.text()).not.toContain(accessKey)
+  await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
+  expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
+})
+
+it('lets go of the input sides that were replaced', async () => {
+  quickenTime()
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const servers: WeakRef<object>[] = []
+  const world = await openWorld({ binding: { fastify: (app) => void servers.push(new WeakRef(app)) } })
+  await world.init()
+  for (const maxConcurrency of ['7', '8', '9', '10']) await world.update({ maxConcurrency })
+  await eventually(() => {
+    collect()
+    // The one that was replaced last may be in use by what has not ended.
+    expect(servers.map((one) => one.deref() !== undefined).slice(0, 3)).toEqual([false, false, false])
+  })
+  expect(servers).toHaveLength(5)
+})
+
+it('closes one side alone, which an update opens again', async () => {
+  const world = await openWorld()
+  await world.init({}, { sides: ['output'] })
+  expect(world.binding.health().input).toBeUndefined()
+  await world.update({}, { sides: ['input'] })
+  await world.roundTrip()
+  await world.binding.close({ sides: ['input'] })
+  expect([world.binding.address(), world.binding.health().input]).toEqual([undefined, undefined])
+  await world.binding.invoke('create', {})
+  await world.update()
+  await world.emulator.settled()
+  await world.roundTrip()
+  expect(world.handled).toHaveLength(3)
+})

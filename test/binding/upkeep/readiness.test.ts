@@ -1,0 +1,79 @@
+/** When a replica is ready for deliveries: not while they would lack its credential. */
+import { expect, it, onTestFinished } from 'vitest'
+import { ManualClock } from '../../../packages/emulator/src/index.ts'
+import { Binding } from '../../../src/index.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Fields, publicUrl } from '../../support/open-world.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+
+/** An emulator whose changes end when the test says so, and replicas behind one address. */
+async function openFleet() {
+  const clock = new ManualClock()
+  const emulator = await startEmulator({ clock, operationDelayMs: 1_000 })
+  const { requests } = emulator.records
+  const written = (count: number) =>
+    eventually(() =>
+      expect(requests.filter(({ method }) => method === 'PUT' || method === 'PATCH')).toHaveLength(count),
+    )
+  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
+  return {
+    emulator,
+    written,
+    /** Ends the change that is under way. */
+    endChange: () => clock.advance(1_000),
+    async start(fields: Fields) {
+      const binding = new Binding({ endpoints: emulator.endpoints, onEvent: () => undefined })
+      onTestFinished(() => binding.close())
+      expect(binding.health().input?.ready).toBeUndefined()
+      await binding.init(
+        {
+          ...{ tenantId, subscriptionId, clientId, clientSecret, scope: emulator.topic().id },
+          ...{ subscriberEndpoint: publicUrl, handshakePort: '0', listenAddress: '127.0.0.1' },
+          ...{ eventSubscriptionName: 'orders', ...fields },
+        },
+        { subscription: 'background' },
+      )
+      emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)
+      return binding
+    },
+  }
+}
+
+const ready = (binding: Binding) => binding.health().input?.ready
+const [oldToken, newToken] = ['old', 'new'].map((name) => name.padEnd(32, '-'))
+
+it('a replica with a new secret is ready when the event subscription has its credential, not before', async () => {
+  const { start, written, endChange } = await openFleet()
+  const old = await start({ deliveryToken: oldToken })
+  await written(1)
+  await endChange()
+  await eventually(() => expect(old.health().status).toBe('healthy'))
+  expect(ready(old)).toBe(true)
+
+  const fresh = await start({ deliveryToken: newToken })
+  expect(ready(fresh)).toBe(false)
+  await written(2)
+  expect(ready(fresh)).toBe(false)
+  await endChange()
+  await eventually(() => expect(ready(fresh)).toBe(true))
+  expect(ready(old)).toBe(true)
+})
+
+it('the first replica of all is ready before its event subscription exists, because the handshake has to reach it', async () => {
+  const { start, written, emulator } = await openFleet()
+  const first = await start({ deliveryToken: oldToken })
+  await written(1)
+  expect(emulator.eventSubscription(emulator.topic().id, 'orders')?.provisioningState).toBe('Creating')
+  expect(ready(first)).toBe(true)
+})
+
+it.each([{ deliveryAuthentication: 'none' }, { deliveryAuthentication: 'entra' }])(
+  'with $deliveryAuthentication a replica is ready at once: there is no credential to add',
+  async (fields) => {
+    const { start } = await openFleet()
+    const binding = await start(fields)
+    expect(ready(binding)).toBe(true)
+    await binding.close()
+    expect(ready(binding)).toBeUndefined()
+  },
+)

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest'
+import { ArmFailureError } from '../../../src/azure/read-failure.ts'
+import {
+  createSubscriptionKeeper,
+  type SubscriptionKeeperOptions,
+} from '../../../src/binding/upkeep/subscription-keeper.ts'
+import { BindingError } from '../../../src/core/errors.ts'
+import type { SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/upsert/read-subscriptions.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+
+type Upsert = Awaited<ReturnType<SubscriptionKeeperOptions['connect']>>['upsert']
+
+/** A keeper whose upserts end when the test says so, and whose looks find what the test says, at a time that the test sets. */
+function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { provisioning?: 'manage' | 'check' } = {}) {
+  const time = createManualClock(1_000_000)
+  const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
+  const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<SubscriptionCheck> }[] = []
+  const found: { next: SubscriptionFinding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
+  const log = captureLog()
+  const bring: Upsert = (how) => {
+    const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
+    const abort = () => end.reject(new BindingError('ABORTED', { what: 'ended' }))
+    if (how.signal.aborted) abort()
+    how.signal.addEventListener('abort', abort)
+    asked.push({ how, end })
+    return end.promise
+  }
+  const keeper = createSubscriptionKeeper({
+    ...{ provisioning: 'manage', logger: log, clock: time.clock, random: () => 0.5, ...options },
+    connect: async () => ({
+      upsert: bring,
+      check(how) {
+        const end = Promise.withResolvers<SubscriptionCheck>()
+        checks.push({ how, end })
+        return end.promise
+      },
+      async inspect() {
+        found.looks++
+        if (found.next instanceof Error) throw found.next
+        return found.next
+      },
+    }),
+  })
+  /** Lets callbacks of settled promises run. */
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+  return {
+    ...{ time, asked, checks, found, log, keeper, settle },
+    async bringUp() {
+      const up = keeper.bringUp('timeout')
+      await settle()
+      asked.at(-1)?.end.resolve({ action: 'created', wroteAt: 1 })
+      await up
+    },
+    async look() {
+      time.advance(7.5 * 60_000)
+      await settle()
+    },
+  }
+}
+
+it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
+  const { time, asked, keeper, settle } = open()
+  expect(keeper.state()).toEqual({ state: 'pending' })
+  const first = keeper.bringUp('timeout')
+  await settle()
+  asked[0]?.end.resolve({ action: 'created', wroteAt: 5 })
+  await first
+  expect(keeper.state()).toEqual({ state: 'provisioned', since: 5 })
+  const second = keeper.bringUp('timeout')
+  await settle()
+  asked[1]?.end.resolve({ action: 'kept' })
+  await second
+  expect(keeper.state()).toEqual({ state: 'provisioned', since: time.clock.now() })
+})
+
+it('is ready half a minute after its start, whatever ARM answers', async () => {
+  const { time, asked, keeper, settle } = open({ addsCredential: true })
+  time.advance(60_000)
+  expect(keeper.isReady()).toBe(false)
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  time.advance(29_999)
+  expect(keeper.isReady()).toBe(false)
+  time.advance(1)
+  expect(keeper.isReady()).toBe(true)
+})
+
+it('stays ready once it was', async () => {
+  const { asked, keeper, settle } = open({ addsCredential: true })
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: false })
+  expect(keeper.isReady()).toBe(true)
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  expect(keeper.isReady()).toBe(true)
+})
+
+it('says why it failed, also while it is tried again', async () => {
+  const { asked, keeper, settle } = open()
+  const tried = keeper.bringUp('forever')
+  await settle()
+  const error = new BindingError('PERMISSION_DENIED', { what: 'no role' })
+  asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+  expect(keeper.state()).toEqual({ state: 'failed', why: error.message })
+  const passing = new BindingError('TIMEOUT', { what: 'no answer from ARM', fix: 'check the network' })
+  asked[0]?.how.onAttempt?.({ attempt: 2, error: passing, retryInMs: 1, isMissing: false })
+  expect(keeper.state()).toEqual({ state: 'failed', why: 'no answer from ARM; check the network' })
+  asked[0]?.end.reject(new Error('with a secret in it'))
+  await expect(tried).rejects.toThrow()
+  expect(keeper.state()).toEqual({ state: 'failed', why: 'an unexpected error' })
+})
+
+it('repairs at most once a minute, and never while an upsert is under way', async () => {
+  const { time, asked, log, keeper, settle } = open()
+  const up = keeper.bringUp('timeout')
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(1)
+  asked[0]?.end.resolve({ action: 'created', wroteAt: 1 })
+  await up
+  keeper.repair()
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(2)
+  asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+  await settle()
+  time.advance(59_999)
+  keeper.repair()
+  expect(asked).toHaveLength(2)
+  // Somebody sets the clock back: that delays nothing.
+  time.setForward(-3_600_000)
+  time.advance(1)
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(3)
+  expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
+})
+
+it('repairs nothing before init has begun, which does the same: its time and its abort are its own', async () => {
+  const { time, asked, keeper, settle } = open()
+  keeper.repair()
+  const user = new AbortController()
+  const up = keeper.bringUp('timeout', user.signal)
+  const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
+  await settle()
+  expect(asked.map(({ how }) => how.patience)).toEqual(['timeout'])
+  user.abort()
+  await rejected
+  keeper.repair()
+  await settle()
+  expect(asked).toHaveLength(2)
+  // Polls come after the repair, and one is enough.
+  expect(time.pending()).toBe(0)
+  const [, repairing] = asked
+  await keeper.close()
+  expect([repairing?.how.signal.aborted, time.pending()]).toEqual([true, 0])
+})
+
+it('repairs less and less often where somebody removes again what was written', async () => {
+  const { time, asked, log, keeper, settle, bringUp } = open()
+  await bringUp()
+  const write = async () => {
+    asked.at(-1)?.end.resolve({ action: 'patched', wroteAt: time.clock.now() })
+    await settle()
+  }
+  keeper.repair()
+  await settle()
+  await write()
+  for (const minutes of [1, 2, 4]) {
+    const before = asked.length
+    time.advance(minutes * 60_000 - 1)
+    keeper.repair()
+    expect(asked.length).toBe(before)
+    time.advance(1)
+    keeper.repair()
+    await settle()
+    expect(asked.length).toBe(before + 1)
+    await write()
+  }
+  expect(log.text()).toContain('our delivery credential was removed again')
+})
+
+it('is ended by close, which waits for it, and does nothing after', async () => {
+  const { time, asked, keeper, settle } = open()
+  const up = keeper.bringUp('forever')
+  await settle()
+  const rejected = expect(up).rejects.toMatchObject({ code: 'ABORTED' })
+  await keeper.close()
+  await rejected
+  keeper.repair()
+  expect(asked).toHaveLength(1)
+  expect(keeper.state()).toEqual({ state: 'pending' })
+  expect(time.pending()).toBe(0)
+})
+
+describe('the watch', () => {
+  it('looks again after five to ten minutes, for as long as nothing is closed', async () => {
+    const { time, found, keeper, bringUp, look } = open()
+    await bringUp()
+    expect(time.delays).toEqual([450_000])
+    await look()
+    await look()
+    expect(found.looks).toBe(2)
+    await keeper.close()
+    expect(time.pending()).toBe(0)
+  })
+
+  it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
+    const { asked, found, log, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
+    await look()
+    await look()
+    const problem = `somebody changed the event subscription: ${found.next.problem}`
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    found.next = { kind: 'intact' }
+    await look()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+    expect(asked).toHaveLength(1)
+  })
+
+  it.each<SubscriptionFinding>([{ kind: 'intact' }, { kind: 'changed', problem: 'its provisioning state is Failed' }])(
+    'tries an upsert that failed once more, where it is $kind',
+    async (finding) => {
+      const { asked, found, keeper, bringUp, look, settle } = open()
+      await bringUp()
+      found.next = finding
+      keeper.repair()
+      await settle()
+      asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+      await settle()
+      await look()
+      asked[2]?.end.resolve({ action: 'kept' })
+      await settle()
+      expect(keeper.state()).toMatchObject({ state: 'provisioned' })
+    },
+  )
+
+  it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    found.next = new ArmFailureError({ kind: 'answer', status: 404, code: 'ResourceNotFound', message: 'gone' })
+    await look()
+    await look()
+    const why = 'the resource that it belongs to does not exist'
+    expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
+    expect(keeper.timesDeleted()).toBe(1)
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    found.next = { kind: 'missing', certain: true }
+    await look()
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(keeper.timesDeleted()).toBe(1)
+  })
+
+  it('keeps what it knows while ARM does not answer, and looks again later', async () => {
+    const { found, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = new Error('no answer')
+    await look()
+    await look()
+    expect(found.looks).toBe(2)
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+  })
+
+  it('creates one again that is gone, which it believes at the second look where the client may not read the list', async () => {
+    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    await bringUp()
+    found.next = { kind: 'missing', certain: false }
+    await look()
+    expect([asked.length, keeper.state()]).toEqual([1, { state: 'provisioned', since: 1 }])
+    found.next = { kind: 'intact' }
+    await look()
+    found.next = { kind: 'missing', certain: false }
+    await look()
+    expect(asked).toHaveLength(1)
+    await look()
+    expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted', delivers: false })
+    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
+    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
+    await settle()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
+    expect(keeper.timesDeleted()).toBe(1)
+    expect(log.text()).toContain('the event subscription is missing; creating it again')
+  })
+})
+
+it('with check repairs nothing, warns of a difference once, and is unwell until what is missing exists', async () => {
+  const { checks, found, log, keeper, look, settle } = open({ provisioning: 'check', addsCredential: true })
+  expect(keeper.isReady()).toBe(true)
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
+  checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
+  expect(keeper.state()).toEqual({ state: 'missing', why: 'it does not exist' })
+  checks[0]?.end.resolve({ action: 'found', problem: 'other filter (subjectBeginsWith)' })
+  await settle()
+  found.next = { kind: 'changed', problem: 'other filter (subjectBeginsWith)' }
+  await look()
+  const problem = 'the event subscription differs from the metadata: other filter (subjectBeginsWith)'
+  expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
+  expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  keeper.repair()
+  await settle()
+  expect(checks).toHaveLength(1)
+})

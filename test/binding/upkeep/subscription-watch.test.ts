@@ -1,0 +1,143 @@
+/** What a listener learns of its event subscription without a delivery. */
+import { expect, it, onTestFinished } from 'vitest'
+import { createInputSide } from '../../../src/binding/sides/input-side.ts'
+import { createPullSide } from '../../../src/binding/sides/pull-side.ts'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { credentialOf, managementOf, sendArm } from '../../support/azure-clients.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { fieldsFor, publicUrl } from '../../support/open-world.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+import { openWebhook } from '../../support/webhook.ts'
+
+async function openSide() {
+  const emulator = await startEmulator()
+  const topic = emulator.topic()
+  const time = createManualClock()
+  const { input } = parseMetadata(
+    {
+      ...fieldsFor(emulator),
+      subscriberEndpoint: `${publicUrl}?code=marked`,
+      listenAddress: '127.0.0.1',
+    },
+    { credentialGiven: true, allowAnyPort: true },
+  )
+  if (!input) throw new Error('no input side')
+  const side = await createInputSide(input, {
+    endpoints: emulator.endpoints,
+    hostCredential: credentialOf(emulator),
+    logger: captureLog(),
+    clock: time.clock,
+    handler: () => () => undefined,
+    fastify: undefined,
+  })
+  onTestFinished(() => side.close())
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${side.address()?.port}${pathname}`)
+  await side.start('wait', new AbortController().signal)
+  const { eventSubscriptions } = managementOf(emulator)
+  const scope = topic.id.slice(1)
+  return {
+    emulator,
+    side,
+    remove: () => eventSubscriptions.beginDeleteAndWait(scope, 'orders'),
+    move: (endpointUrl: string) =>
+      eventSubscriptions.beginUpdateAndWait(scope, 'orders', { destination: { endpointType: 'WebHook', endpointUrl } }),
+    exists: () => emulator.eventSubscription(topic.id, 'orders') !== undefined,
+    /** Lets the time until the next look pass. */
+    look: () => time.advance(10 * 60_000),
+  }
+}
+
+it('creates an event subscription again that somebody deleted', async () => {
+  const { side, remove, exists, look } = await openSide()
+  expect(side.health()).toMatchObject({
+    status: 'healthy',
+    eventSubscription: { state: 'provisioned', timesDeleted: 0 },
+  })
+  await remove()
+  look()
+  await expect.poll(exists, { timeout: 30_000 }).toBe(true)
+  const again = { status: 'healthy', eventSubscription: { state: 'provisioned', timesDeleted: 1 } }
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(again)
+})
+
+it('is unhealthy where one that somebody deleted cannot be created again', async () => {
+  const { emulator, side, remove, look } = await openSide()
+  await remove()
+  emulator.failNext({ route: 'arm', status: 403, times: 1_000, matches: ({ method }) => method === 'PUT' })
+  look()
+  await expect
+    .poll(() => side.health(), { timeout: 30_000 })
+    .toMatchObject({ status: 'unhealthy', reasons: [expect.stringMatching(/^no event comes: /)] })
+  expect(side.health().eventSubscription).toEqual({ state: 'failed', timesDeleted: 1 })
+})
+
+it('is degraded with the reason where somebody moved it, and writes nothing', async () => {
+  const { emulator, side, move, look } = await openSide()
+  const other = await openWebhook(emulator)
+  await move(`${other.url}?code=marked-elsewhere`)
+  const writes = () => emulator.records.requests.filter(({ method }) => method === 'PUT' || method === 'PATCH').length
+  const before = writes()
+  look()
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded' })
+  expect(side.health().reasons).toEqual([
+    `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`,
+  ])
+  expect(writes()).toBe(before)
+})
+
+/** A pull side that knows the namespace's endpoint, and so receives without any right at Resource Manager. */
+async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere'; readonly forwards: boolean }) {
+  const receiver = { role: 'EventGrid Data Receiver' }
+  const emulator = await startEmulator({
+    clients: [{ roles: [receiver] }],
+    topics: [{ name: 'orders' }],
+    namespaces: [{ name: 'shop', topics: [{ name: 'orders', eventSubscriptions: [{ name: 'app' }] }] }],
+  })
+  const { tenantId, clientId, clientSecret } = emulator
+  const { id: namespaceTopic, namespaceEndpoint } = emulator.namespaceTopic('orders')
+  const role = 'EventGrid Contributor'
+  if (options.roleAt === 'namespace') emulator.assignRole(clientId, role, namespaceTopic)
+  const { pull } = parseMetadata({
+    ...{ deliveryMode: 'pull', tenantId, clientId, clientSecret, namespaceTopic, namespaceEndpoint },
+    ...{ eventSubscriptionName: 'app', includedEventTypes: 'order.placed' },
+    ...(options.forwards && { scope: emulator.topic('orders').id }),
+  })
+  if (!pull) throw new Error('no pull side')
+  const time = createManualClock()
+  const side = await createPullSide(pull, {
+    endpoints: emulator.endpoints,
+    hostCredential: undefined,
+    logger: captureLog(),
+    clock: time.clock,
+    handler: () => () => undefined,
+  })
+  onTestFinished(() => side.close())
+  await side.start('wait', new AbortController().signal)
+  const writes = () =>
+    emulator.records.requests.filter(({ face, method }) => face === 'arm' && /PUT|PATCH/.test(method)).length
+  return {
+    writes,
+    permit: () => emulator.assignRole(clientId, role),
+    remove: () =>
+      sendArm(emulator, `${namespaceTopic}/eventSubscriptions/app?api-version=2025-02-15`, { method: 'DELETE' }),
+    exists: () => emulator.queues().size === 1,
+    look: () => time.advance(10 * 60_000),
+  }
+}
+
+it('updates the event subscription of a pull side once the client may', async () => {
+  const { writes, permit, look } = await openPullSide({ roleAt: 'nowhere', forwards: false })
+  expect(writes()).toBe(0)
+  permit()
+  look()
+  await expect.poll(writes, { timeout: 30_000 }).toBe(1)
+})
+
+it('creates the event subscription of a pull side again, though the client may not read the one that forwards', async () => {
+  const { remove, exists, look } = await openPullSide({ roleAt: 'namespace', forwards: true })
+  await remove()
+  await expect.poll(exists).toBe(false)
+  look()
+  await expect.poll(exists, { timeout: 30_000 }).toBe(true)
+})

@@ -1,0 +1,423 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { compactVerify, createLocalJWKSet } from 'jose'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { CredentialFault } from '../../../src/listener/admit/credential-fault.ts'
+import { createEntraCheck } from '../../../src/listener/admit/entra-check.ts'
+import { decideToken, type ExpectedToken } from '../../../src/listener/admit/entra-token.ts'
+import { createKeySet, type KeySet } from '../../../src/listener/admit/key-set.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { cloudEventText, openListener, proof } from '../open-listener.ts'
+import { createSigner, openKeySetServer } from './key-set-server.ts'
+
+const tenantId = '11111111-aaaa-4bbb-8ccc-222222222222'
+const clientId = '33333333-dddd-4eee-8fff-444444444444'
+const eventGridClientId = '4962773b-9cdb-44cf-a8bf-237846a00ab7'
+const nowMs = Date.UTC(2026, 10, 21)
+const now = nowMs / 1_000
+
+/** The claims of a real v1 token of Event Grid. */
+const claimsV1 = {
+  iss: `https://sts.windows.net/${tenantId}/`,
+  aud: clientId,
+  tid: tenantId,
+  appid: eventGridClientId,
+  ver: '1.0',
+  nbf: now - 300,
+  exp: now + 86_400,
+}
+const { appid: _appid, ...withoutAppid } = claimsV1
+const claimsV2 = {
+  ...withoutAppid,
+  iss: `https://login.microsoftonline.com/${tenantId}/v2.0`,
+  azp: eventGridClientId,
+  ver: '2.0',
+}
+
+const expected: ExpectedToken = {
+  tenantId,
+  clientId,
+  eventGridClientId,
+  subscriberEndpoint: 'https://orders.example.com/api/events?code=marked',
+  issuerHostV1: 'sts.windows.net',
+  authorityHosts: ['https://login.microsoftonline.com'],
+}
+
+describe('decideToken', () => {
+  it.each([
+    { name: 'version 1', claims: claimsV1 },
+    { name: 'version 2', claims: claimsV2 },
+    { name: 'the application id URI as audience', claims: { ...claimsV1, aud: `api://${clientId}` } },
+    {
+      name: 'the endpoint without its query as audience',
+      claims: { ...claimsV1, aud: 'https://orders.example.com/api/events' },
+    },
+    { name: 'several audiences', claims: { ...claimsV1, aud: ['https://x.example.com', clientId] } },
+    { name: 'ids in upper case', claims: { ...claimsV1, tid: tenantId.toUpperCase(), aud: clientId.toUpperCase() } },
+    { name: 'an expiry within the skew', claims: { ...claimsV1, exp: now - 299 } },
+    { name: 'a beginning within the skew', claims: { ...claimsV1, nbf: now + 300 } },
+    { name: 'roles beside', claims: { ...claimsV1, roles: ['AzureEventGridSecureWebhookSubscriber'] } },
+  ])('accepts $name', ({ claims }) => {
+    expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: true, expiresAt: claims.exp * 1_000 })
+  })
+
+  const endpoint = 'https://orders.example.com/api/events'
+  it.each<{ name: string; claims: unknown; fault: Partial<CredentialFault> }>([
+    { name: 'no claims', claims: 'x', fault: { problem: 'format' } },
+    {
+      name: 'another issuer',
+      claims: { ...claimsV2, iss: 'https://login.partner.example.com/x/v2.0' },
+      fault: { problem: 'issuer', claim: 'iss', came: 'https://login.partner.example.com/x/v2.0' },
+    },
+    { name: 'no tenant', claims: { ...claimsV1, tid: undefined }, fault: { problem: 'tenant', expected: tenantId } },
+    {
+      name: 'no application',
+      claims: { ...claimsV1, appid: undefined },
+      fault: { problem: 'caller', claim: 'appid', expected: eventGridClientId },
+    },
+    {
+      name: 'another application in a v2 token',
+      claims: { ...claimsV2, azp: 'somebody' },
+      fault: { problem: 'caller', claim: 'azp', came: 'somebody' },
+    },
+    {
+      name: 'the endpoint with its query as audience',
+      claims: { ...claimsV1, aud: expected.subscriberEndpoint },
+      fault: {
+        ...{ problem: 'audience', claim: 'aud', came: `${endpoint}?(redacted)` },
+        expected: `${clientId} or api://${clientId} or ${endpoint}`,
+      },
+    },
+    {
+      name: 'several audiences that are not ours',
+      claims: { ...claimsV1, aud: ['a', 7, { b: 1 }, 'c'] },
+      fault: { problem: 'audience', came: 'a, a number, a object' },
+    },
+    {
+      name: 'an endless audience on several lines',
+      claims: { ...claimsV1, aud: [`a\r\nb${'x'.repeat(990)}`, 'y'.repeat(1_000_000)] },
+      fault: { problem: 'audience', came: `a b${'x'.repeat(197)}…` },
+    },
+    {
+      name: 'an audience without an end',
+      claims: { ...claimsV1, aud: 'y'.repeat(1_000_000) },
+      fault: { problem: 'audience', came: 'a text of 1000000 characters' },
+    },
+    {
+      name: 'a token in the place of an audience',
+      claims: { ...claimsV1, aud: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl' },
+      fault: { problem: 'audience', came: 'Bearer (redacted)' },
+    },
+    { name: 'no audience', claims: { ...claimsV1, aud: undefined }, fault: { problem: 'audience', claim: 'aud' } },
+    {
+      name: 'an expiry beyond the skew',
+      claims: { ...claimsV1, exp: now - 300 },
+      fault: { problem: 'expired', claim: 'exp', came: new Date(nowMs - 300_000).toISOString() },
+    },
+    { name: 'an expiry that is a text', claims: { ...claimsV1, exp: '9999999999' }, fault: { came: '9999999999' } },
+    { name: 'an expiry beyond all time', claims: { ...claimsV1, exp: -9e99 }, fault: { came: 'a number' } },
+    {
+      name: 'a beginning beyond the skew',
+      claims: { ...claimsV1, nbf: now + 301 },
+      fault: { problem: 'not_yet_valid' },
+    },
+  ])('accepts no $name, and says what is wrong', ({ claims, fault }) => {
+    expect(decideToken(claims, expected, nowMs)).toMatchObject({ accepted: false, fault })
+  })
+})
+
+describe('createKeySet', () => {
+  /** Keys of a server of the test. Time passes by `advance`, also for jose, which reads the clock itself. */
+  async function open(keys: readonly object[], options: { readonly path?: string; readonly timeoutMs?: number } = {}) {
+    const server = await openKeySetServer(keys)
+    const clock = createManualClock(Date.now())
+    vi.spyOn(Date, 'now').mockImplementation(clock.now)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const failures: string[] = []
+    const { path = '/keys', timeoutMs = 5_000 } = options
+    const keySet = createKeySet({
+      ...{ url: `${server.authorityHost}${path}`, ca: server.ca, timeoutMs, elapsed: clock.now },
+      closing: new AbortController().signal,
+      onFailure: (reason) => failures.push(reason),
+    })
+    return { ...server, ...keySet, advance: clock.advance, failures, fetched: () => server.state.requests.length }
+  }
+  const signers = Promise.all([createSigner('one'), createSigner('two')])
+
+  it('fetches once for all tokens that come at the same time, and then no more', async () => {
+    const [one] = await signers
+    const { verify, fetched } = await open([one.jwk])
+    const token = await one.sign(claimsV1)
+    expect(await Promise.all([verify(token), verify(token), verify(token)])).toEqual(['valid', 'valid', 'valid'])
+    expect(await verify(token)).toBe('valid')
+    expect(fetched()).toBe(1)
+  })
+
+  it('fetches again for a key it lacks, but not more often than every 30 s, and does not say unknown meanwhile', async () => {
+    const [one, two] = await signers
+    const { verify, fetched, advance, state } = await open([one.jwk])
+    await verify(await one.sign(claimsV1))
+    state.body = JSON.stringify({ keys: [one.jwk, two.jwk] })
+    expect(await verify(await two.sign(claimsV1))).toBe('unavailable')
+    expect(fetched()).toBe(1)
+    advance(30_000)
+    expect(await verify(await two.sign(claimsV1))).toBe('valid')
+    expect(fetched()).toBe(2)
+  })
+
+  it('says that a key is unknown when the issuer has just been asked', async () => {
+    const [one, two] = await signers
+    const { verify } = await open([one.jwk])
+    expect(await verify(await two.sign(claimsV1))).toBe('unknownKey')
+  })
+
+  it('fetches keys of over twelve hours again before it uses them', async () => {
+    const [one, two] = await signers
+    const { verify, advance, state } = await open([one.jwk])
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+    advance(12 * 60 * 60_000)
+    state.body = JSON.stringify({ keys: [two.jwk] })
+    expect(await verify(await one.sign(claimsV1))).not.toBe('valid')
+    expect(await verify(await two.sign(claimsV1))).toBe('valid')
+  })
+
+  it.each([
+    { name: 'broken', key: { kty: 'RSA', n: '!', e: 'AQAB' } },
+    { name: 'of another type', key: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } },
+    { name: 'for encryption', key: { use: 'enc' } },
+    {
+      name: 'too short',
+      key: generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' }),
+    },
+  ])('takes no token by a key that is $name, and others as before', async ({ key }) => {
+    const [one, two] = await signers
+    const { verify } = await open([{ ...two.jwk, ...key }, one.jwk])
+    expect(['unknownKey', 'unavailable']).toContain(await verify(await two.sign(claimsV1)))
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+  })
+
+  it('trusts the certificate it is given, and no other', async () => {
+    const [one] = await signers
+    const { authorityHost, failures } = await open([one.jwk])
+    const untrusting = createKeySet({
+      ...{ url: `${authorityHost}/keys`, ca: undefined, elapsed: () => 0 },
+      closing: new AbortController().signal,
+      onFailure: (reason) => failures.push(reason),
+    })
+    expect(await untrusting.verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([expect.stringMatching(/^[A-Z_]+: its certificate is not trusted/)])
+  })
+
+  it('follows no redirect', async () => {
+    const [one] = await signers
+    const { verify, state, failures } = await open([one.jwk], { path: '/moved' })
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(state.requests).toEqual(['/moved'])
+    expect(failures).toEqual(['it was answered with 302'])
+  })
+
+  it.each<[name: string, answer: { status?: number; body?: string }, reason: string]>([
+    ['an error', { status: 503 }, 'it was answered with 503'],
+    [
+      'the page of a proxy',
+      { body: '<html>sign in</html>' },
+      'the answer holds no usable key: something else than Entra may',
+    ],
+    ['an empty set', { body: '{"keys":[]}' }, 'the answer holds no usable key'],
+  ])('says why there are no keys: %s', async (_name, answer, reason) => {
+    const [one] = await signers
+    const { verify, state, failures, failure, advance } = await open([one.jwk])
+    const { status, body } = state
+    Object.assign(state, answer)
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([expect.stringContaining(reason)])
+    // While it waits before it asks again, the reason is still the first.
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failure()).toContain(reason)
+    Object.assign(state, { status, body })
+    advance(30_000)
+    expect(await verify(await one.sign(claimsV1))).toBe('valid')
+    expect(failure()).toBeUndefined()
+  })
+
+  it('says why there are no keys: nobody listens', async () => {
+    const [one] = await signers
+    const failures: string[] = []
+    const { verify } = createKeySet({
+      ...{ url: `https://127.0.0.1:${await freePort()}/keys`, ca: undefined, elapsed: () => 0 },
+      closing: new AbortController().signal,
+      onFailure: (reason) => failures.push(reason),
+    })
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([expect.stringMatching(/^ECONNREFUSED: nothing listens at 127\.0\.0\.1:/)])
+  })
+
+  it.each([
+    { name: 'no answer comes', status: 0, path: '/keys' },
+    { name: 'the answer has no end', status: 200, path: '/endless' },
+  ])('gives up when $name in time', async ({ status, path }) => {
+    const [one] = await signers
+    const { verify, state, failures } = await open([one.jwk], { path, timeoutMs: 200 })
+    state.status = status
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual(['no answer came in 0.2 s'])
+    await eventually(() => expect(state.cutOff).toBe(state.requests.length))
+  })
+})
+
+describe('createEntraCheck', () => {
+  async function open(maxCached?: number) {
+    const signer = await createSigner('one')
+    const local = createLocalJWKSet({ keys: [signer.jwk] })
+    let asked = 0
+    const keys: KeySet = {
+      failure: () => undefined,
+      async verify(token) {
+        asked++
+        await compactVerify(token, local)
+        return 'valid'
+      },
+    }
+    const clock = createManualClock(nowMs)
+    return {
+      signer,
+      clock,
+      asked: () => asked,
+      check: createEntraCheck({ expected, keys, now: clock.now, ...(maxCached && { maxCached }) }),
+    }
+  }
+
+  it('takes a token once verified without a promise until it expires', async () => {
+    const { signer, clock, check, asked } = await open()
+    const authorization = `Bearer ${await signer.sign(claimsV1)}`
+    expect(await check(authorization)).toEqual({ kind: 'proven' })
+    expect(check(authorization)).toEqual({ kind: 'proven' })
+    expect(asked()).toBe(1)
+    clock.advance(86_400_000 + 300_000)
+    expect(await check(authorization)).toMatchObject({ kind: 'failing' })
+  })
+
+  it('remembers verified tokens up to a number, and forgets the oldest first', async () => {
+    const { signer, check } = await open(2)
+    const tokens = await Promise.all(['1', '2', '3'].map((jti) => signer.sign({ ...claimsV1, jti })))
+    for (const token of tokens) expect(await check(`Bearer ${token}`)).toEqual({ kind: 'proven' })
+    expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
+    expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
+  })
+
+  it('asks for no key when the claims already fail', async () => {
+    const { signer, check, asked } = await open()
+    expect(await check(`Bearer ${await signer.sign({ ...claimsV1, aud: 'x' })}`)).toMatchObject({ kind: 'failing' })
+    expect(asked()).toBe(0)
+  })
+
+  it.each([undefined, '', 'Bearer', 'Bearer  ', 'Basic eDp5'])('sees no credential in %j', async (authorization) => {
+    const { check } = await open()
+    expect(await check(authorization)).toEqual({ kind: 'absent' })
+  })
+})
+
+describe('a delivery under entra', () => {
+  const deliveryAuthentication = { kind: 'entra', tenantId, clientId, eventGridClientId } as const
+
+  async function open(writtenAt: number | undefined = nowMs, keySetTimeoutMs = 5_000) {
+    const signer = await createSigner('one')
+    const server = await openKeySetServer([signer.jwk])
+    const clock = createManualClock(nowMs)
+    let reported = 0
+    const opened = await openListener({
+      input: { deliveryAuthentication },
+      endpoints: { authorityHost: server.authorityHost, ca: server.ca },
+      keySetTimeoutMs,
+      now: clock.now,
+      subscriptionWrittenAt: () => writtenAt,
+      onForeignDelivery: () => reported++,
+    })
+    const deliver = (authorization: string | undefined, subscription = 'ORDERS') =>
+      opened.deliver(cloudEventText('1'), { authorization, 'aeg-subscription-name': subscription })
+    return { ...opened, signer, server, clock, deliver, reported: () => reported }
+  }
+
+  it('is taken with a token of Event Grid, whose keys come from the authority host', async () => {
+    const { deliver, signer, server, events } = await open()
+    expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
+    expect((await deliver(`bearer ${await signer.sign(claimsV2)}`)).status).toBe(200)
+    expect(
+      (await deliver(`Bearer ${await signer.sign({ ...claimsV2, iss: `${server.authorityHost}/${tenantId}/v2.0` })}`))
+        .status,
+    ).toBe(200)
+    expect(server.state.requests).toEqual([`/${tenantId}/discovery/v2.0/keys`])
+    expect(events[0]?.metadata).not.toHaveProperty('authorization')
+  })
+
+  it('is not taken for the delivery token', async () => {
+    const { deliver, events } = await open()
+    const answer = await openListener({ input: { deliveryAuthentication } })
+    expect((await answer.deliver(cloudEventText('1'), proof)).status).toBe(503)
+    expect((await deliver(undefined)).status).toBe(503)
+    expect(events).toHaveLength(0)
+  })
+
+  it('without a token is 503 for our subscription, which is then read again, and 401 for another', async () => {
+    const { deliver, reported } = await open()
+    expect((await deliver(undefined)).status).toBe(503)
+    expect((await deliver(undefined, 'INVOICES')).status).toBe(401)
+    expect(reported()).toBe(1)
+  })
+
+  it('with a token signed by another key is 503 until ten minutes after our write, then 401', async () => {
+    const { deliver, clock } = await open()
+    const forged = `Bearer ${await (await createSigner('one')).sign(claimsV1)}`
+    expect((await deliver(forged)).status).toBe(503)
+    clock.advance(600_000)
+    expect((await deliver(forged)).status).toBe(401)
+  })
+
+  it('that is not accepted is told in log and counts by its reason, of our event subscription alone, until one is', async () => {
+    const { deliver, clock, signer, log, listener } = await open()
+    const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
+    clock.advance(600_000)
+    expect((await deliver(wrong, 'INVOICES')).status).toBe(401)
+    expect(listener.status().lastUnaccepted).toBeUndefined()
+    for (let time = 0; time < 3; time++) expect((await deliver(wrong)).status).toBe(401)
+    expect((await deliver('Bearer not.a.token')).status).toBe(401)
+    expect(listener.status().unaccepted).toMatchObject({ audience: 3, format: 1, keys_unavailable: 0 })
+    expect(listener.status().lastUnaccepted).toMatchObject({ fault: { problem: 'format' }, status: 401 })
+    const lines = log.lines.filter(
+      ({ message }) => message === 'refused a delivery: its credential is missing or wrong',
+    )
+    // One line for each reason, however many deliveries.
+    expect(lines.map(({ fields }) => [fields?.claim, fields?.came, fields?.remedy])).toEqual([
+      ['aud', 'api://other', expect.stringContaining('correct clientId')],
+      [undefined, undefined, undefined],
+    ])
+    expect(log.text()).not.toContain(wrong.slice(7))
+    expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
+    await eventually(() => expect(listener.status().lastUnaccepted).toBeUndefined())
+  })
+
+  it('leaves no fetch of keys behind when the listener closes', async () => {
+    const { deliver, signer, server, listener } = await open(0, 600_000)
+    server.state.status = 0
+    const answer = deliver(`Bearer ${await signer.sign(claimsV1)}`).catch((error: unknown) => error)
+    await eventually(() => expect(server.state.requests).toHaveLength(1))
+    await listener.close()
+    await eventually(() => expect(server.state.cutOff).toBe(1))
+    expect(await answer).toMatchObject({ status: 503 })
+  })
+
+  it('is 503 while keys cannot be fetched, and taken once they can', async () => {
+    const { deliver, signer, server, clock, log } = await open(0)
+    server.state.status = 500
+    const authorization = `Bearer ${await signer.sign(claimsV1)}`
+    const answer = await deliver(authorization)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('30')
+    expect(log.text()).toContain('could not fetch the keys')
+    expect(log.text()).not.toContain(authorization.slice(7))
+    server.state.status = 200
+    clock.advance(30_000)
+    expect((await deliver(authorization)).status).toBe(200)
+  })
+})

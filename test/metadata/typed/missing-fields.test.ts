@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { faults, without } from '../parse.ts'
+import { sampleInput, sampleOutput, subscriptionId } from '../sample.ts'
+
+describe('required fields', () => {
+  it.each(['', '   ', null, undefined])('counts the empty value %j as absent', (value) => {
+    expect(faults({ ...sampleInput, scope: value })).toMatchObject([
+      { field: 'scope', rule: 'is required on the input side' },
+    ])
+  })
+
+  it('reports everything that a side lacks together', () => {
+    const names = faults({ scope: sampleInput.scope, topicEndpoint: sampleOutput.topicEndpoint }).map(
+      ({ field }) => field,
+    )
+    const expected = [
+      'tenantId',
+      'subscriptionId',
+      'clientId',
+      'clientSecret',
+      'subscriberEndpoint',
+      'handshakePort',
+      'accessKey',
+    ]
+    expect(names).toEqual(expected)
+  })
+
+  const namespace = {
+    namespaceTopic: `/subscriptions/${subscriptionId}/resourceGroups/orders/providers/Microsoft.EventGrid/namespaces/shop/topics/orders`,
+    namespaceEndpoint: 'https://shop.westeurope-1.eventgrid.azure.net',
+    namespaceKey: 'marked-key',
+  }
+
+  it('asks for deliveryMode alone where the fields of pull are given without it', () => {
+    const issue = {
+      field: 'deliveryMode',
+      rule: 'must be pull where namespaceTopic is given',
+      fix: 'write { name: deliveryMode, value: pull }',
+    }
+    expect(faults(namespace)).toEqual([issue])
+    expect(faults({ ...namespace, azureCredential: 'cli' })).toEqual([issue])
+    expect(parseMetadata({ ...namespace, deliveryMode: 'pull' }).pull).toBeDefined()
+  })
+
+  it('asks for the fields of push with a namespace topic and deliveryMode push', () => {
+    const names = faults({ ...namespace, deliveryMode: 'push' }).map(({ field }) => field)
+    expect(names).toEqual(Object.keys(sampleInput))
+  })
+
+  it('takes push delivery that has all its fields, and warns that namespaceTopic has no effect', () => {
+    const { input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
+    expect(input).toBeDefined()
+    expect(warnings).toContainEqual({ field: 'namespaceTopic', rule: 'has no effect with deliveryMode push' })
+  })
+
+  const kinds = ['managedIdentity', 'workloadIdentity', 'cli', 'default'] as const
+  it.each(kinds)('lifts exactly the fields of the credential with azureCredential %s', (azureCredential) => {
+    const issues = faults({ azureCredential, deliveryAuthentication: 'none', direction: 'input' })
+    expect(issues.map(({ field }) => field)).toEqual(['subscriptionId', 'subscriberEndpoint', 'handshakePort', 'scope'])
+  })
+
+  it("lifts exactly the fields of the credential with the host's own", () => {
+    const issues = faults({ deliveryAuthentication: 'none', direction: 'input, output' }, { credentialGiven: true })
+    const left = ['subscriptionId', 'subscriberEndpoint', 'handshakePort', 'scope', 'accessKey', 'topicEndpoint']
+    expect(issues.map(({ field }) => field)).toEqual(left)
+  })
+
+  it('lifts the access key alone with topicAuthentication entra', () => {
+    const names = faults({ topicAuthentication: 'entra' }).map(({ field }) => field)
+    expect(names).toEqual(['tenantId', 'clientId', 'clientSecret', 'topicEndpoint'])
+  })
+
+  it('refuses plain http with topicAuthentication entra, together with all other faults', () => {
+    const fields = {
+      ...sampleInput,
+      topicEndpoint: 'HTTP://127.0.0.1:1',
+      topicAuthentication: 'entra',
+      topicSchema: 'x',
+    }
+    expect(faults(fields).map(({ field, rule }) => [field, rule.split(':')[0]])).toEqual([
+      ['topicEndpoint', 'must be https with topicAuthentication entra'],
+      ['topicSchema', expect.any(String)],
+    ])
+  })
+
+  it.each(kinds)('asks for no field of a credential for the output with azureCredential %s', (azureCredential) => {
+    const fields = { topicEndpoint: 'https://t.example.com/api/events', topicAuthentication: 'entra', azureCredential }
+    expect(parseMetadata(fields).output?.authentication).toMatchObject({ credential: { kind: azureCredential } })
+  })
+
+  it.each([
+    { azureCredential: 'managedIdentity', hasTenant: false, hasClient: true },
+    { azureCredential: 'workloadIdentity', hasTenant: true, hasClient: true },
+    { azureCredential: 'cli', hasTenant: true, hasClient: false },
+    { azureCredential: 'default', hasTenant: true, hasClient: true },
+  ])('hands the fields on that a credential of the kind $azureCredential may have', (one) => {
+    const { azureCredential, hasTenant, hasClient } = one
+    const parsed = parseMetadata({ ...sampleInput, azureCredential })
+    expect(parsed.input?.credential).toEqual({
+      kind: azureCredential,
+      ...(hasTenant && { tenantId: sampleInput.tenantId }),
+      ...(hasClient && { clientId: sampleInput.clientId }),
+    })
+  })
+
+  it.each(kinds)('gives a credential of the kind %s without fields of its own', (azureCredential) => {
+    const bare = without('tenantId', without('clientId', without('clientSecret')))
+    const parsed = parseMetadata({ ...bare, azureCredential, deliveryAuthentication: 'none' })
+    expect(parsed.input?.credential?.kind).toBe(azureCredential)
+  })
+
+  it("prefers the host's credential", () => {
+    expect(parseMetadata(sampleInput, { credentialGiven: true }).input?.credential).toEqual({ kind: 'host' })
+  })
+})

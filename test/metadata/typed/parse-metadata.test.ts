@@ -1,0 +1,97 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { thrownBy } from '../../support/thrown.ts'
+import { faults, input, without } from '../parse.ts'
+import { sampleInput, sampleOutput, subscriptionId } from '../sample.ts'
+
+describe('the credential of deliveries', () => {
+  const sourcesOf = (properties: Record<string, unknown>) => {
+    const authentication = input(properties)?.deliveryAuthentication
+    return authentication?.kind === 'secret' ? authentication.sources.map((source) => source.reveal()) : undefined
+  }
+
+  it('is derived from clientSecret, else from every deliveryToken in its order', () => {
+    const [next, last] = ['new-token-of-some-length', 'old-token-of-some-length']
+    expect(sourcesOf({})).toEqual([sampleInput.clientSecret])
+    expect(sourcesOf({ deliveryToken: `${next}, ${last}` })).toEqual([next, last])
+  })
+
+  it('needs deliveryToken where there is no clientSecret', () => {
+    const bare = { ...without('clientSecret'), azureCredential: 'managedIdentity' }
+    expect(faults(bare)).toMatchObject([{ field: 'deliveryToken', rule: expect.stringContaining('no clientSecret') }])
+    expect(parseMetadata({ ...bare, deliveryToken: 'x'.repeat(16) }).input?.deliveryAuthentication.kind).toBe('secret')
+  })
+
+  it('is a token for the client of the tenant with entra', () => {
+    expect(input({ deliveryAuthentication: 'Entra' })?.deliveryAuthentication).toEqual({
+      kind: 'entra',
+      tenantId: sampleInput.tenantId,
+      clientId: sampleInput.clientId,
+      eventGridClientId: '4962773b-9cdb-44cf-a8bf-237846a00ab7',
+    })
+  })
+
+  it('needs tenantId and clientId with entra, whatever the credential', () => {
+    const bare = without('tenantId', without('clientId'))
+    const issues = faults({ ...bare, azureCredential: 'default', deliveryAuthentication: 'entra' })
+    expect(issues.map(({ field, rule }) => [field, rule])).toEqual([
+      ['tenantId', 'is required with deliveryAuthentication entra'],
+      ['clientId', 'is required with deliveryAuthentication entra'],
+    ])
+  })
+
+  it("needs Event Grid's client id with entra in a cloud where it is not known", () => {
+    const china = { ...sampleInput, azureEnvironment: 'AzureChinaCloud', deliveryAuthentication: 'entra' }
+    expect(faults(china)).toMatchObject([
+      { field: 'eventGridClientId', rule: expect.stringContaining('AzureChinaCloud') },
+    ])
+    const authentication = parseMetadata({ ...china, eventGridClientId: 'given' }).input?.deliveryAuthentication
+    expect(authentication).toMatchObject({ kind: 'entra', eventGridClientId: 'given' })
+  })
+})
+
+describe('bounds and secrets', () => {
+  it('refuses more than 256 entries', () => {
+    const many = Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`x${index}`, '']))
+    expect(faults({ ...sampleInput, ...many }).some(({ rule }) => rule.includes('256 entries'))).toBe(true)
+  })
+
+  it('refuses a name of over 256 characters, and a value of over 65536', () => {
+    const [name, value] = faults({ ...sampleInput, ['n'.repeat(257)]: 'x', subjectBeginsWith: 'v'.repeat(65_537) })
+    expect([name?.rule, value?.rule]).toEqual([expect.stringContaining('256'), expect.stringContaining('65536')])
+  })
+
+  it('refuses list entries that are no entries, and references that nobody resolved', () => {
+    const list: { name: string }[] = JSON.parse('[null, {"value":"x"}, {"name":"scope","secretKeyRef":{"name":"s"}}]')
+    const rules = thrownBy(() => parseMetadata(list)).issues.map(({ rule }) => rule)
+    expect(rules.slice(0, 2)).toEqual([expect.stringContaining('entry 1'), expect.stringContaining('entry 2')])
+    expect(rules.join()).toContain('unresolved secretKeyRef')
+  })
+
+  it('never shows a secret, a query, user info or the value of an unknown name in an error or a warning', () => {
+    const marked = {
+      ...sampleInput,
+      clientSecret: 'MARKED1\n',
+      azureClientSecret: 'MARKED2',
+      deliveryToken: 'MARKED3',
+      accessKey: 'MARKED4\n',
+      subscriberEndpoint: 'http://MARKED5:MARKED6@app.example/?code=MARKED7#MARKED8',
+      topicEndpoint: 'https://MARKED:p?ss@host.example',
+      clientSecrt: 'MARKED9',
+    }
+    const error = thrownBy(() => parseMetadata(marked))
+    expect(error.issues.length).toBeGreaterThan(5)
+    expect(`${error.stack}${inspect(error, { depth: null, showHidden: true })}${JSON.stringify(error)}`).not.toContain(
+      'MARKED',
+    )
+    const parsed = parseMetadata({ ...sampleInput, ...sampleOutput, unknown: 'MARKED' })
+    expect(`${inspect(parsed, { depth: null, showHidden: true })}${JSON.stringify(parsed)}`).not.toMatch(
+      /MARKED|marked-/,
+    )
+  })
+
+  it('keeps the scope in the subscription whatever the letter case', () => {
+    expect(input({ subscriptionId: subscriptionId.toUpperCase() })?.scope.kind).toBe('resourceGroup')
+  })
+})

@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { BindingError } from '../../../src/core/errors.ts'
+import { metadataFields } from '../../../src/metadata/fields/find-field.ts'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { faults } from '../parse.ts'
+import { sampleInput, sampleOutput, storageAccount, subscriptionId } from '../sample.ts'
+
+describe('a value that breaks the rule of its field alone', () => {
+  const key = 'k'
+  const filters = (...list: unknown[]) => JSON.stringify(list)
+  it.each(
+    [
+      ['handshakePort', '0', 'a port'],
+      ['handshakePort', '65536', 'a port'],
+      ['handshakePort', '+80', 'a port'],
+      ['handshakePort', '080', 'a port'],
+      ['handshakePort', '8e1', 'a port'],
+      ['tenantId', 'a/b', 'an id or a domain name'],
+      ['tenantId', '..', 'an id or a domain name'],
+      ['subscriptionId', 'a b', 'an id'],
+      ['clientId', 'a/b', 'an id'],
+      ['clientId', 'a\0b', 'an id'],
+      ['clientId', 'a\ud800', 'an id'],
+      ['clientSecret', 'secret\n', 'control character'],
+      ['subscriberEndpoint', 'http://app.example/api/events', 'https'],
+      ['subscriberEndpoint', 'https://{uuid}.example/api/events', 'braces'],
+      ['subscriberEndpoint', 'app.example/api/events', 'https'],
+      ['subscriberEndpoint', 'https:app.example', 'https'],
+      ['subscriberEndpoint', 'https://user:pass@app.example', 'user info'],
+      ['subscriberEndpoint', 'https://@app.example', 'user info'],
+      ['subscriberEndpoint', 'https://app.example/#x', 'fragment'],
+      ['subscriberEndpoint', 'https://app.example/#', 'fragment'],
+      ['subscriberEndpoint', `https://app.example/${'a'.repeat(4096)}`, '4096'],
+      ['scope', 'subscriptions/1', 'start with a slash'],
+      ['scope', '/subscriptions/another', 'subscription of subscriptionId'],
+      ['eventSubscriptionName', 'ab', '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'a'.repeat(65), '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'my-name', '3 to 64 letters and digits'],
+      ['eventSubscriptionName', 'größe', '3 to 64 letters and digits'],
+      ['includedEventTypes', 'a,,b', 'empty item'],
+      ['includedEventTypes', '[]', 'at least one'],
+      ['includedEventTypes', '[1]', 'array of strings'],
+      ['includedEventTypes', '["a"', 'JSON array'],
+      ['maxDeliveryAttempts', '0', '1 to 30'],
+      ['maxDeliveryAttempts', '31', '1 to 30'],
+      ['eventTimeToLive', '60', '1m to 24h'],
+      ['eventTimeToLive', '90s', 'whole minutes'],
+      ['eventTimeToLive', '59s', '1m to 24h'],
+      ['eventTimeToLive', '1441m', '1m to 24h'],
+      ['maxEventsPerBatch', '5001', '1 to 5000'],
+      ['preferredBatchSizeInKilobytes', '1025', '1 to 1024'],
+      ['deadLetterStorageAccountId', sampleInput.scope, 'storage account'],
+      ['deadLetterContainer', 'A', 'lower-case'],
+      ['labels', ',', 'empty item'],
+      ['replaceDestination', 'yes', 'true, false'],
+      ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
+      ['deliveryAuthentication', 'password', 'secret, entra, none'],
+      ['deliveryToken', 'short', '16 to 1024'],
+      ['deliveryToken', 'n'.repeat(15), '16 to 1024'],
+      ['deliveryToken', 'n'.repeat(1_025), '16 to 1024'],
+      ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
+      ['deliveryToken', Array.from({ length: 11 }, () => 'n'.repeat(16)).join(), 'at most 10'],
+      ['azureEnvironment', 'AzureGermanCloud', 'AzureChinaCloud'],
+      ['eventGridClientId', 'a b', 'an id'],
+      ['azureCredential', 'certificate', 'managedIdentity'],
+      ['listenAddress', '[::]', 'IP address'],
+      ['maxConcurrency', '0', '1 to 10000'],
+      ['maxRequestBytes', '2097151', '2097152'],
+      ['maxRequestBytes', '4Mi', '2097152'],
+      ['handlerTimeout', '25', '25s'],
+      ['handlerTimeout', '26s', '25s'],
+      ['handlerTimeout', '0s', '25s'],
+      ['subscriptionTimeout', '25h', '24h'],
+      ['advancedFilters', 'x', 'JSON array'],
+      ['advancedFilters', '{}', 'JSON array'],
+      ['advancedFilters', '[]', 'at least one'],
+      [
+        'advancedFilters',
+        filters({ operatorType: 'StringMatches', key, values: ['a'] }),
+        'operatorType must be one of',
+      ],
+      ['advancedFilters', filters(7), '[0] must be an object'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', values: ['a'] }), '[0].key'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key: '', values: ['a'] }), '[0].key'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, value: 'a' }), '[0].values'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [1] }), '[0].values[0]'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [] }), 'not be empty'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'], extra: 1 }), '"extra"'],
+      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'.repeat(513)] }), '512'],
+      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: ['1'] }), '[0].values[0]'],
+      ['advancedFilters', filters({ operatorType: 'NumberInRange', key, values: [[2, 1]] }), 'low not above high'],
+      ['advancedFilters', filters({ operatorType: 'NumberLessThan', key, value: '1' }), '[0].value'],
+      ['advancedFilters', filters({ operatorType: 'BoolEquals', key, value: 'true' }), '[0].value'],
+      ['advancedFilters', filters({ operatorType: 'IsNotNull', key, values: [] }), '"values"'],
+      ['advancedFilters', filters(...Array(26).fill({ operatorType: 'IsNotNull', key })), '25 filters'],
+      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: Array(26).fill(1) }), '25 items'],
+      [
+        'advancedFilters',
+        filters(...Array(2).fill({ operatorType: 'NumberIn', key, values: Array(13).fill(1) })),
+        '25 values',
+      ],
+    ].map(([name = '', value = '', rule = '']) => ({ name, value, rule, start: value.slice(0, 60) })),
+  )('refuses $name $start alone', ({ name, value, rule }) => {
+    const pair = name.startsWith('deadLetter') && {
+      deadLetterStorageAccountId: storageAccount,
+      deadLetterContainer: 'dead',
+    }
+    const issues = faults({ ...sampleInput, ...pair, [name]: value })
+    expect(issues.map(({ field }) => field)).toEqual([name])
+    expect(issues[0]?.rule).toContain(rule)
+  })
+
+  it.each([
+    ['eventTimeToLive', '1440', 'give it a unit, as in "1440m"'],
+    ['eventTimeToLive', 90_000, 'write a number with its unit, as in "24h"'],
+    ['handlerTimeout', '20', 'give it a unit, as in "20s"'],
+    ['handlerTimeout', 25_000, 'give it a unit, as in "25s"'],
+    ['handlerTimeout', 1500, 'give it a unit, as in "1500ms"'],
+    // 30 s are too long for push, and nobody means 30 ms.
+    ['handlerTimeout', 30, 'write a number with its unit, as in "25s"'],
+    ['handlerTimeout', '0', 'write a number with its unit, as in "25s"'],
+    ['subscriptionTimeout', 2, 'give it a unit, as in "2s"'],
+    ['subscriptionTimeout', 1.5, 'give it a unit, as in "1.5s"'],
+    ['subscriptionTimeout', true, 'write a number with its unit, as in "24h"'],
+    ['maxConcurrency', 16, 'put it in quotes: maxConcurrency: "16"'],
+    ['replaceDestination', true, 'put it in quotes: replaceDestination: "true"'],
+    ['labels', 7n, 'put it in quotes: labels: "7"'],
+  ])('says for %s %s what to write in its place', (name, value, fix) => {
+    expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, fix }])
+  })
+
+  it.each([
+    ['handshakePort', 0, 'must be a port from 1 to 65535: 0 takes a free one in the library only'],
+    ['handshakePort', 70_000, 'must be a port from 1 to 65535, without sign or leading zero'],
+    ['maxConcurrency', 0, 'must be a whole number from 1 to 10000, without sign or leading zero'],
+    ['replaceDestination', 1, 'must be one of true, false'],
+    ['provisioning', false, 'must be one of manage, check, none'],
+    ['eventDeliverySchema', 1.0, 'must be one of CloudEventSchemaV1_0, EventGridSchema'],
+    ['eventSubscriptionName', 12, 'must be 3 to 64 letters and digits, nothing else'],
+  ])('says for %s %s the rule that quotes would not mend', (name, value, rule) => {
+    expect(faults({ ...sampleInput, [name]: value })).toMatchObject([{ field: name, value: String(value), rule }])
+  })
+
+  // Whoever does what a message says must not get the next message for it.
+  it('gives for any bare value of any field one fault, and a value in its advice that the field takes', () => {
+    const namespaceTopic = `/subscriptions/${subscriptionId}/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t`
+    const { tenantId, clientId, clientSecret } = sampleInput
+    const samplePull = { deliveryMode: 'pull', tenantId, clientId, clientSecret, subscriptionId, namespaceTopic }
+    const issuesOf = (fields: Readonly<Record<string, unknown>>, name: string) => {
+      try {
+        parseMetadata(fields)
+        return []
+      } catch (error) {
+        if (error instanceof BindingError) return error.issues.filter(({ field }) => field === name)
+        throw error
+      }
+    }
+    const asked = fc.record({
+      sample: fc.constantFrom<Readonly<Record<string, unknown>>>(sampleInput, samplePull, sampleOutput),
+      name: fc.constantFrom(...metadataFields.filter(({ secret }) => !secret).map(({ name }) => name)),
+      value: fc.oneof(fc.boolean(), fc.integer(), fc.nat(100), fc.nat(100_000), fc.double()),
+    })
+    fc.assert(
+      fc.property(asked, ({ sample, name, value }) => {
+        for (const given of [value, String(value)]) {
+          const issues = issuesOf({ ...sample, [name]: given }, name)
+          expect(issues.length).toBeLessThan(2)
+          const [, advised] = /(?:as in|: \w+:) "(.+)"$/.exec(issues[0]?.fix ?? '') ?? []
+          if (advised !== undefined) expect(issuesOf({ ...sample, [name]: advised }, name)).toEqual([])
+        }
+      }),
+      { numRuns: 2_000, seed: 52 },
+    )
+  })
+
+  it.each([
+    { name: 'my-orders', says: 'second event subscription: see Names in docs/migration.md' },
+    { name: 'my_orders', says: undefined },
+  ])('says of the event subscription name $name where its change-over is described', ({ name, says }) => {
+    const [issue] = faults({ ...sampleInput, eventSubscriptionName: name })
+    expect(issue?.fix?.split('makes a ')[1]).toBe(says)
+  })
+
+  it.each([
+    ['topicEndpoint', 'http://orders.example/api/events', 'https'],
+    ['topicEndpoint', 'ftp://orders.example', 'https'],
+    ['topicEndpoint', 'https://user@orders.example', 'user info'],
+    ['topicEndpoint', 'https://orders.example#x', 'fragment'],
+    ['topicEndpoint', 'http://localhost.example', 'https'],
+    ['accessKey', 'key\r\n', 'control character'],
+    ['topicAuthentication', 'sas', 'accessKey, entra'],
+    ['topicSchema', 'CustomInputSchema', 'auto'],
+  ])('refuses %s %j of the output alone', (name, value, rule) => {
+    const issues = faults({ ...sampleOutput, [name]: value })
+    expect(issues.map(({ field }) => field)).toEqual([name])
+    expect(issues[0]?.rule).toContain(rule)
+  })
+})

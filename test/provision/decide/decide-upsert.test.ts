@@ -1,0 +1,475 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Secret } from '../../../src/core/secret.ts'
+import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
+import type { InputMetadata, SubscriptionSettings } from '../../../src/metadata/typed/metadata.ts'
+import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
+import { decideUpsert } from '../../../src/provision/decide/decide-upsert.ts'
+import {
+  readSubscriptionProperties,
+  type SubscriptionProperties,
+} from '../../../src/provision/decide/subscription-properties.ts'
+import { wantedForPull } from '../../../src/provision/decide/wanted-queue.ts'
+import { header } from '../input.ts'
+import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
+
+const withAttributes = (
+  ...mappings: NonNullable<ReturnType<typeof webHook>['properties']['deliveryAttributeMappings']>
+) => standing({ destination: webHook({ deliveryAttributeMappings: mappings }) })
+const byIdentity = (resourceId: string) => ({
+  identity: { type: 'SystemAssigned' },
+  deadLetterDestination: blob(resourceId),
+})
+
+it('creates what is missing, with nothing but what metadata asks for', () => {
+  const properties = {
+    destination: {
+      endpointType: 'WebHook',
+      properties: {
+        endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+        deliveryAttributeMappings: [ours],
+      },
+    },
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+  }
+  expect(decideUpsert(undefined, desire())).toMatchObject({ action: 'create', properties, because: 'there is none' })
+})
+
+const setBy = {
+  ...{ filter: { subjectBeginsWith: '/a' }, labels: ['x'], retryPolicy: { maxDeliveryAttempts: 3 } },
+  ...{ deadLetterDestination: blob('/r'), expirationTimeUtc: '2030-01-01T00:00:00Z', novelty: { of: [1] } },
+}
+const isTrue = { operatorType: 'BoolEquals', key: 'b', value: true } as const
+const stringIn = (...values: string[]) => ({ key: 'data.k', values, operatorType: 'StringIn' }) as const
+const defaults = {
+  ...{ maxDeliveryAttempts: 30, eventTimeToLiveMinutes: 1440 },
+  ...{ maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 },
+}
+const resets: Partial<SubscriptionSettings> = {
+  ...{ subjectBeginsWith: resetToDefault, labels: resetToDefault },
+  ...{ deadLetter: resetToDefault, maxEventsPerBatch: resetToDefault },
+}
+
+it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<SubscriptionSettings>]>([
+  ['what it created, with all defaults filled in', {}],
+  ['event types spelled All', { filter: { includedEventTypes: ['All'] } }, { includedEventTypes: resetToDefault }],
+  ['an attribute name in other letter case', withAttributes({ ...ours, name: ours.name.toLowerCase() })],
+  ["the operator's attributes beside ours", withAttributes(theirs, ours)],
+  ["the operator's secret attribute that cannot be read", withAttributes(attribute('x', 'Hidden', true), ours)],
+  ['our credential among others', withAttributes(attribute(ours.name, `key3.c , key2.b , ${header}`, true))],
+  [
+    'a URL whose host is spelled otherwise',
+    { destination: webHook({ endpointUrl: 'https://APP.example.com:443/api/events?code=query-marked' }) },
+  ],
+  ["the operator's filter, labels, retries, dead-letter, expiry and what we do not know", setBy],
+  ['dead-lettering by a managed identity', { deadLetterWithResourceIdentity: byIdentity('/r') }],
+  ['settings that name the defaults', {}, defaults],
+  ['resets of what is at its default', {}, resets],
+  [
+    'event types and labels in another order',
+    { filter: { includedEventTypes: ['b', 'a'] }, labels: ['q', 'p'] },
+    { includedEventTypes: ['a', 'b'], labels: ['p', 'q'] },
+  ],
+  [
+    'advanced filters and their values in another order',
+    { filter: { advancedFilters: [isTrue, stringIn('b', 'a')] } },
+    { advancedFilters: [stringIn('a', 'b'), isTrue] },
+  ],
+  [
+    'the same dead-letter account, whatever its letter case and identity',
+    { deadLetterWithResourceIdentity: byIdentity('/subscriptions/s') },
+    { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
+  ],
+])('keeps %s', (_name, there, wanted = {}) => {
+  expect(decideUpsert(standing(there), settings(wanted))).toEqual({ action: 'keep' })
+})
+
+describe('writes', () => {
+  it.each<{
+    name: string
+    there: SubscriptionProperties
+    wanted?: Partial<SubscriptionSettings>
+    input?: Partial<InputMetadata>
+    action: 'patch' | 'replace'
+    because: string | RegExp
+    properties: object
+    /** Paths in ARM's words. */
+    fields?: readonly string[]
+  }>([
+    {
+      name: 'a filter whole, with what the operator set in it',
+      there: { filter: { subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 } },
+      wanted: { subjectBeginsWith: '/a' },
+      action: 'patch',
+      because: 'other filter (subjectBeginsWith)',
+      properties: {
+        filter: { subjectBeginsWith: '/a', subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 },
+      },
+      fields: ['filter.subjectBeginsWith'],
+    },
+    {
+      name: 'an advanced filter whose value changes',
+      there: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: true }] } },
+      wanted: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] },
+      action: 'patch',
+      because: 'other filter (advancedFilters)',
+      properties: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] } },
+    },
+    {
+      name: 'a range whose ends change places',
+      there: { filter: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[2, 1]] }] } },
+      wanted: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[1, 2]] }] },
+      action: 'patch',
+      because: 'other filter (advancedFilters)',
+      properties: {},
+    },
+    {
+      name: 'retries',
+      there: {},
+      wanted: { maxDeliveryAttempts: 5 },
+      action: 'patch',
+      because: 'other retryPolicy',
+      properties: { retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 } },
+      fields: ['retryPolicy.maxDeliveryAttempts'],
+    },
+    {
+      name: 'where dead-letters go, and leaves the identity to the operator',
+      there: { deadLetterWithResourceIdentity: byIdentity('/r') },
+      wanted: { deadLetter: { storageAccountId: '/s', container: 'c' } },
+      action: 'patch',
+      because: 'other deadLetterWithResourceIdentity (deadLetterDestination)',
+      properties: { deadLetterWithResourceIdentity: byIdentity('/s') },
+    },
+    {
+      name: 'the schema, which counts as set',
+      there: { eventDeliverySchema: 'EventGridSchema' },
+      action: 'patch',
+      because: 'other eventDeliverySchema',
+      properties: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    },
+    {
+      name: 'the destination whole, with the URL, all attributes and what we do not know',
+      there: {
+        destination: webHook({
+          deliveryAttributeMappings: [theirs],
+          maxEventsPerBatch: 9,
+          minimumTlsVersionAllowed: '1.2',
+        }),
+      },
+      action: 'patch',
+      because: 'our delivery credential is missing, other destination (attributes)',
+      properties: {
+        destination: {
+          endpointType: 'WebHook',
+          properties: {
+            endpointUrl: 'https://app.example.com/api/events?code=query-marked',
+            ...{ maxEventsPerBatch: 9, preferredBatchSizeInKilobytes: 64, minimumTlsVersionAllowed: '1.2' },
+            deliveryAttributeMappings: [theirs, ours],
+          },
+        },
+      },
+      fields: ['destination.properties.deliveryAttributeMappings.x-eventgrid-binding-token'],
+    },
+    {
+      name: 'our credential in front of the newest of other replicas',
+      there: withAttributes(theirs, attribute(ours.name, 'key4.d,key3.c,key2.b', true)),
+      action: 'patch',
+      because: /our delivery credential is missing/,
+      properties: {
+        destination: {
+          properties: {
+            deliveryAttributeMappings: [theirs, attribute(ours.name, `${header},key4.d,key3.c`, true)],
+          },
+        },
+      },
+    },
+    {
+      name: 'an attribute of ours that is not secret',
+      there: withAttributes(attribute(ours.name, header, false)),
+      action: 'patch',
+      because: 'other destination (attributes)',
+      properties: { destination: { properties: { deliveryAttributeMappings: [ours] } } },
+    },
+    ...(['Failed', 'Canceled', 'AwaitingManualAction'] as const).map((state) => ({
+      name: `the whole of what is ${state}, with what the operator set`,
+      there: { provisioningState: state, expirationTimeUtc: '2030-01-01', labels: ['x'], novelty: 1 },
+      action: 'replace' as const,
+      because: `it is ${state}`,
+      properties: { expirationTimeUtc: '2030-01-01', labels: ['x'], novelty: 1 },
+    })),
+    {
+      name: 'the whole where a setting goes back to its default',
+      there: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' }, labels: ['x'] },
+      wanted: { subjectBeginsWith: resetToDefault },
+      action: 'replace',
+      because: 'other filter (subjectBeginsWith)',
+      properties: { filter: { subjectEndsWith: '.b' }, labels: ['x'] },
+    },
+    {
+      name: 'the whole where deliveries no longer carry a secret',
+      there: withAttributes(ours, theirs),
+      input: { deliveryAuthentication: { kind: 'none' } },
+      action: 'replace',
+      because: 'other destination (attributes)',
+      properties: { destination: { properties: { deliveryAttributeMappings: [theirs] } } },
+    },
+    {
+      name: 'the Entra pair, and takes our attribute away, where deliveries prove themselves by Entra',
+      there: {},
+      input: { deliveryAuthentication: { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } },
+      action: 'replace',
+      because: /azureActiveDirectoryTenantId/,
+      properties: {
+        destination: {
+          properties: { azureActiveDirectoryTenantId: 't1', azureActiveDirectoryApplicationIdOrUri: 'c1' },
+        },
+      },
+    },
+  ])('$name', ({ there, wanted = {}, input = {}, action, because, properties, fields }) => {
+    const upsert = decideUpsert(
+      standing(there),
+      desire({ ...input, settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...wanted } }),
+    )
+    expect(upsert).toMatchObject({ action, properties })
+    if (!('changes' in upsert)) throw new Error('nothing is written')
+    expect(upsert.because).toMatch(because)
+    if (fields) expect(upsert.changes.map(({ field }) => field)).toEqual(fields)
+    if (action === 'patch')
+      expect(Object.keys(upsert.properties)).toEqual([
+        ...new Set(upsert.changes.map(({ field }) => field.split('.')[0])),
+      ])
+    expect(JSON.stringify({ ...upsert, properties: {} })).not.toMatch(/marked|key\d\./)
+  })
+})
+
+it.each(['Creating', 'Updating', 'Deleting'])('waits while it is %s', (provisioningState) => {
+  expect(decideUpsert(standing({ provisioningState }), desire())).toEqual({ action: 'wait', state: provisioningState })
+})
+
+it('falls back on the base URL where the full one is not told, which a query of ours makes a difference', () => {
+  const { endpointUrl: _hidden, ...shown } = webHook().properties
+  const there = standing({ destination: { endpointType: 'WebHook', properties: shown } })
+  expect(decideUpsert(there, desire())).toMatchObject({ action: 'patch' })
+  expect(decideUpsert(desire().assumeHidden(there), desire())).toEqual({ action: 'keep' })
+  expect(decideUpsert(there, desire({ subscriberEndpoint: 'https://app.example.com/api/events' }))).toEqual({
+    action: 'keep',
+  })
+})
+
+describe('another destination', () => {
+  const hub = { endpointType: 'EventHub', properties: { resourceId: '/x' } }
+  const wrapped = (destination: NonNullable<SubscriptionProperties['destination']>) => ({
+    destination: undefined,
+    deliveryWithResourceIdentity: { identity: { type: 'SystemAssigned' }, destination },
+  })
+  it.each<{ name: string; there: SubscriptionProperties; says: string }>([
+    { name: 'an event hub', there: { destination: hub }, says: 'EventHub' },
+    { name: 'an event hub by a managed identity', there: wrapped(hub), says: 'EventHub by a managed identity' },
+    { name: 'none that is told', there: { destination: undefined }, says: 'another destination' },
+  ])('is refused, or replaced where replaceDestination says so: $name', ({ there, says }) => {
+    const refused = { action: 'refuse', because: expect.stringContaining(says) }
+    expect(decideUpsert(standing(there), desire())).toMatchObject(refused)
+    const replaced = decideUpsert(standing({ ...there, labels: ['x'] }), desire({ replaceDestination: true }))
+    const properties = { destination: { properties: { deliveryAttributeMappings: [ours] } }, labels: ['x'] }
+    expect(replaced).toMatchObject({ action: 'replace', properties, warnings: [expect.stringContaining(says)] })
+    expect(replaced).not.toHaveProperty('properties.deliveryWithResourceIdentity')
+  })
+
+  it('is none where it is a web hook by a managed identity, which stays', () => {
+    const there = standing(wrapped(webHook({ deliveryAttributeMappings: [] })))
+    expect(decideUpsert(there, desire())).toMatchObject({
+      action: 'patch',
+      properties: {
+        deliveryWithResourceIdentity: {
+          identity: { type: 'SystemAssigned' },
+          destination: { properties: { deliveryAttributeMappings: [ours] } },
+        },
+      },
+    })
+  })
+})
+
+it("writes no secret attribute of the operator's that cannot be read, and other fields all the same", () => {
+  const there = withAttributes(attribute('x-theirs', 'Hidden', true), ours)
+  const refused = { action: 'refuse', because: expect.stringContaining('x-theirs') }
+  expect(decideUpsert({ ...there, provisioningState: 'Failed' }, desire())).toMatchObject(refused)
+  expect(decideUpsert(there, settings({ maxEventsPerBatch: 7 }))).toMatchObject(refused)
+  expect(decideUpsert(there, settings({ labels: ['a'] }))).toMatchObject({
+    action: 'patch',
+    properties: { labels: ['a'] },
+  })
+})
+
+describe('the Queue event subscription of pull', () => {
+  const namespaceTopic = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t'
+  const wantedQueue = (fields: Record<string, string>) => {
+    const common = {
+      deliveryMode: 'pull',
+      azureCredential: 'managedIdentity',
+      namespaceTopic,
+      eventSubscriptionName: 'app',
+    }
+    const { pull } = parseMetadata({ ...common, ...fields })
+    const [queue] = pull ? wantedForPull(pull) : []
+    if (!queue) throw new Error('no pull side')
+    return queue
+  }
+  const queue = (settings: object, rest: object = {}): SubscriptionProperties => ({
+    provisioningState: 'Succeeded',
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+    deliveryConfiguration: {
+      deliveryMode: 'Queue',
+      queue: { receiveLockDurationInSeconds: 60, maxDeliveryCount: 10, ...settings },
+    },
+    ...rest,
+  })
+  it.each([
+    { name: 'an hour', given: '60m', there: 'PT1H', keeps: true },
+    { name: 'a day', given: '24h', there: 'P1D', keeps: true },
+    { name: 'an hour and a half', given: '90m', there: 'PT1H30M0S', keeps: true },
+    ...['PT3600S', 'PT60M0.0S', 'P0DT1H', 'PT0.5H30M', 'pt1h', 'P0W0DT0H60M0S'].map((there) => ({
+      ...{ name: there, given: '1h', there, keeps: true },
+    })),
+    { name: 'parts with a comma', given: '75m', there: 'PT1,25H', keeps: true },
+    { name: 'another time', given: '2h', there: 'PT1H', keeps: false },
+  ])('compares durations by value: $name', ({ given, there, keeps }) => {
+    const upsert = decideUpsert(queue({ eventTimeToLive: there }), wantedQueue({ eventTimeToLive: given }))
+    expect(upsert.action).toBe(keeps ? 'keep' : 'patch')
+  })
+  it('compares lists without order, and leaves defaults and what we do not know', () => {
+    const there = queue(
+      { novelty: 1 },
+      { filtersConfiguration: { includedEventTypes: ['b', 'a'] }, tags: { by: 'ops' } },
+    )
+    expect(decideUpsert(there, wantedQueue({ includedEventTypes: 'a,b', lockDuration: '60s' }))).toEqual({
+      action: 'keep',
+    })
+    expect(decideUpsert(there, wantedQueue({ lockDuration: '90s' }))).toMatchObject({
+      action: 'patch',
+      because: 'other deliveryConfiguration (queue)',
+      properties: {
+        deliveryConfiguration: { queue: { novelty: 1, maxDeliveryCount: 10, receiveLockDurationInSeconds: 90 } },
+      },
+    })
+  })
+  it('is refused where it delivers in another mode', () => {
+    const there = { provisioningState: 'Succeeded', deliveryConfiguration: { deliveryMode: 'Push' } }
+    expect(decideUpsert(there, wantedQueue({}))).toMatchObject({
+      action: 'refuse',
+      because: expect.stringContaining('by Push'),
+    })
+  })
+})
+
+it.each([
+  { name: 'no resource', answer: '<html>', fault: 'it has no properties' },
+  {
+    name: 'a text for a number',
+    answer: { properties: { retryPolicy: { maxDeliveryAttempts: '3' } } },
+    fault: 'properties.retryPolicy.maxDeliveryAttempts',
+  },
+  { name: 'a list for a record', answer: { properties: { filter: [] } }, fault: 'properties.filter' },
+])('names what no event subscription has: $name', ({ answer, fault }) => {
+  expect(readSubscriptionProperties(answer)).toEqual({ fault: expect.stringContaining(fault) })
+})
+
+it('takes null for nothing', () => {
+  const answer = {
+    properties: {
+      labels: null,
+      filter: { includedEventTypes: null },
+      destination: { endpointType: 'WebHook', properties: { endpointUrl: null } },
+    },
+  }
+  const expected = { filter: {}, destination: { endpointType: 'WebHook', properties: {} } }
+  expect(readSubscriptionProperties(answer)).toEqual({ properties: expected })
+})
+
+describe('whatever stands and whatever is asked for', () => {
+  const setting = <T>(of: fc.Arbitrary<T>) => fc.option(fc.oneof(of, fc.constant(resetToDefault)), { nil: undefined })
+  const word = fc.constantFrom('a', 'b', 'All', '/c')
+  const filter = fc.record({
+    operatorType: fc.constantFrom('StringIn', 'StringContains'),
+    key: word,
+    values: fc.array(word, { minLength: 1 }),
+  })
+  const anySettings = fc.record({
+    includedEventTypes: setting(fc.array(word, { minLength: 1 })),
+    subjectBeginsWith: setting(word),
+    subjectEndsWith: setting(word),
+    advancedFilters: setting(fc.array(filter, { maxLength: 3 })),
+    maxDeliveryAttempts: setting(fc.integer({ min: 1, max: 30 })),
+    maxEventsPerBatch: setting(fc.integer({ min: 1, max: 5000 })),
+    deadLetter: setting(fc.record({ storageAccountId: word, container: word })),
+    labels: setting(fc.array(word, { maxLength: 3 })),
+    eventDeliverySchema: fc.constantFrom('CloudEventSchemaV1_0' as const, 'EventGridSchema' as const),
+  })
+  const anyWanted = fc.record({
+    settings: anySettings,
+    deliveryAuthentication: fc.constantFrom<InputMetadata['deliveryAuthentication']>(
+      { kind: 'none' },
+      { kind: 'secret', sources: [new Secret('s')] },
+      { kind: 'entra', tenantId: 't', clientId: 'c', eventGridClientId: 'e' },
+    ),
+    subscriberEndpoint: fc.constantFrom('https://one.example.com/api/events?x=1', 'https://two.example.com/api/events'),
+    replaceDestination: fc.constant(true),
+  })
+  const anyStanding = fc
+    .record({
+      provisioningState: fc.constantFrom('Succeeded', 'Failed', 'Canceled'),
+      mappings: fc.subarray([ours, theirs]),
+      filter: fc.record({
+        subjectBeginsWith: word,
+        includedEventTypes: fc.array(word),
+        isSubjectCaseSensitive: fc.boolean(),
+        novelty: word,
+      }),
+      labels: fc.array(word, { maxLength: 2 }),
+      wrapped: fc.boolean(),
+      hub: fc.boolean(),
+    })
+    .map(({ mappings, wrapped, hub, ...rest }) =>
+      standing({
+        ...rest,
+        novelty: { deep: ['x'] },
+        destination: hub
+          ? { endpointType: 'EventHub' }
+          : webHook({ deliveryAttributeMappings: mappings, minimumTlsVersionAllowed: '1.2' }),
+        ...(wrapped ? { deadLetterWithResourceIdentity: byIdentity('/r') } : { deadLetterDestination: blob('/r') }),
+      }),
+    )
+
+  it('one write brings it about, keeps what metadata does not name, and changes neither', () => {
+    fc.assert(
+      fc.property(anyStanding, anyWanted, (there, changes) => {
+        const wanted = desire(changes)
+        const before = JSON.stringify(there)
+        const upsert = decideUpsert(there, wanted)
+        expect(JSON.stringify(there)).toBe(before)
+        if (!('properties' in upsert)) return expect(upsert).toEqual({ action: 'keep' })
+        const kept = upsert.action === 'patch' ? there : {}
+        const read = readSubscriptionProperties({
+          properties: { ...kept, ...upsert.properties, provisioningState: 'Succeeded' },
+        })
+        if (!('properties' in read)) throw new Error(read.fault)
+        expect(decideUpsert(read.properties, wanted)).toEqual({ action: 'keep' })
+        const { settings } = changes
+        const of = ({ filter, labels, destination, ...rest }: SubscriptionProperties) => ({
+          novelties: [rest.novelty, filter?.novelty, filter?.isSubjectCaseSensitive],
+          subject: settings.subjectBeginsWith === undefined && filter?.subjectBeginsWith,
+          labels: settings.labels === undefined && (labels ?? []),
+          deadLetter: settings.deadLetter === undefined && [
+            rest.deadLetterDestination,
+            rest.deadLetterWithResourceIdentity,
+          ],
+          hook: there.destination?.endpointType === 'WebHook' && [
+            destination?.properties?.minimumTlsVersionAllowed,
+            destination?.properties?.deliveryAttributeMappings?.filter(({ name }) => name !== ours.name) ?? [],
+          ],
+        })
+        expect(of(read.properties)).toEqual(of(there))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

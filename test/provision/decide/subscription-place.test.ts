@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { parseEventSource } from '../../../src/metadata/fields/scope.ts'
+import { placeAt } from '../../../src/provision/decide/subscription-place.ts'
+
+const group = '/subscriptions/s1/resourceGroups/rg1'
+const own = `${group}/providers/Microsoft.EventGrid`
+
+it.each([
+  { name: 'a subscription', scope: '/subscriptions/s1/', sourceId: '/subscriptions/s1', listsOthers: true },
+  { name: 'a resource group', scope: group, listsOthers: true },
+  { name: 'a custom topic', scope: `${own}/topics/t1` },
+  { name: 'a domain', scope: `${own}/domains/d1` },
+  { name: "a domain's topic", scope: `${own}/domains/d1/topics/t1` },
+  { name: "another provider's resource of that type", scope: `${group}/providers/Contoso.Events/systemTopics/st1` },
+])('$name has the extension path', ({ scope, sourceId = scope, listsOthers = false }) => {
+  const listPath = `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`
+  const place = { kind: 'extension', name: 'orders', sourceId, listPath, listsOthers }
+  expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
+})
+
+it.each([
+  { scope: `${own}/systemTopics/st1`, kind: 'systemTopic', topic: 'st1' },
+  { scope: `${group}/providers/microsoft.eventgrid/SYSTEMTOPICS/st1`, kind: 'systemTopic', topic: 'st1' },
+  { scope: `${own}/partnerTopics/pt1`, kind: 'partnerTopic', topic: 'pt1' },
+])('$scope has the nested path', ({ scope, kind, topic }) => {
+  const listPath = `${scope}/eventSubscriptions`
+  const place = { kind, resourceGroup: 'rg1', topic, name: 'orders', sourceId: scope, listPath, listsOthers: false }
+  expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
+})

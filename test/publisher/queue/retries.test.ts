@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { refusal } from '../../support/refusal.ts'
+import { failureInTime, openPublisher } from '../open-publisher.ts'
+import { type Answer, createGate, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
+
+describe('a topic whose host name does not exist', () => {
+  // A label of over 63 characters: no name server is asked.
+  const endpoint = `https://${'x'.repeat(64)}.example.com/api/events`
+
+  it('fails a call within 10 s, and says what to check', async () => {
+    const time = createManualClock()
+    const { publisher } = openPublisher(endpoint, { clock: time.clock })
+    expect(await failureInTime(time, publisher.publish(event('1')))).toMatchObject({
+      code: 'PUBLISH_UNAVAILABLE',
+      message: expect.stringMatching(/ENOTFOUND.*check the host name of topicEndpoint/s),
+    })
+    expect(time.clock.elapsed()).toBeLessThanOrEqual(10_000)
+    expect(time.clock.elapsed()).toBeGreaterThan(5_000)
+  })
+})
+
+describe('a request that was not taken', () => {
+  const unavailable: Answer = { status: 503, body: problem('ServiceUnavailable', 'busy') }
+  it.each([
+    { name: '503', first: unavailable },
+    { name: '500', first: { status: 500 } },
+    { name: '408', first: { status: 408 } },
+    { name: '429 without Retry-After', first: { status: 429 } },
+    { name: 'a reset connection', first: { cut: true } },
+    { name: '503 that breaks off', first: { half: 503 } },
+    { name: '200 that breaks off, for nobody knows', first: { half: 200 } },
+    {
+      name: '502 with a page of HTML',
+      first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } },
+    },
+    {
+      name: '503 with broken JSON',
+      first: { status: 503, body: '{', headers: { 'content-type': 'application/json' } },
+    },
+  ] satisfies { name: string; first: Answer }[])('is sent again after $name', async ({ first }) => {
+    const topic = await startTopic(({ index }) => (index === 0 ? first : { status: 200 }))
+    const { publisher, log } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 1 } })
+    await expect(publisher.publish(event('1'))).resolves.toMatchObject({ ids: ['1'] })
+    expect(ids(topic.events())).toEqual(['1', '1'])
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it.each([
+    { header: '7', expected: 7_000 },
+    { header: 'Wed, 11 Mar 2026 08:00:09 GMT', expected: 9_000 },
+  ])('is sent again no sooner than Retry-After: $header', async ({ header, expected }) => {
+    const topic = await startTopic(({ index }) =>
+      index === 0 ? { status: 429, headers: { 'retry-after': header } } : { status: 200 },
+    )
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 0 } })
+    const waits = time.waits((delayMs) => delayMs === expected)
+    const receipt = publisher.publish(event('1'))
+    await waits
+    time.advance(expected - 1)
+    expect(topic.requests).toHaveLength(1)
+    time.advance(1)
+    await receipt
+    expect(topic.requests).toHaveLength(2)
+  })
+
+  it.each([
+    { name: 'forward', by: 86_400_000 },
+    { name: 'back', by: -86_400_000 },
+  ])('has the time of its call, whoever sets the clock $name', async ({ by }) => {
+    const topic = await startTopic(({ index }) => (index < 2 ? unavailable : { status: 200 }))
+    const time = createManualClock()
+    const limits = { retryBaseMs: 1_000, retryCapMs: 1_000 }
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
+    const backOff = () => time.waits((delayMs) => delayMs === 500)
+    const first = backOff()
+    const receipt = publisher.publish(event('1'))
+    await first
+    time.setForward(by)
+    const second = backOff()
+    time.advance(500)
+    await second
+    time.advance(500)
+    await expect(receipt).resolves.toMatchObject({ ids: ['1'] })
+    expect(time.delays.filter((delayMs) => delayMs > 60_000)).toEqual([])
+  })
+
+  it('fails at once where Retry-After is longer than the call has time', async () => {
+    const topic = await startTopic(() => ({
+      status: 429,
+      headers: { 'retry-after': '61' },
+      body: problem('TooManyRequests', 'slow down'),
+    }))
+    const { publisher } = openPublisher(topic.endpoint)
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error).toMatchObject({
+      code: 'PUBLISH_UNAVAILABLE',
+      details: { status: 429, attempts: 1, requestId: 'request-1', ids: ['1'] },
+    })
+    expect(error.message).toContain('slow down')
+  })
+
+  it('is given up when the time of the call is over: PUBLISH_UNAVAILABLE with the last answer', async () => {
+    const topic = await startTopic(() => unavailable)
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 1_000, retryCapMs: 1_000 },
+    })
+    const waits = time.waits((delayMs) => delayMs === 500)
+    const receipt = refusal(publisher.publish(event('1')))
+    await waits
+    time.advance(60_000)
+    expect(await receipt).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503 } })
+  })
+
+  it('that is never answered counts as lost after the time of an attempt', async () => {
+    const gate = createGate()
+    const topic = await startTopic(({ index }) => (index === 0 ? { hold: gate.hold } : { status: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const backOff = time.waits((delayMs) => delayMs === 1)
+    const receipt = publisher.publish(event('1'))
+    await topic.arrived(1)
+    time.advance(30_000)
+    await backOff
+    time.advance(1)
+    await receipt
+    expect(topic.requests).toHaveLength(2)
+    gate.open()
+  })
+
+  it('holds back the others while it waits, even when they fill a request', async () => {
+    const topic = await startTopic(({ index }) => (index === 0 ? { status: 429 } : { status: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { maxRequestEvents: 1, retryBaseMs: 4_000 },
+    })
+    const waits = time.waits((delayMs) => delayMs === 2_000)
+    const first = publisher.publish(event('1'))
+    await waits
+    const others = ['2', '3'].map((id) => publisher.publish(event(id)))
+    expect(topic.requests).toHaveLength(1)
+    time.advance(2_000)
+    await Promise.all([first, ...others])
+    expect(ids(topic.events()).slice(0, 2)).toEqual(['1', '1'])
+  })
+
+  it('to a port where nobody listens is PUBLISH_UNAVAILABLE and says so', async () => {
+    const topic = await startTopic()
+    await topic.close()
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 200_000, retryCapMs: 200_000 },
+    })
+    const error = await refusal(publisher.publish(event('1')))
+    expect(error.code).toBe('PUBLISH_UNAVAILABLE')
+    expect(error.message).toMatch(/ECONNREFUSED.*nothing listens at 127\.0\.0\.1:\d+: start the emulator/)
+  })
+
+  it('is sent again without the calls whose time is over', async () => {
+    const { topic, open } = await startHeldTopic((index) => ({ status: index === 1 ? 503 : 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, {
+      clock: time.clock,
+      limits: { retryBaseMs: 1_002, attemptTimeoutMs: 100_000 },
+    })
+    const first = publisher.publish(event('1'))
+    const second = refusal(publisher.publish(event('2')))
+    await topic.arrived(1)
+    time.advance(1_000)
+    const third = publisher.publish(event('3'))
+    const waits = time.waits((delayMs) => delayMs === 501)
+    open()
+    await waits
+    time.advance(59_200)
+    expect(await second).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503, ids: ['2'] } })
+    await Promise.all([first, third])
+    expect(topic.requests.map(({ events }) => ids(events))).toEqual([['1'], ['2', '3'], ['3']])
+  })
+})

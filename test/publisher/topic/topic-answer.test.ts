@@ -1,0 +1,195 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { Binding } from '../../../src/index.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { refusal } from '../../support/refusal.ts'
+import { accessKey, failureInTime, openPublisher } from '../open-publisher.ts'
+import { type Answer, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
+
+const html = { 'content-type': 'text/html; charset=utf-8' }
+const json = { 'content-type': 'application/json' }
+const signIn = '<!doctype html><title>Sign in</title><form action="/login">Please sign in to continue</form>'
+const ofAzure = { 'x-ms-request-id': 'request-1' }
+
+/** What stands between us and the topic, or in its place. */
+const strangers: readonly { readonly name: string; readonly answer: Answer }[] = [
+  { name: 'a login page', answer: { foreign: 200, headers: html, body: signIn } },
+  { name: 'a login page that calls itself JSON', answer: { foreign: 200, headers: json, body: signIn } },
+  { name: 'a login page without a type', answer: { foreign: 200, body: signIn } },
+  { name: 'a page of XML', answer: { foreign: 200, headers: { 'content-type': 'application/xml' }, body: '<ok/>' } },
+  {
+    name: "Entra's login page, with an id of its request",
+    answer: { foreign: 200, headers: { ...html, ...ofAzure }, body: `\r\n${signIn}` },
+  },
+  {
+    name: 'a compressed page with an id',
+    answer: { foreign: 200, headers: { ...html, ...ofAzure, 'content-encoding': 'gzip' }, body: gzipSync(signIn) },
+  },
+  {
+    name: 'a compressed page',
+    answer: { foreign: 200, headers: { 'content-encoding': 'gzip' }, body: gzipSync(signIn) },
+  },
+  { name: 'a page of a megabyte', answer: { foreign: 200, headers: html, body: signIn.padEnd(1_000_000, '<br>') } },
+  { name: 'text', answer: { foreign: 200, headers: { 'content-type': 'text/plain' }, body: 'OK' } },
+  { name: 'white space', answer: { foreign: 200, body: '\r\n' } },
+  { name: 'other JSON', answer: { foreign: 200, headers: json, body: '{"status":"ok"}' } },
+  { name: 'an empty array', answer: { foreign: 200, headers: json, body: '[]' } },
+  { name: 'a JSON null', answer: { foreign: 200, headers: json, body: 'null' } },
+  {
+    name: 'an empty id',
+    answer: { foreign: 200, headers: { ...json, 'x-ms-request-id': ' ' }, body: '{"status":"ok"}' },
+  },
+  {
+    name: 'an error under 200',
+    answer: { foreign: 200, headers: json, body: JSON.stringify(problem('Busy', 'try later')) },
+  },
+  { name: 'an error under 200 with an id', answer: { status: 200, body: problem('Busy', 'try later') } },
+  ...[201, 202, 203, 204, 205, 206, 207, 226].map((status) => ({ name: `${status}`, answer: { status } })),
+  ...[300, 301, 302, 303, 304, 307, 308].map((status) => ({
+    name: `${status} to a login page`,
+    answer: { foreign: status, headers: { location: '/login?code=SECRETQUERY' } },
+  })),
+  {
+    name: '400 with a page and an id',
+    answer: { foreign: 400, headers: { ...html, ...ofAzure }, body: '<h1>Bad Request</h1>' },
+  },
+  { name: '400 with a page', answer: { foreign: 400, headers: html, body: '<h1>Bad Request</h1>' } },
+]
+
+async function openBinding(topicEndpoint: string): Promise<Binding> {
+  const binding = new Binding()
+  onTestFinished(() => binding.close())
+  await binding.init({ topicEndpoint, accessKey })
+  return binding
+}
+
+describe.each(['/api/events', '/topics/orders:publish'])('an answer of something else at %s', (path) => {
+  it.each(strangers)('is no success: $name', async ({ answer }) => {
+    const topic = await startTopic(() => answer)
+    const binding = await openBinding(topic.origin + path)
+    const error = await refusal(binding.invoke('create', event('1')))
+    expect(error).toMatchObject({ code: 'PUBLISH_REJECTED', details: { attempts: 1, ids: ['1'], published: [] } })
+    expect(error.message).toMatch(/topicEndpoint .*proxy/s)
+    expect(error.message).not.toContain('SECRETQUERY')
+    expect(topic.requests).toHaveLength(1)
+    expect(binding.health().output).toMatchObject({ status: 'degraded' })
+  })
+})
+
+it.each<{ name: string; answer: Answer }>([
+  { name: 'an empty body with an id, as a topic gives it', answer: { status: 200 } },
+  { name: 'an empty body', answer: { foreign: 200 } },
+  { name: '{}, as a namespace gives it', answer: { foreign: 200, headers: json, body: '{}' } },
+  { name: '{} with white space and no type', answer: { foreign: 200, body: ' { }\n' } },
+  { name: 'other JSON with an id', answer: { status: 200, body: { accepted: 1 } } },
+  {
+    name: 'text with an id',
+    answer: { foreign: 200, headers: { ...ofAzure, 'content-type': 'text/plain' }, body: 'taken' },
+  },
+])('believes 200 with $name', async ({ answer }) => {
+  const topic = await startTopic(() => answer)
+  await expect((await openBinding(topic.endpoint)).invoke('create', event('1'))).resolves.toMatchObject({ ids: ['1'] })
+})
+
+it('fails each of several calls that were sent together, and recovers with the topic', async () => {
+  const page: Answer = { foreign: 200, headers: html, body: signIn }
+  const { topic, open } = await startHeldTopic((index) => (index === 1 ? page : { status: 200 }))
+  const { publisher } = openPublisher(topic.endpoint)
+  const first = publisher.publish(event('1'))
+  const joint = ['2', '3', '4'].map((id) => refusal(publisher.publish(event(id))))
+  await topic.arrived(1)
+  open()
+  await first
+  for (const error of await Promise.all(joint)) expect(error).toMatchObject({ code: 'PUBLISH_REJECTED' })
+  expect(ids(topic.requests[1]?.events ?? [])).toEqual(['2', '3', '4'])
+  expect(topic.requests).toHaveLength(2)
+  expect(publisher.lastFailure()).toContain('Sign in')
+  await publisher.publish(event('5'))
+  expect(publisher.lastFailure()).toBeUndefined()
+})
+
+it('tells which events of a large call were published before a page came', async () => {
+  const page: Answer = { foreign: 200, headers: html, body: signIn }
+  const topic = await startTopic(({ index }) => (index === 1 ? page : { status: 200 }))
+  const { publisher } = openPublisher(topic.endpoint, { limits: { maxRequestEvents: 1 } })
+  const error = await refusal(publisher.publish([event('1'), event('2'), event('3')]))
+  expect(error).toMatchObject({ code: 'PUBLISH_REJECTED', details: { published: ['1'], ids: ['2', '3'] } })
+})
+
+it('shows the page without the key that it repeats', async () => {
+  const topic = await startTopic(() => ({ foreign: 200, headers: html, body: `<p>${accessKey}</p>` }))
+  const error = await refusal((await openBinding(topic.endpoint)).invoke('create', event('1')))
+  expect(error.message).toContain('<p>')
+  expect(error.message).not.toContain(accessKey)
+})
+
+describe('an answer that begins and never ends', () => {
+  const maybe = expect.stringMatching(/began to answer 200.*may have been accepted/s)
+
+  /** Resolves when the next answer begins here. */
+  async function answerBegins(): Promise<void> {
+    const begun = Promise.withResolvers<unknown>()
+    subscribe('http.client.response.finish', begun.resolve)
+    await begun.promise
+    unsubscribe('http.client.response.finish', begun.resolve)
+    await setImmediate()
+  }
+
+  it.each<{ name: string; headers: Record<string, string> }>([
+    { name: 'a head alone', headers: {} },
+    { name: 'a head with an id', headers: { ...ofAzure, 'content-length': '2' } },
+  ])('is sent again, and says that the events may have been accepted: $name', async ({ headers }) => {
+    const topic = await startTopic(() => ({ headOf: 200, headers }))
+    const time = createManualClock()
+    const { publisher, log } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const failed = refusal(publisher.publish(event('1')))
+    const pausing = time.waits((delayMs) => delayMs === 1)
+    await answerBegins()
+    time.advance(30_000)
+    await pausing
+    const again = answerBegins()
+    time.advance(1)
+    await again
+    expect(publisher.lastFailure()).toContain('began to answer 200')
+    expect(log.lines.find(({ level }) => level === 'warn')?.fields).toMatchObject({ status: 200, attempts: 1 })
+    time.advance(30_000)
+    expect(await failed).toMatchObject({
+      code: 'PUBLISH_UNAVAILABLE',
+      message: maybe,
+      details: { status: 200, ids: ['1'] },
+    })
+    expect(topic.requests).toHaveLength(2)
+  })
+
+  it('says so too where the time of the call is over first', async () => {
+    const topic = await startTopic(() => ({ headOf: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { publishTimeoutMs: 5_000 } })
+    const failed = refusal(publisher.publish(event('1')))
+    await answerBegins()
+    time.advance(5_000)
+    expect(await failed).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', message: maybe })
+  })
+
+  it('says so where its body breaks off', async () => {
+    const topic = await startTopic(() => ({ half: 200 }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const error = await failureInTime(time, publisher.publish(event('1')))
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', message: maybe })
+  })
+
+  it('is no word about the next request of the same call', async () => {
+    const topic = await startTopic(({ index }) => (index === 0 ? { status: 200 } : { hold: new Promise(() => {}) }))
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { maxRequestEvents: 1 } })
+    const failed = refusal(publisher.publish([event('1'), event('2')]))
+    await topic.arrived(2)
+    time.advance(60_000)
+    const error = await failed
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { published: ['1'], ids: ['2'] } })
+    expect(error.message).not.toContain('began to answer')
+  })
+})

@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { EventGridEmulatorOptions } from '../../../../packages/emulator/src/index.ts'
+import { type Command, startCommand } from '../../../support/command.ts'
+import { componentYaml, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
+import { openDaprApp } from '../../../support/dapr-app.ts'
+import { freePort } from '../../../support/free-port.ts'
+import { fieldsFor } from '../../../support/open-world.ts'
+import { makeSocketFolder } from '../../../support/socket-folder.ts'
+import { startEmulator } from '../../../support/start-emulator.ts'
+import { connectHost } from '../../pluggable/grpc-host.ts'
+
+/** The endpoint that Azure would give the topic `orders`. */
+const topicEndpoint = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
+
+/** An emulator, and a folder with a component whose endpoints are those of Azure. */
+async function openWorld(options: EventGridEmulatorOptions = {}) {
+  const emulator = await startEmulator({ retrySchedule: [20], ...options })
+  const folder = makeComponentFolder()
+  const handshakePort = String(await freePort())
+  emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${handshakePort}${pathname}${search}`)
+  writeSecretStore(folder, emulator, ['orders'])
+  folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields: { topicEndpoint } }))
+  const fields = { ...fieldsFor(emulator), handshakePort, topicEndpoint }
+  return { emulator, folder, fields, handshakePort }
+}
+
+const ended = async ({ ended, lines }: Command) => ({ code: await ended, text: lines.join('\n') })
+
+it('leads run to a running emulator, its topics too, with the YAML for Azure and no variable', async () => {
+  const { emulator, folder } = await openWorld()
+  const app = await openDaprApp()
+  const run = startCommand([
+    ...['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)],
+    ...['--emulator', emulator.proxy],
+  ])
+  const [, url = ''] = await run.line(/ ready: .*url=(http\S+)\/v1\.0/)
+  await run.line(/ the event subscription .* is provisioned/)
+  const body = JSON.stringify({ operation: 'create', data: { order: 1 } })
+  expect((await fetch(`${url}/v1.0/bindings/orders`, { method: 'POST', body })).status).toBe(200)
+  const [call] = await app.received('POST', 1)
+  expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
+  expect(run.lines.join('\n')).not.toContain('of an emulator')
+})
+
+it('goes on where the emulator is started anew, which has another certificate and has forgotten the event subscription', async () => {
+  const port = await freePort()
+  const topics = [{ name: 'orders', keys: ['Zmlyc3Q=', 'c2Vjb25k'] }] as const
+  const clients = [{ clientSecret: 'the-secret' }]
+  const { emulator, folder, handshakePort } = await openWorld({ port, topics, clients })
+  const app = await openDaprApp()
+  const run = startCommand([
+    ...['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)],
+    ...['--emulator', `https://127.0.0.1:${port}`],
+  ])
+  const [, url = ''] = await run.line(/ ready: .*url=(http\S+)\/v1\.0/)
+  await run.line(/ the event subscription .* is provisioned/)
+  await emulator.close()
+  const ingress = [{ from: 'https://orders.example.com/', to: `http://127.0.0.1:${handshakePort}/` }]
+  await startEmulator({ port, topics, clients, ingress })
+  await run.line(/ the emulator was restarted/)
+  const isProvisioned = (line: string) => / the event subscription .* is provisioned: created/.test(line)
+  await expect.poll(() => run.lines.filter(isProvisioned)).toHaveLength(2)
+  const body = JSON.stringify({ operation: 'create', data: { order: 1 } })
+  expect((await fetch(`${url}/v1.0/bindings/orders`, { method: 'POST', body })).status).toBe(200)
+  const [call] = await app.received('POST', 1)
+  expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
+})
+
+it('leads serve to a running emulator by its https URL and a certificate authority in a file', async () => {
+  const { emulator, folder, fields } = await openWorld()
+  const ca = join(folder.path, 'ca.pem')
+  writeFileSync(ca, emulator.ca)
+  const sockets = makeSocketFolder()
+  const { resourceManager } = emulator.endpoints
+  const serve = startCommand(['serve', '--sockets-folder', sockets, '--emulator', resourceManager, '--ca', ca])
+  await serve.line(/ ready /)
+  const host = connectHost(join(sockets, 'azure.eventgrid.sock'))
+  try {
+    await host.init('output', 'orders', fields)
+    await host.invoke('orders', { operation: 'create', data: Buffer.from('{"order": 1}') })
+  } finally {
+    host.close()
+  }
+  expect(emulator.figures().published).toBe(1)
+})
+
+it('lets serve go on where the emulator is started anew with its state file, which has its certificate and keys', async () => {
+  const port = await freePort()
+  const state = join(makeComponentFolder().path, 'state.db')
+  const { emulator, fields } = await openWorld({ port, state })
+  const sockets = makeSocketFolder()
+  const serve = startCommand(['serve', '--sockets-folder', sockets, '--emulator', `https://127.0.0.1:${port}`])
+  await serve.line(/ ready /)
+  const host = connectHost(join(sockets, 'azure.eventgrid.sock'))
+  onTestFinished(() => host.close())
+  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{"order": 1}') })
+  await host.init('output', 'orders', fields)
+  await create()
+  await emulator.close()
+  const again = await startEmulator({ port, state })
+  await create()
+  expect(again.figures().published).toBe(1)
+})
+
+it.each(['run', 'serve'])('ends %s with an error that names the emulator that does not answer', async (command) => {
+  const folder = makeComponentFolder()
+  const nobody = `https://127.0.0.1:${await freePort()}`
+  const place = command === 'run' ? ['--components', folder.path] : ['--sockets-folder', makeSocketFolder()]
+  const { code, text } = await ended(startCommand([command, ...place, '--emulator', nobody]))
+  expect(code).toBe(1)
+  expect(text).toContain(`no emulator answers at ${nobody}`)
+})
+
+it('warns of a component with the ids of an emulator where Azure is asked, and names --emulator where Entra is out of reach', async () => {
+  const { folder } = await openWorld()
+  const run = startCommand(['run', '--components', folder.path, '--http-port', '0'], {
+    // Nobody listens there: Azure is out of reach.
+    HTTPS_PROXY: `http://127.0.0.1:${await freePort()}`,
+  })
+  await run.line(/ component "orders" has the tenantId of an emulator.*--emulator/)
+  await run.line(/no token from https:\/\/login\.microsoftonline\.com.*--emulator/)
+})

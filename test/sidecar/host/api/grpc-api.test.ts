@@ -1,0 +1,296 @@
+import { connect } from 'node:net'
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
+import { expect, it, onTestFinished } from 'vitest'
+import { startHeldTopic, startTopic } from '../../../publisher/scripted-topic.ts'
+import { daprService } from '../../../support/dapr-protos.ts'
+import { freePort } from '../../../support/free-port.ts'
+import { type GrpcAppEvent, openGrpcApp } from '../../../support/grpc-app.ts'
+import { type HostWorld, healthChecked, openHostWorld, type RunningHost } from '../open-host.ts'
+
+const dataOf = (events: readonly GrpcAppEvent[]) => events.map(({ data }) => JSON.parse(data.toString()).data)
+const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, metadata })
+
+interface CallOptions {
+  readonly token?: string
+  readonly authority?: string
+}
+
+/** Calls a method of the API with Dapr's own definitions. */
+async function call(host: RunningHost, method: string, request: object, { token, authority }: CallOptions = {}) {
+  const [, port = ''] = await host.line(/gRPC API .* port=(\d+)/)
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    ...(authority !== undefined && { 'grpc.default_authority': authority }),
+  })
+  onTestFinished(() => client.close())
+  const definition = daprService('Dapr')[method]
+  if (!definition) throw new Error(`there is no ${method}`)
+  const metadata = new Metadata()
+  if (token !== undefined) metadata.set('dapr-api-token', token)
+  return new Promise<object>((resolve, reject) => {
+    const { path, requestSerialize, responseDeserialize } = definition
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, answer) => {
+      if (error) reject(error)
+      else resolve(answer ?? {})
+    })
+  })
+}
+
+const startGrpc = (world: HostWorld, port: number, args: readonly string[] = [], env = {}) =>
+  world.start(['--app-port', String(port), '--app-protocol', 'grpc', ...args], env)
+
+it('hands an event over gRPC to the application by the name of its component, and none of the credential', async () => {
+  const world = await openHostWorld()
+  const app = await openGrpcApp()
+  const host = startGrpc(world, app.port, [], {
+    APP_API_TOKEN: 'for-the-application',
+    grpc_proxy: 'http://127.0.0.1:1',
+  })
+  await host.takesEvents('orders')
+  await host.invoke('orders', create({ order: 1 }, { type: 'order.placed' }))
+  await world.emulator.settled()
+  const [event] = await app.received(1)
+  expect(event).toMatchObject({ name: 'orders', metadata: { 'aeg-delivery-count': '0' } })
+  expect(event?.call.get('dapr-api-token')).toEqual(['for-the-application'])
+  expect(Object.keys(event?.metadata ?? {})).not.toContain('x-eventgrid-binding-token')
+  expect(dataOf(app.events)).toEqual([{ order: 1 }])
+})
+
+/** A component `name` that publishes to a scripted topic. */
+function publisherTo(world: HostWorld, name: string, topicEndpoint: string): void {
+  const fields = { direction: 'output', topicEndpoint, accessKey: 'a2V5', clientSecret: undefined }
+  world.write(`${name}.yaml`, { name, topic: 'parcels', fields })
+}
+
+it.each([
+  { data: '{"parcel":1}', published: '{"parcel":1}' },
+  { data: ' [1,2]', published: '[1,2]' },
+  { data: '17', published: '17' },
+  { data: '"text"', published: '"text"' },
+  { data: 'no JSON', published: 'null' },
+  { data: '', published: 'null' },
+])('publishes what the application returns for an event: $data', async ({ data, published }) => {
+  const world = await openHostWorld()
+  const app = await openGrpcApp()
+  const topic = await startTopic()
+  publisherTo(world, 'audit', topic.endpoint)
+  app.answerWith(() => ({ to: ['audit'], data: Buffer.from(data) }))
+  const host = startGrpc(world, app.port)
+  await host.takesEvents('orders')
+  await host.invoke('orders', create({ order: 1 }))
+  await topic.arrived(1)
+  expect(JSON.stringify(topic.events()[0]?.data)).toBe(published)
+  await world.emulator.settled()
+  expect(world.emulator.figures()).toMatchObject({ delivered: 1 })
+})
+
+it.each([
+  { concurrency: 'SEQUENTIAL', waits: true },
+  { concurrency: 'PARALLEL', waits: false },
+] as const)(
+  'publishes it $concurrency as it is told: one waits for the other $waits',
+  async ({ concurrency, waits }) => {
+    const world = await openHostWorld()
+    const app = await openGrpcApp()
+    const [{ topic: first, open }, second] = [await startHeldTopic(), await startTopic()]
+    publisherTo(world, 'first', first.endpoint)
+    publisherTo(world, 'second', second.endpoint)
+    app.answerWith(() => ({ to: ['first', 'second'], data: Buffer.from('{}'), concurrency }))
+    const host = startGrpc(world, app.port)
+    await host.takesEvents('orders')
+    await host.invoke('orders', create({ order: 1 }))
+    await first.arrived(1)
+    if (!waits) {
+      await second.arrived(1)
+      await world.emulator.settled()
+    } else expect([second.requests.length, world.emulator.figures().delivered]).toEqual([0, 0])
+    open()
+    await second.arrived(1)
+    await world.emulator.settled()
+    expect([first.requests.length, world.emulator.figures().delivered]).toEqual([1, 1])
+  },
+)
+
+it.each([
+  { to: ['missing', 'audit'], concurrency: 'SEQUENTIAL', published: 0 },
+  { to: ['audit', 'missing'], concurrency: 'SEQUENTIAL', published: 1 },
+  { to: ['missing', 'audit'], concurrency: 'PARALLEL', published: 1 },
+] as const)(
+  'acknowledges an event whose answer cannot be published to $to, $concurrency: $published are',
+  async ({ to, concurrency, published }) => {
+    const world = await openHostWorld()
+    const app = await openGrpcApp()
+    const topic = await startTopic()
+    publisherTo(world, 'audit', topic.endpoint)
+    app.answerWith(() => ({ to, data: Buffer.from('{}'), concurrency }))
+    const host = startGrpc(world, app.port)
+    await host.takesEvents('orders')
+    await host.invoke('orders', create({ order: 1 }))
+    await host.line(
+      / warn {2}what the application returned for an event could not be published to=missing .*couldn't find/,
+    )
+    await world.emulator.settled()
+    host.process.kill('SIGTERM')
+    expect(await host.ended).toBe(0)
+    expect(topic.requests).toHaveLength(published)
+    expect([app.events.length, world.emulator.figures().delivered]).toEqual([1, 1])
+  },
+)
+
+it('has an event delivered again that the application refuses or leaves unanswered', async () => {
+  const world = await openHostWorld()
+  world.write('orders.yaml', { fields: { handlerTimeout: '300ms' } })
+  const app = await openGrpcApp()
+  app.answerWith((_event, index) => (['INTERNAL', 'UNAVAILABLE', 'hang'] as const)[index] ?? 'OK')
+  const host = startGrpc(world, app.port)
+  await host.takesEvents('orders')
+  await host.invoke('orders', create('once'))
+  await world.emulator.settled()
+  expect(dataOf(await app.received(4))).toEqual(Array(4).fill('once'))
+  expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
+})
+
+it('answers 503 until the application names the component, and asks for nothing that says direction: input', async () => {
+  const world = await openHostWorld()
+  world.write('parcels.yaml', { name: 'parcels', fields: { direction: 'input, output' } })
+  const app = await openGrpcApp()
+  app.subscribe([])
+  const host = startGrpc(world, app.port)
+  await host.line(/the application does not name orders in its answer to ListInputBindings \(OK\).* direction: input/)
+  await host.takesEvents('parcels')
+  await host.invoke('orders', create('patience'))
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect(app.events).toEqual([])
+  app.subscribe(['orders'])
+  await world.emulator.settled()
+  expect(dataOf(app.events)).toEqual(['patience'])
+})
+
+it("waits for the application, checks its health by Dapr's service, and hands over nothing while it is unhealthy", async () => {
+  const world = await openHostWorld()
+  const port = await freePort()
+  const host = startGrpc(world, port, healthChecked(1))
+  await host.line(/the application .* yet/)
+  const app = await openGrpcApp(port)
+  await host.takesEvents('orders')
+  app.feel(false)
+  await host.line(/the application is unhealthy/)
+  await host.invoke('orders', create('later'))
+  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
+  expect(app.events).toEqual([])
+  app.feel(true)
+  await world.emulator.settled()
+  expect(dataOf(app.events)).toEqual(['later'])
+})
+
+it('notices that the application is gone and that it is back', async () => {
+  const world = await openHostWorld()
+  const first = await openGrpcApp()
+  const host = startGrpc(world, first.port)
+  await host.takesEvents('orders')
+  first.close()
+  await host.invoke('orders', create('meanwhile'))
+  await host.line(/the application is gone/)
+  const second = await openGrpcApp(first.port)
+  await world.emulator.settled()
+  expect(dataOf(await second.received(1))).toEqual(['meanwhile'])
+})
+
+it('calls the application with at most --app-max-concurrency events at once', async () => {
+  const world = await openHostWorld()
+  const app = await openGrpcApp()
+  const { promise, resolve: answer } = Promise.withResolvers<'OK'>()
+  let running = 0
+  let max = 0
+  app.answerWith(async (): Promise<'OK'> => {
+    max = Math.max(max, ++running)
+    await promise
+    running--
+    return 'OK'
+  })
+  const host = startGrpc(world, app.port, ['--app-max-concurrency', '2'])
+  await host.takesEvents('orders')
+  for (let n = 0; n < 5; n++) await host.invoke('orders', create(n))
+  await app.received(2)
+  answer('OK')
+  await world.emulator.settled()
+  expect(max).toBe(2)
+  expect(app.events).toHaveLength(5)
+})
+
+it('answers INTERNAL with the text of Dapr to a call that fails', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  const failures = [
+    { request: { name: 'parcels' }, says: "couldn't find output binding parcels" },
+    { request: { operation: 'get' }, says: 'supported operations:create' },
+    { request: { operation: '' }, says: 'operation field is missing' },
+    { request: {}, says: 'PAYLOAD_INVALID' },
+  ]
+  for (const { request, says } of failures) {
+    const called = call(host, 'InvokeBinding', { name: 'orders', operation: 'create', ...request })
+    await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details: expect.stringContaining(says) })
+  }
+})
+
+it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () => {
+  const world = await openHostWorld()
+  const host = world.start(['--grpc-port', '0'], { DAPR_API_TOKEN: 'for-callers' })
+  await host.api
+  const request = { name: 'orders', operation: 'create', data: Buffer.from('{"order":1}') }
+  for (const token of [undefined, 'wrong']) {
+    const refused = call(host, 'InvokeBinding', request, token === undefined ? {} : { token })
+    await expect(refused).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  }
+  await expect(call(host, 'GetState', {})).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  expect(await call(host, 'InvokeBinding', request, { token: 'for-callers' })).toMatchObject({
+    metadata: { count: '1' },
+  })
+  expect(world.emulator.figures().published).toBe(1)
+})
+
+it('refuses a message of more than 4 MiB', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  const request = { name: 'orders', operation: 'create', data: Buffer.alloc(5 * 1024 * 1024, 'x') }
+  await expect(call(host, 'InvokeBinding', request)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+})
+
+it('refuses a caller that names another host, as a page behind a proxy would', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  const refused = call(host, 'Shutdown', {}, { authority: 'evil.example.com' })
+  await expect(refused).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
+  await expect(call(host, 'GetMetadata', {}, { authority: 'localhost:50001' })).resolves.toMatchObject({
+    registeredComponents: [{ name: 'orders' }],
+  })
+})
+
+it('answers UNIMPLEMENTED to every other method and names daprd', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  // Calls of each kind, since each has streams of its own.
+  for (const method of ['GetState', 'SetMetadata', 'SubscribeConfiguration', 'EncryptAlpha1']) {
+    await expect(call(host, method, {})).rejects.toMatchObject({
+      code: status.UNIMPLEMENTED,
+      details: `this host has no ${method}: it has Dapr's bindings and metadata API; for more run daprd`,
+    })
+  }
+})
+
+it('ends on SIGTERM though a caller has opened a connection and says nothing', async () => {
+  const host = (await openHostWorld()).start(['--grpc-port', '0'])
+  await host.api
+  const [, port = ''] = await host.line(/gRPC API .* port=(\d+)/)
+  const silent = connect(Number(port), '127.0.0.1').on('error', () => {})
+  onTestFinished(() => void silent.destroy())
+  await new Promise((resolve) => silent.once('connect', resolve))
+  host.process.kill('SIGTERM')
+  expect(await host.ended).toBe(0)
+})
+
+it('ends with 1 where the port is in use, and names the option', async () => {
+  const app = await openGrpcApp()
+  const host = (await openHostWorld()).start(['--grpc-port', String(app.port)])
+  expect(await host.ended).toBe(1)
+  expect(host.lines.join('\n')).toContain(`port ${app.port} is in use; free it, or choose another by --grpc-port`)
+})

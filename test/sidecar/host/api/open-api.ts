@@ -1,0 +1,71 @@
+import { onTestFinished } from 'vitest'
+import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
+import { createCallOutput } from '../../../../src/sidecar/host/api/call-output.ts'
+import { createGrpcApi } from '../../../../src/sidecar/host/api/grpc-api.ts'
+import { createHost } from '../../../../src/sidecar/host/host.ts'
+import { createMetrics } from '../../../../src/sidecar/shared/metrics.ts'
+import { captureLog } from '../../../support/captured-log.ts'
+import { loadTexts } from '../../../support/load-texts.ts'
+import { startEmulator } from '../../../support/start-emulator.ts'
+
+/** A custom topic as its publisher knows it. */
+interface Topic {
+  readonly httpEndpoint: string
+  readonly key: string
+}
+
+/** One that nothing is published to. */
+const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-key' }
+
+/** The HTTP API over a component `orders` that publishes only. */
+export async function openApi(...given: Parameters<typeof openApis>) {
+  const { http } = await openApis(...given)
+  return http
+}
+
+/** Both APIs over it. */
+export async function openApis(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
+  const yaml = `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: orders }
+spec:
+  type: bindings.azure.eventgrid
+  metadata:
+    - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
+    - { name: accessKey, value: "${topic.key}" }`
+  const loaded = loadTexts({ 'orders.yaml': yaml })
+  const host = createHost({
+    channel: undefined,
+    publishAnswer: async () => {},
+    loggerOf: () => log,
+    metrics: createMetrics(),
+  })
+  await host.start(loaded)
+  const given: BindingsApiOptions = {
+    host,
+    callOutput: createCallOutput({ host, logger: log }),
+    appId: 'shop',
+    app: undefined,
+    version: '1.2.3',
+    listeningOn: '127.0.0.1',
+    extended: new Map(),
+    notReady: () => [],
+    onShutdown() {},
+    ...options,
+  }
+  const http = createBindingsApi(given)
+  const grpc = createGrpcApi(given)
+  onTestFinished(async () => {
+    await Promise.all([http.close(), grpc.close()])
+    await host.close()
+  })
+  return { http, grpc }
+}
+
+/** The same with a topic of the emulator's, and what that was sent. */
+export async function openPublishing(options: Partial<BindingsApiOptions> = {}) {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const api = await openApi(options, emulator.topic('orders'))
+  return { api, published: () => emulator.records.requests.all().flatMap(({ body }) => body) }
+}
