@@ -8,7 +8,11 @@ export interface InstallLine {
   readonly packages: readonly string[]
 }
 
-const files = ['*.md', '{,packages/*/}docs/**/*.md', '{,packages/*/}examples/**/*.{md,ts,mjs,py,json,yaml}']
+const files = [
+  '{,packages/*/}*.md',
+  '{,packages/*/}docs/**/*.md',
+  '{,packages/*/}examples/**/*.{md,ts,mjs,py,json,yaml}',
+]
 const command = /\bnpm (?:i|install|add)\b((?:(?:[ \t]|\\\n)+[\w@.^~/…-]+)+)/g
 
 /** Each `npm install` with arguments, of the project or of an installed package. A path leads to the packed archive: it is left out. */
