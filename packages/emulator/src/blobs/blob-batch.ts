@@ -51,8 +51,8 @@ const sections = (text: string) => text.split(/\r?\n\r?\n/)
 function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.flatMap((line) => {
-      const [, name = '', value = ''] = /^([^:\s]+):\s*(.*?)\s*$/.exec(line) ?? []
-      return name === '' ? [] : [[name.toLowerCase(), value]]
+      const [, name = '', value = ''] = /^([^:\s]+):(.*)$/.exec(line) ?? []
+      return name === '' ? [] : [[name.toLowerCase(), value.trim()]]
     }),
   )
 }

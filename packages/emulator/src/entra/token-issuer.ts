@@ -60,7 +60,7 @@ export type TokenIssuer = ReturnType<typeof createTokenIssuer>
 export function createTokenIssuer(clock: Clock, persisted: PersistedValues = valuesInMemory()) {
   const known = persisted.get('identity', 'signing keys')
   let keys: Promise<readonly SigningKey[]> =
-    known === undefined ? createKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))
+    known === undefined ? createFirstKey().then((key) => persist([key])) : Promise.resolve(readKeys(known))
   // A key that can't be persisted is reported to each caller that needs it.
   keys.catch(() => {})
   // Higher than any number of an earlier run with the same keys, so that `expireTokens` can tell old tokens from new.
@@ -182,10 +182,21 @@ function deliveryClaims({ tenantId, audience, version = '1.0' }: DeliveryTokenRe
 const eventGridPrincipal = '44444444-4444-4444-8444-444444444444'
 
 const generate = promisify(generateKeyPair)
+const createPair = () => generate('rsa', { modulusLength: 2048 })
 
-async function createKey(): Promise<SigningKey> {
-  const { privateKey, publicKey } = await generate('rsa', { modulusLength: 2048 })
-  return { id: randomBytes(20).toString('base64url'), privateKey, publicKey }
+let firstPair: ReturnType<typeof createPair> | undefined
+
+async function createKey(pair = createPair()): Promise<SigningKey> {
+  return { id: randomBytes(20).toString('base64url'), ...(await pair) }
+}
+
+/**
+ * The first key of each emulator of a process: the pair takes most of the time of a start. Its id is each emulator's own, so that none
+ * takes the tokens of another.
+ */
+function createFirstKey(): Promise<SigningKey> {
+  firstPair ??= createPair()
+  return createKey(firstPair)
 }
 
 function writeKeys(keys: readonly SigningKey[]): string {

@@ -19,7 +19,7 @@ export function durationMs(name: string, text: string, most: string): number {
 }
 
 const sum = (text: string): number =>
-  [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)].reduce(
+  [...text.matchAll(/(\d{1,9})(ms|s|m|h|d)/g)].reduce(
     (ms, [, count, unit = '']) => ms + Number(count) * (units[unit] ?? 0),
     0,
   )
