@@ -5,10 +5,10 @@ import { refusal } from '../support/refusal.ts'
 
 const withoutRoles = ({ emulator }: World) => emulator.removeRoles(emulator.clientId)
 const withoutTopic = ({ emulator }: World) => emulator.removeTopic('orders')
-const atStart = (what: string) => `emulate prints ${what} at its start`
+const atStart = (what: string) => `it prints ${what} at its start`
 const roles = (role: string) => `roles: [${role}]`
 const clients = atStart('its clients with tenant and secret')
-const rule = 'emulate --ingress https://orders.example.com/=http://127.0.0.1:PORT/'
+const rule = '--ingress https://orders.example.com/=http://127.0.0.1:PORT/'
 const entra = { topicAuthentication: 'entra', accessKey: undefined }
 
 /** What is wrong is in the fields, or comes about by `prepare`. */

@@ -1,6 +1,7 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
 
+import { once } from 'node:events'
 import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
@@ -46,6 +47,9 @@ import {
   viewStorage,
 } from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
+
+/** The longest wait of {@link EventGridEmulator.reset} for handshakes. */
+const maxHandshakeWaitMs = 5_000
 
 /** Where clients find the emulator. */
 export interface EmulatorEndpoints {
@@ -312,8 +316,8 @@ export class EventGridEmulator implements AsyncDisposable {
     if (options.resources !== true) return
     const atOnce = { ...provisioning, remove: provisioning.removeAtOnce }
     configure({ ...this.#parts, provisioning: atOnce }, this.#settings, { alone: true })
-    // Handshakes of event subscriptions that came back.
-    await engine.quiet()
+    // Handshakes of event subscriptions that came back. A silent endpoint is not waited for.
+    await Promise.race([engine.idle(), once(realTimers.abortAfter(maxHandshakeWaitMs), 'abort')])
   }
 
   /**

@@ -94,3 +94,12 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
         : new Promise((resolve) => void waiting.push({ count, resolve })),
   }
 }
+
+/** An endpoint that needs longer for an answer than the emulator takes to see that nothing moves. Returns its URL. */
+export async function startSlowEndpoint(): Promise<string> {
+  const server = http.createServer(({ headers }, response) => {
+    const origin = String(headers['webhook-request-origin'] ?? '')
+    setTimeout(() => response.writeHead(200, { 'webhook-allowed-origin': origin }).end(), 600)
+  })
+  return `http://127.0.0.1:${await listen(server)}`
+}

@@ -232,7 +232,7 @@ it('handles an event once though it comes again before its acknowledgement is an
 })
 
 it.each([
-  ['a wrong key', { namespaceKey: 'd3Jvbmcga2V5' }, 'Emulator: emulate prints the keys at its start'],
+  ['a wrong key', { namespaceKey: 'd3Jvbmcga2V5' }, 'Emulator: it prints the keys at its start'],
   ['a missing event subscription', { eventSubscriptionName: 'nobody' }, 'create the event subscription nobody'],
 ])('says what to do about %s', async (_fault, change, says) => {
   const { binding, log, byKey } = await openPull()

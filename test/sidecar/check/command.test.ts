@@ -246,7 +246,7 @@ it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) =
 })
 
 const noRule =
-  /no ingress rule for https:\/\/orders\.example\.com\/api\/events[\s\S]*emulate --ingress https:\/\/orders\.example\.com\/=/
+  /no ingress rule for https:\/\/orders\.example\.com\/api\/events[\s\S]*--ingress https:\/\/orders\.example\.com\/=/
 
 it.each([
   { name: 'there is none', from: 'https://other.example.com/', says: noRule },
@@ -300,7 +300,7 @@ it('writes a line for each check, remedies below, and counts at the end; without
   expect(code).toBe(1)
   expect(text).toMatch(/^orders {2}\S+orders\.yaml\n {2}✓ files\/yaml/)
   expect(text).toMatch(
-    /\n {2}✗ topic\/credential {6}.*answered 401.*Emulator: emulate prints the keys.*\n {6}→ set accessKey/,
+    /\n {2}✗ topic\/credential {6}.*answered 401.*Emulator: it prints the keys.*\n {6}→ set accessKey/,
   )
   expect(text).toMatch(/\n✗ 18 ok, 1 failed in \d+\.\d s\n {2}on the emulator: public names[^\n]*\n$/)
   expect(text).not.toContain('\u001b')

@@ -37,6 +37,9 @@ import {
 
 const liveLineMs = 500
 
+/** The longest wait for the first handshakes. An endpoint may start after the emulator, or be silent. */
+const maxHandshakeWaitMs = 5_000
+
 /** Longer than Event Grid waits for a subscriber's answer. */
 const maxDrainMs = 35_000
 
@@ -111,6 +114,8 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
+    // What is published before the handshake of its event subscription is over goes nowhere.
+    await Promise.race([emulator.idle(), asked, pause(maxHandshakeWaitMs, undefined, { ref: false })])
     undo.push(...write(ready, emulator))
     terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)

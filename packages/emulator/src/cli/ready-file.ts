@@ -24,7 +24,7 @@ export interface ReadyFile {
 export function openReadyFile(file: string): ReadyFile {
   const present = contentOf(file)
   if (present !== undefined && !isOwn(present)) {
-    throw new Error(`${file} holds something else than what emulate writes there, and is not overwritten`)
+    throw new Error(`${file} holds something else than what the emulator writes there, and is not overwritten`)
   }
   rmSync(file, { force: true })
   let written: string | undefined

@@ -1,7 +1,6 @@
 /** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
 import { shellWord } from '../../../../src/support/text/text.ts'
 import type { Client } from '../model/resources/client.ts'
-import type { StorageView } from '../topic-view.ts'
 
 /** The languages whose environment is known. `sh`: curl and other commands. */
 export const environmentLanguages = ['python', 'go', 'java', 'node', 'sh'] as const
@@ -52,7 +51,12 @@ export interface EmulatorEnvironment {
     readonly key: string
   }[]
   /** The storage accounts whose blobs raise events. */
-  readonly storage: readonly StorageView[]
+  readonly storage: readonly {
+    readonly account: string
+    readonly id: string
+    readonly blobEndpoint: string
+    readonly azurite: string
+  }[]
   readonly languages: Readonly<Record<EnvironmentLanguage, LanguageEnvironment>>
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import type { EmulatorEnvironment, EnvironmentLanguage } from '../../src/index.ts'
-import { startSubscriber } from '../subscriber.ts'
+import { startSlowEndpoint, startSubscriber } from '../subscriber.ts'
 import { startProgram } from '../support/program.ts'
 import { auditConfig, configFile, publish, startEmulate } from './emulate-command.ts'
 
@@ -36,6 +36,17 @@ it('takes the place of the file of an emulator that was killed, and leaves that 
   second.process.kill('SIGTERM')
   expect(await second.ended).toBe(0)
   expect(JSON.parse(readFileSync(file, 'utf8')).http).toBe(third.proxy)
+})
+
+it('is ready when the handshakes are over: what is published then is delivered', async () => {
+  const file = join(temporaryFolder(), 'ready.json')
+  const emulate = await startEmulate(['--ready-file', file, '--deliver', `orders=${await startSlowEndpoint()}/`])
+  const validated = emulate.lines.findIndex((line) => / handshake orders .* validated$/.test(line))
+  const ready = emulate.lines.findIndex((line) => line.startsWith('ready: '))
+  expect(validated).toBeGreaterThan(0)
+  expect(ready).toBeGreaterThan(validated)
+  await publish(await emulate.topic('orders'), ['a'])
+  await emulate.line(/200 {2}orders <- order.placed a$/)
 })
 
 it('does not overwrite a file that holds something else', async () => {

@@ -4,7 +4,7 @@ import { storageAccountId } from '../../../../test/support/azure-ids.ts'
 import { listen } from '../../../../test/support/listen.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ManualClock } from '../../src/index.ts'
-import { startSubscriber } from '../subscriber.ts'
+import { startSlowEndpoint, startSubscriber } from '../subscriber.ts'
 import { callAt, callNamespace, openInterface, orders } from './open-interface.ts'
 
 const shop = (url: string) => ({
@@ -179,6 +179,17 @@ it('with resources, brings back what was declared and removes the rest, twice', 
     expect((await call('POST', '/emulator/settle')).status).toBe(200)
     expect(subscriber.deliveries()).toHaveLength(round)
   }
+})
+
+it('answers a reset with resources when the handshakes are over, however slow the endpoint is', async () => {
+  const { call, emulator } = await openInterface(shop(await startSlowEndpoint()))
+  await emulator.idle()
+  emulator.removeTopic('orders')
+  await emulator.idle()
+  expect((await call('POST', '/emulator/reset', { resources: true })).status).toBe(204)
+  emulator.raise('orders', orders('1'))
+  expect((await call('POST', '/emulator/settle')).status).toBe(200)
+  expect(emulator.events().events[0]?.subscriptions[0]).toMatchObject({ state: 'delivered' })
 })
 
 it('answers many resets and waits at once', async () => {

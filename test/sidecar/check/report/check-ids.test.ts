@@ -182,7 +182,7 @@ const faults: readonly Fault[] = [
     how: 'a key of another topic',
     breakIt: ({ write }) => write({ accessKey: 'bm90IHRoZSBrZXkgb2YgdGhpcyB0b3BpYw==' }),
     skipped: [],
-    says: /answered 401[\s\S]*Emulator: emulate prints the keys[\s\S]*az eventgrid topic key list/,
+    says: /answered 401[\s\S]*Emulator: it prints the keys[\s\S]*az eventgrid topic key list/,
   },
   {
     id: 'round-trip/event',

@@ -217,5 +217,5 @@ it('logs a failure with its whole remedy', async () => {
   const api = await openApi({}, { httpEndpoint, key: 'd3Jvbmc=' }, log)
   await api.inject(call('orders'))
   const { fields } = log.lines.find(({ message }) => message === 'create failed') ?? {}
-  expect(fields?.reason).toMatch(/Emulator: emulate prints the keys.* az eventgrid topic key list .*--output tsv\)"$/)
+  expect(fields?.reason).toMatch(/Emulator: it prints the keys.* az eventgrid topic key list .*--output tsv\)"$/)
 })

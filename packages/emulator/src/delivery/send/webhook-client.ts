@@ -198,7 +198,7 @@ function readToEnd(answer: http.IncomingMessage): void {
 /** Advice for the emulator's user where the network's error does not say what to do. Contains no query. */
 function failureHint(url: URL, target: URL, error: NodeJS.ErrnoException): string | undefined {
   const rule = (to: string) =>
-    `an ingress rule from ${url.origin}/ to ${to} (emulate --ingress ${url.origin}/=${to}, ingress in its configuration, or ` +
+    `an ingress rule from ${url.origin}/ to ${to} (--ingress ${url.origin}/=${to}, ingress in its configuration, or ` +
     'emulator.setIngress in code)'
   if (/wrong version number|packet length too long/i.test(error.message)) {
     return `${target.origin} speaks plain http there: use ${rule(`http://${target.host}/`)}`
