@@ -57,7 +57,8 @@ export function openProject(name: string, from: string) {
   function followLinks(): void {
     const isThere = (file: string, path: string) => existsSync(resolve(installed, dirname(file), path))
     for (const page of globSync(['*.md', 'docs/*.md', 'packages/*/docs/*.md'], { cwd: installed })) {
-      const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)
+      const prose = readFileSync(join(installed, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
+      const links = prose.matchAll(/\]\((?!https?:|#)([^)#]+)/g)
       const broken = [...links].map(([, path = '']) => path).filter((path) => !isThere(page, path))
       check(broken.length === 0, `${page} links to what is not packed: ${broken.join(', ')}`)
     }
