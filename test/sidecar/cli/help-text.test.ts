@@ -9,8 +9,8 @@ it.each(commandNames)('fits the help of %s into 80 columns', async (name) => {
 it('wraps the explanation of an option in its column', async () => {
   const help = await commandHelp('emulate')
   expect(help).toContain(
-    '  --config FILE    topics, subscriptions, clients and their roles, ports,\n' +
-      '                   ingress (YAML); read again when it changes\n',
+    '  --config FILE        topics, subscriptions, clients and their roles, ports,\n' +
+      '                       ingress (YAML); read again when it changes\n',
   )
 })
 

@@ -47,7 +47,7 @@ it('prints lines that, pasted into a shell, lead a binding to it', async () => {
   const program = [
     process.execPath,
     '--disable-warning=ExperimentalWarning',
-    resolve(import.meta.dirname, 'receive-one.ts'),
+    resolve(import.meta.dirname, '../receive-one.ts'),
   ]
   const typed = [...program, scope, endpoint, key].map((word) => `'${word}'`).join(' ')
   const shell = spawn('sh', ['-c', `${emulate.environment().join('\n')}\nexec ${typed}`], {
