@@ -35,8 +35,8 @@ export interface CredentialOptions {
  * The credential that metadata describes. Its `getToken` throws BindingError CREDENTIALS_REJECTED where Entra refuses
  * the client, and NoTokenError where Entra could not be asked, so that a caller tries again. The object shows no secret,
  * however it is printed.
- * @throws BindingError METADATA_INVALID where the metadata describes none, when the authority host is not https, is asked through a proxy of an unknown kind, or a host's
- * credential is missing; CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
+ * @throws BindingError METADATA_INVALID where the metadata describes none, when the authority host is not https or is asked through a proxy
+ * of an unknown kind, or a host's credential is missing; CREDENTIALS_REJECTED when the process lacks what the kind of credential needs.
  */
 export function createCredential(
   metadata: CredentialMetadata | undefined,

@@ -12,7 +12,7 @@ import {
 export const sentOnce = { retryOptions: { maxRetries: 0 }, redirectOptions: { maxRetries: 0 } }
 
 /** @param policies see the request in this order, after the choice of a proxy */
-export function createSender(policies: readonly PipelinePolicy[]) {
+export function createSendOnce(policies: readonly PipelinePolicy[]) {
   const client = createDefaultHttpClient()
   const userAgentOptions = { userAgentPrefix: 'eventgrid-binding' }
   const pipeline = createPipelineFromOptions({ ...sentOnce, userAgentOptions })

@@ -12,7 +12,7 @@ import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
 import { NoTokenError } from '../azure/entra-refusal.ts'
 import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
-import { createSender } from '../azure/send-once.ts'
+import { createSendOnce } from '../azure/send-once.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import { secureContextOf, sendBy } from '../azure/trust.ts'
 import { namespaceApiVersion } from '../core/api-versions.ts'
@@ -125,7 +125,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
   const renewals =
     authentication.kind === 'entra' ? [createRefusedTokenPolicy(authentication.credential, authentication.scope)] : []
-  const sendOnce = createSender([...renewals, connect])
+  const sendOnce = createSendOnce([...renewals, connect])
 
   async function authorization(signal: AbortSignal): Promise<string> {
     if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`

@@ -126,8 +126,8 @@ async function connect({ url, ca }: KeySetOptions) {
   // Loaded with the first fetch, so that the start does not wait for them.
   const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
   const { createAnswerLimitPolicy } = await import('../../azure/answer-limit.ts')
-  const { createSender } = await import('../../azure/send-once.ts')
+  const { createSendOnce } = await import('../../azure/send-once.ts')
   const trust = trustPolicies(ca === undefined ? {} : { ca })
-  const send = createSender([...trust, createAnswerLimitPolicy({ maxBytes, longer: 'fail' })])
+  const send = createSendOnce([...trust, createAnswerLimitPolicy({ maxBytes, longer: 'fail' })])
   return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
 }

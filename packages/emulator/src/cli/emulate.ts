@@ -1,4 +1,4 @@
-// The emulator's command line, under the name that a program gives it: help text, ports 4430 and 4431, config reload, `--ingress`, `--deliver`, shutdown wait.
+/** The emulator's command line, under the name that a program gives it: it starts, says what happens, and drains at its end. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'

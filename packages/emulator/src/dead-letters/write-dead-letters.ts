@@ -63,7 +63,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** An event that is given up. */
-export interface DeadLetter {
+export interface GivenUpEvent {
   readonly subscription: { readonly id: string; readonly name: string }
   /** The folder of its blobs in the container. */
   readonly folder: string
@@ -79,7 +79,7 @@ export interface DeadLetter {
   readonly forgotten: () => void
 }
 
-interface WaitingLetter extends DeadLetter {
+interface WaitingLetter extends GivenUpEvent {
   /** When writing failed first. */
   readonly failingSince?: number
   /** How often writing failed. */
@@ -92,7 +92,7 @@ export interface DeadLetterWriterOptions {
   readonly store: DeadLetterStore
   readonly retries: DeadLetterRetries
   /** Tells that the dead letters of an event subscription can't be written. */
-  readonly warn: (subscription: DeadLetter['subscription'], message: string) => void
+  readonly warn: (subscription: GivenUpEvent['subscription'], message: string) => void
   readonly work: WorkCounter
   /** Called after each write. */
   readonly written: () => void
@@ -148,7 +148,7 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
     wake()
   }
 
-  function end(letters: readonly DeadLetter[], blobPath: string | undefined): void {
+  function end(letters: readonly GivenUpEvent[], blobPath: string | undefined): void {
     const [first] = letters
     if (!first) return
     records.push({
@@ -181,7 +181,7 @@ export function createDeadLetterWriter(options: DeadLetterWriterOptions) {
 
   return {
     /** Takes an event, to be written at this time; without a destination it is dropped at once. */
-    add(letter: DeadLetter, due: number) {
+    add(letter: GivenUpEvent, due: number) {
       if (!letter.destination) return end([letter], undefined)
       waiting.add(due, letter)
       wake()

@@ -1,7 +1,7 @@
 /** The OpenAPI document of the interface, made from the schemas that its requests are checked with. */
 import type { z } from 'zod'
 import { jsonSchemaOf } from './json-schema.ts'
-import { type Operation, operations } from './operations.ts'
+import { operations, type TestOperation } from './operations.ts'
 import { problem } from './schemas.ts'
 
 /** Of the interface, not of the package: it changes where a program that uses the interface has to change. */
@@ -40,7 +40,7 @@ export function openApiDocument(server: string) {
 
 const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
-function describe({ id, summary, path, query, body, needsBody, answer, refusals }: Operation): object {
+function describe({ id, summary, path, query, body, needsBody, answer, refusals }: TestOperation): object {
   const refused = Object.entries({ ...commonRefusals, ...refusals }).map(([status, description]) => [
     status,
     { description, content: problemContent },

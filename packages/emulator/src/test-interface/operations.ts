@@ -38,7 +38,7 @@ interface Described {
 }
 
 /** An operation, ready to be served and described. */
-export interface Operation extends Described {
+export interface TestOperation extends Described {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
   /** Without one the answer is 204. */
@@ -61,9 +61,9 @@ function operation<
     readonly answer?: Answer
     run(call: Call<Parsed<Query>, Parsed<Body>>): Answered<Answer> | Promise<Answered<Answer>>
   },
-): Operation {
+): TestOperation {
   // The query and the body that `run` gets were parsed by the schemas beside it.
-  return described as unknown as Operation
+  return described as unknown as TestOperation
 }
 
 const defaultTimeout = '10s'
@@ -74,7 +74,7 @@ const rolesOf = (emulator: TestedEmulator, clientId: string) => ({
   roles: emulator.roles(clientId).map(({ role, scope = '/' }) => ({ role, scope })),
 })
 
-export const operations: readonly Operation[] = [
+export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/events', id: 'listEvents' },
     summary: 'Events that were published, oldest first, and what became of each at every event subscription',

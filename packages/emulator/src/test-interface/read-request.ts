@@ -56,10 +56,6 @@ function parse(schema: z.ZodType, value: unknown, names: readonly string[]): unk
       return { field, message: `is unknown: ${(at === '' ? didYouMean(key, names) : undefined) ?? known}` }
     })
   })
-  return refuseWith(faults)
-}
-
-function refuseWith(faults: readonly Fault[]): never {
   throw refused(faults)
 }
 

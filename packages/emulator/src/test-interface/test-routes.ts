@@ -4,7 +4,7 @@ import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../sr
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { queryOf } from '../server/query.ts'
 import { openApiDocument } from './open-api.ts'
-import { type Operation, operations } from './operations.ts'
+import { operations, type TestOperation } from './operations.ts'
 import { problemBody, problemType, TestInterfaceProblem } from './problem.ts'
 import { readBody, readQuery } from './read-request.ts'
 import type { TestedEmulator } from './tested-emulator.ts'
@@ -67,7 +67,7 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
 
 const one = (methods: readonly unknown[]) => (methods.length === 1 ? 'is' : 'are')
 
-function serve(app: FastifyInstance, url: string, operation: Operation, options: TestRouteOptions): void {
+function serve(app: FastifyInstance, url: string, operation: TestOperation, options: TestRouteOptions): void {
   const { method, query, body, needsBody, bodyLimit = defaultBodyLimit, answer } = operation
   app.route<{ Params: { name?: string } }>({
     ...{ method, url, bodyLimit, exposeHeadRoute: false },
@@ -90,7 +90,7 @@ function serve(app: FastifyInstance, url: string, operation: Operation, options:
 }
 
 /** The emulator's errors are the refusals: a RangeError or a TypeError is the caller's fault. */
-async function run({ run, unknown = 400 }: Operation, call: Parameters<Operation['run']>[0]): Promise<unknown> {
+async function run({ run, unknown = 400 }: TestOperation, call: Parameters<TestOperation['run']>[0]): Promise<unknown> {
   try {
     return await run(call)
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Check `machine/clock`: is this machine's clock within a minute of Azure's `Date` header? */
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
-import { createSender } from '../../../azure/send-once.ts'
+import { createSendOnce } from '../../../azure/send-once.ts'
 import { trustPolicies } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { ClockSource } from '../context/clock-source.ts'
@@ -40,7 +40,10 @@ export function clockFinding(date: string | undefined, here: number): Finding {
 }
 
 async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
-  const send = createSender([...trustPolicies(endpoints), createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' })])
+  const send = createSendOnce([
+    ...trustPolicies(endpoints),
+    createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }),
+  ])
   const allowInsecureConnection = url.startsWith('http:')
   const response = await send(createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection }))
   return response.headers.get('date')
