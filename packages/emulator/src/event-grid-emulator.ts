@@ -1,7 +1,6 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
 
-import { once } from 'node:events'
 import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
@@ -16,6 +15,7 @@ import {
   resolveOptions,
 } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
+import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
@@ -47,9 +47,6 @@ import {
   viewStorage,
 } from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
-
-/** The longest wait of {@link EventGridEmulator.reset} for handshakes. */
-const maxHandshakeWaitMs = 5_000
 
 /** Where clients find the emulator. */
 export interface EmulatorEndpoints {
@@ -316,8 +313,7 @@ export class EventGridEmulator implements AsyncDisposable {
     if (options.resources !== true) return
     const atOnce = { ...provisioning, remove: provisioning.removeAtOnce }
     configure({ ...this.#parts, provisioning: atOnce }, this.#settings, { alone: true })
-    // Handshakes of event subscriptions that came back. A silent endpoint is not waited for.
-    await Promise.race([engine.idle(), once(realTimers.abortAfter(maxHandshakeWaitMs), 'abort')])
+    await firstHandshakes(engine.idle())
   }
 
   /**

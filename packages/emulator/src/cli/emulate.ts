@@ -12,6 +12,7 @@ import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
 import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { watchState } from '../../../../src/support/time/watch-state.ts'
+import { firstHandshakes } from '../delivery/handshake/first-handshakes.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
 import { writeAuthorityFile } from './authority-file.ts'
 import {
@@ -36,9 +37,6 @@ import {
 } from './record-lines.ts'
 
 const liveLineMs = 500
-
-/** The longest wait for the first handshakes. An endpoint may start after the emulator, or be silent. */
-const maxHandshakeWaitMs = 5_000
 
 /** Longer than Event Grid waits for a subscriber's answer. */
 const maxDrainMs = 35_000
@@ -114,8 +112,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
-    // What is published before the handshake of its event subscription is over goes nowhere.
-    await Promise.race([emulator.idle(), asked, pause(maxHandshakeWaitMs, undefined, { ref: false })])
+    await Promise.race([firstHandshakes(emulator.idle()), asked])
     undo.push(...write(ready, emulator))
     terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     await drain(emulator, await asked, settings.state, terminal)
