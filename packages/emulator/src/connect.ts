@@ -1,8 +1,8 @@
 // `connect` of a binding to the emulator: metadata fields, ingress `{name}.example.com`.
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
+import type { TopicView } from './model/resource-views.ts'
 import type { Client } from './model/resources/client.ts'
-import type { TopicView } from './topic-view.ts'
 
 /** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */
 export interface Connectable {

@@ -20,6 +20,7 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingre
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import { builtInRoles } from './entra/roles.ts'
+import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
 import type { Client, RoleGrant } from './model/resources/client.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { asResourceId, eventSubscriptionId } from './model/resources/resource-ids.ts'
@@ -36,11 +37,7 @@ import { type RequestRoute, type ShownRequest, shownRequests } from './test-inte
 import { StillPendingError } from './test-interface/still-pending.ts'
 import type { ResetOptions } from './test-interface/tested-emulator.ts'
 import {
-  type NamespaceTopicView,
   namespaceTopicView,
-  type StorageView,
-  type SystemTopicView,
-  type TopicView,
   viewAllPublished,
   viewNamespaceTopics,
   viewPublishedNamed,

@@ -20,6 +20,7 @@ export type { ProbationOptions } from './delivery/queue/probation.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
+export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
 export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
@@ -54,4 +55,3 @@ export type {
 } from './test-interface/published-events.ts'
 export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
 export type { ResetOptions } from './test-interface/tested-emulator.ts'
-export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './topic-view.ts'

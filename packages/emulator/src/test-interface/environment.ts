@@ -1,5 +1,6 @@
 /** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
 import { shellWord } from '../../../../src/support/text/text.ts'
+import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../model/resource-views.ts'
 import type { Client } from '../model/resources/client.ts'
 
 /** The languages whose environment is known. `sh`: curl and other commands. */
@@ -13,16 +14,6 @@ export interface LanguageEnvironment {
   readonly variables: Readonly<Record<string, string>>
   /** What no variable can say, one sentence each. */
   readonly notes: readonly string[]
-}
-
-/** A custom topic or a domain. */
-interface Published {
-  readonly name: string
-  readonly id: string
-  readonly endpoint: string
-  readonly httpEndpoint: string
-  readonly ownEndpoint?: string
-  readonly key: string
 }
 
 /** Where a running emulator is, with keys and secrets: they protect nothing. */
@@ -40,23 +31,12 @@ export interface EmulatorEnvironment {
   readonly subscriptionId: string
   /** The applications that may sign in; the first one is meant where none is named. */
   readonly clients: readonly Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'>[]
-  readonly topics: readonly Published[]
-  readonly domains: readonly Published[]
-  readonly systemTopics: readonly { readonly name: string; readonly id: string; readonly source: string }[]
-  readonly namespaceTopics: readonly {
-    readonly name: string
-    readonly id: string
-    readonly namespaceEndpoint: string
-    readonly endpoint: string
-    readonly key: string
-  }[]
+  readonly topics: readonly Omit<TopicView, 'keys'>[]
+  readonly domains: readonly Omit<TopicView, 'keys'>[]
+  readonly systemTopics: readonly SystemTopicView[]
+  readonly namespaceTopics: readonly NamespaceTopicView[]
   /** The storage accounts whose blobs raise events. */
-  readonly storage: readonly {
-    readonly account: string
-    readonly id: string
-    readonly blobEndpoint: string
-    readonly azurite: string
-  }[]
+  readonly storage: readonly StorageView[]
   readonly languages: Readonly<Record<EnvironmentLanguage, LanguageEnvironment>>
 }
 
