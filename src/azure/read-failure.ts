@@ -3,8 +3,8 @@ import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
-import { NoTokenError } from './entra-refusal.ts'
-import { type Denial, readDenial } from './missing-role.ts'
+import { NoTokenError } from './refusals/entra-refusal.ts'
+import { type Denial, readDenial } from './refusals/missing-role.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /** How a call to ARM failed. */

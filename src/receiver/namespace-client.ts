@@ -9,7 +9,7 @@ import {
 } from '@azure/core-rest-pipeline'
 import { type AnswerLimit, readBounded } from '../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
-import { NoTokenError } from '../azure/entra-refusal.ts'
+import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
 import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
 import { createSendOnce } from '../azure/send-once.ts'

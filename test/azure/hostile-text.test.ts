@@ -3,7 +3,7 @@ import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readFailure, readOperationFailure } from '../../src/azure/read-failure.ts'
-import { explainFailure, type FailureContext } from '../../src/azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext } from '../../src/azure/refusals/resource-manager-refusal.ts'
 import { readRetryAfter } from '../../src/azure/retry-after.ts'
 import { bindingErrorCodes } from '../../src/core/errors.ts'
 import { scrub } from '../../src/core/scrub.ts'

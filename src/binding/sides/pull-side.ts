@@ -1,7 +1,7 @@
 /** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
 import { isUtf8 } from 'node:buffer'
-import { explainNamespaceRefusal } from '../../azure/namespace-refusal.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import { explainNamespaceRefusal } from '../../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'

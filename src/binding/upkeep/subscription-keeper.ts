@@ -1,7 +1,7 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 
 import { readFailure } from '../../azure/read-failure.ts'
-import { verdictOf } from '../../azure/resource-manager-refusal.ts'
+import { verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'

@@ -1,6 +1,6 @@
 /** Whether an event subscription exists, and what it holds: a 404 is believed only where Resource Manager's list agrees. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { verdictOf } from '../../azure/resource-manager-refusal.ts'
+import { verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { isTold } from '../decide/delivery-attribute.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'

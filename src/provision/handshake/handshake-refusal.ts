@@ -1,5 +1,5 @@
 /** Does an answer to the handshake consent, as Event Grid reads it? If not: what was answered, by whom, and what to do. */
-import { explainHandshakeAnswer } from '../../azure/resource-manager-refusal.ts'
+import { explainHandshakeAnswer } from '../../azure/refusals/resource-manager-refusal.ts'
 import { querySecrets, scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/redact.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'

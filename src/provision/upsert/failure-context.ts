@@ -1,5 +1,5 @@
 /** What a message about a failure of the event subscription names, and what it must not show. */
-import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
+import type { FailureContext } from '../../azure/refusals/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
 import { querySecrets } from '../../core/scrub.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'

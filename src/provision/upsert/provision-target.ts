@@ -1,5 +1,5 @@
 /** What one side needs in Azure, how it is brought about, and what came of it. */
-import type { FailureContext } from '../../azure/resource-manager-refusal.ts'
+import type { FailureContext } from '../../azure/refusals/resource-manager-refusal.ts'
 import type { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'

@@ -1,6 +1,6 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { untilHandshake, verdictOf } from '../../azure/resource-manager-refusal.ts'
+import { untilHandshake, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'

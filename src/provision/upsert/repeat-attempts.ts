@@ -1,6 +1,6 @@
 /** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, verdictOf } from '../../azure/resource-manager-refusal.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { pause } from '../../support/time/clock.ts'

@@ -1,5 +1,5 @@
 /** The pause before the next attempt at an event subscription. */
-import type { Verdict } from '../../azure/resource-manager-refusal.ts'
+import type { Verdict } from '../../azure/refusals/resource-manager-refusal.ts'
 import { backOff } from '../../support/time/back-off.ts'
 
 /**

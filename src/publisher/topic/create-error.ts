@@ -1,5 +1,5 @@
 /** The error of a create whose events the topic did not take: refused, unreachable, or without a token. */
-import { explainTopicRefusal, type TopicRefusalContext } from '../../azure/topic-refusal.ts'
+import { explainTopicRefusal, type TopicRefusalContext } from '../../azure/refusals/topic-refusal.ts'
 import { BindingError, type PublishErrorCode } from '../../core/errors.ts'
 import type { FailedRequest } from './topic-answer.ts'
 

@@ -1,7 +1,7 @@
 /** Checks `pull/receive` and `pull/settle`: may the key or token receive and acknowledge? */
 
-import { explainNamespaceRefusal } from '../../../azure/namespace-refusal.ts'
 import { readFailure } from '../../../azure/read-failure.ts'
+import { explainNamespaceRefusal } from '../../../azure/refusals/namespace-refusal.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import type {
   NamespaceClient,

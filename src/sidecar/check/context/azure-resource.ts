@@ -1,6 +1,6 @@
 /** An Azure resource under check, and the client that asks for it, within 9 s for each read. */
 import { createCredential } from '../../../azure/credential.ts'
-import type { FailureContext } from '../../../azure/resource-manager-refusal.ts'
+import type { FailureContext } from '../../../azure/refusals/resource-manager-refusal.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'

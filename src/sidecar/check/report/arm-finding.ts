@@ -6,7 +6,7 @@ import {
   type FailureContext,
   type Verdict,
   verdictOf,
-} from '../../../azure/resource-manager-refusal.ts'
+} from '../../../azure/refusals/resource-manager-refusal.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, failedBy, warning } from './finding.ts'

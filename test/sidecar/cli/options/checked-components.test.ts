@@ -81,7 +81,8 @@ spec:
     - { name: accessKey, ${key} }
 ${more}
 `
-const caseOf = (name: string) => readFileSync(resolve(import.meta.dirname, '../../../fixtures/components', name), 'utf8')
+const caseOf = (name: string) =>
+  readFileSync(resolve(import.meta.dirname, '../../../fixtures/components', name), 'utf8')
 const keyOf = (secrets: unknown) => JSON.stringify(secrets)
 const utf16 = Buffer.from(`\uFEFF${yaml('orders')}`, 'utf16le')
 const secret = { 'event-grid': { accessKey: 'k' } }

@@ -1,6 +1,6 @@
 /** Check `azure/credential`: does Entra give a token? */
 import type { TokenCredential } from '@azure/core-auth'
-import { NoTokenError } from '../../../../azure/entra-refusal.ts'
+import { NoTokenError } from '../../../../azure/refusals/entra-refusal.ts'
 import { BindingError } from '../../../../core/errors.ts'
 import { type Finding, failed, failedBy, joined, ok } from '../../report/finding.ts'
 

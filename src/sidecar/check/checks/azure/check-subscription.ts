@@ -1,7 +1,7 @@
 /** Check `azure/subscription` for push: is the event subscription as the metadata wants it? */
 
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
-import { explainFailure } from '../../../../azure/resource-manager-refusal.ts'
+import { explainFailure } from '../../../../azure/refusals/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../../core/delivery-credential.ts'
 import { showUrl } from '../../../../metadata/fields/redact.ts'
 import { decideUpsert } from '../../../../provision/decide/decide-upsert.ts'

@@ -1,10 +1,10 @@
 /** What an answer of a topic that did not take events means, and what to do about it. */
-import type { PublishErrorCode } from '../core/errors.ts'
-import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
-import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
-import { shellWord } from '../support/text/text.ts'
+import type { PublishErrorCode } from '../../core/errors.ts'
+import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
+import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
+import { shellWord } from '../../support/text/text.ts'
+import { topicName } from '../topic-name.ts'
 import { roleRemedy } from './missing-role.ts'
-import { topicName } from './topic-name.ts'
 
 export interface TopicRefusal {
   readonly status: number

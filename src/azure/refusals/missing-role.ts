@@ -1,5 +1,5 @@
 /** Which right a refusal names, and the line for `az` that gives a missing one. */
-import { shellWord } from '../support/text/text.ts'
+import { shellWord } from '../../support/text/text.ts'
 
 /** A right in Azure: an action of RBAC, and the resource id of where it is needed. */
 export interface Right {

@@ -1,7 +1,7 @@
 /** What a refusal of a namespace to receive or settle means, and what to do about it. */
 
-import type { PullMetadata } from '../metadata/typed/metadata.ts'
-import { shellWord } from '../support/text/text.ts'
+import type { PullMetadata } from '../../metadata/typed/metadata.ts'
+import { shellWord } from '../../support/text/text.ts'
 import { roleRemedy } from './missing-role.ts'
 
 export interface NamespaceRefusal {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { readDenial } from '../../src/azure/missing-role.ts'
-import { type ArmFailure, readFailure } from '../../src/azure/read-failure.ts'
-import { explainFailure, type FailureContext, verdictOf } from '../../src/azure/resource-manager-refusal.ts'
+import { type ArmFailure, readFailure } from '../../../src/azure/read-failure.ts'
+import { readDenial } from '../../../src/azure/refusals/missing-role.ts'
+import { explainFailure, type FailureContext, verdictOf } from '../../../src/azure/refusals/resource-manager-refusal.ts'
 
 const context: FailureContext = {
   scopeId: '/subscriptions/s1/resourceGroups/rg1',

@@ -1,12 +1,12 @@
 /** What a refusal of Resource Manager means, and what to do about it. */
-import type { BindingErrorParts, ProvisioningErrorCode } from '../core/errors.ts'
-import { scrub } from '../core/scrub.ts'
-import { showUrl } from '../metadata/fields/redact.ts'
-import type { InputMetadata } from '../metadata/typed/metadata.ts'
-import { shellWord } from '../support/text/text.ts'
-import { certificateRemedy, silenceRemedy } from './connection-fault.ts'
+import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
+import { scrub } from '../../core/scrub.ts'
+import { showUrl } from '../../metadata/fields/redact.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import { shellWord } from '../../support/text/text.ts'
+import { certificateRemedy, silenceRemedy } from '../connection-fault.ts'
+import type { ArmFailure, ArmFailureKind } from '../read-failure.ts'
 import { type Right, rightsRemedy, roleRemedy } from './missing-role.ts'
-import type { ArmFailure, ArmFailureKind } from './read-failure.ts'
 
 /** The kind of a failure. It decides about another attempt and about the remedy. */
 export type Verdict =
