@@ -1,6 +1,7 @@
 /**
  * Do the tests notice? Breaks the code in small ways, one at a time and in a copy, and runs the tests that reach each place:
- * `npm run mutate -- src/dispatch` for rooms or files, `npm run mutate -- --changed` for the lines that a branch has changed.
+ * `npm run mutate -- src/dispatch` for rooms or files, with `--sample 4` for a fourth of their lines, chosen by chance (`--seed 2`: others);
+ * `npm run mutate -- --changed` for the lines that a branch has changed.
  */
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { parse } from 'yaml'
 import { changedLines } from './changed-lines.ts'
 import { judge, type Meant } from './judge.ts'
 import { fullReport, shortReport } from './report.ts'
+import { sampleOf } from './sample.ts'
 import { falls, recordScores } from './scores.ts'
 import { testsOf } from './tests-of.ts'
 
@@ -25,6 +27,8 @@ const { values, positionals } = parseArgs({
     changed: { type: 'boolean' },
     since: { type: 'string', default: 'main' },
     record: { type: 'boolean' },
+    sample: { type: 'string', default: '1' },
+    seed: { type: 'string', default: '1' },
     concurrency: { type: 'string', default: `${availableParallelism()}` },
   },
 })
@@ -38,11 +42,13 @@ if (places.length === 0) {
   process.exit(values.changed ? 0 : 2)
 }
 const files = [...new Set(places.map((place) => place.replace(/:.*/, '')))]
+const sources = Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')]))
+const oneIn = Number(values.sample)
 const testFiles = testsOf(files)
 console.log(`Files: ${files.length}. Files of tests: ${testFiles.length}.`)
 
 const mutants = await new Stryker({
-  mutate: [...places],
+  mutate: [...(oneIn > 1 ? sampleOf(sources, { oneIn, seed: values.seed }) : places)],
   // What a text says is no decision, and no test reads our sentences.
   mutator: { excludedMutations: ['StringLiteral'] },
   testFiles: [...testFiles],
@@ -71,14 +77,17 @@ const meant: readonly Meant[] = parse(readFileSync('test/mutation/meant.yaml', '
 const verdict = judge({
   mutants: mutants.map((mutant) => ({ ...mutant, fileName: relative(root, mutant.fileName).replaceAll('\\', '/') })),
   meant: meant.filter(({ file }) => files.includes(file)),
-  sources: Object.fromEntries(files.map((file) => [file, readFileSync(file, 'utf8')])),
+  sources,
 })
 mkdirSync(output, { recursive: true })
 writeFileSync(`${output}/report.md`, fullReport(verdict))
 console.log(shortReport(verdict), `\nAll of it: ${output}/report.md`)
 
 const rooms = values.changed ? [] : positionals.filter((place) => !place.endsWith('.ts'))
-const fallen = falls(rooms, verdict)
+const fallen = falls(rooms, verdict, oneIn)
 for (const fall of fallen) console.log(fall)
-if (values.record) recordScores(rooms, verdict, execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim())
+if (values.record) {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim()
+  recordScores(rooms, verdict, { commit, oneIn })
+}
 process.exitCode = verdict.stale.length > 0 || fallen.length > 0 ? 1 : 0
