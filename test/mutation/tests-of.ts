@@ -2,6 +2,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 
+/** Hands the list to vitest.config.ts, as JSON. */
+export const testFilesVariable = 'EVENTGRID_MUTATE_TESTS'
+
 /** The folder of tests that mirrors a folder of a `src`, or the nearest one above it. */
 function mirror(folder: string): string | undefined {
   const tests = folder.replace(/^(packages\/[^/]+\/)?src/, '$1test')

@@ -2,6 +2,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import whole from '../../vitest.config.ts'
+import { testFilesVariable } from './tests-of.ts'
 
 /** A mutant is done with when one test notices it: files that noticed the one before come first, then the quickest. */
 class LikeliestFirst extends BaseSequencer {
@@ -29,6 +30,7 @@ export default defineConfig({
     ...quick,
     // Not all tests of the commands start a process, where no mutant is.
     exclude: exclude?.filter((path) => !ofCommands?.includes(path)) ?? [],
+    include: JSON.parse(process.env[testFilesVariable] ?? '[]'),
     sequence: { sequencer: LikeliestFirst },
   },
 })
