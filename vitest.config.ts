@@ -43,6 +43,8 @@ const quick = {
   isolate: false,
   // By default one core is left idle, which on a small machine is half of it.
   maxWorkers: '100%',
+  // Halves the time that a process needs to start.
+  env: { NODE_COMPILE_CACHE: source('.cache/compile') },
   // These end what hangs. They are no demand on the machine's speed.
   testTimeout: 120_000,
   hookTimeout: 120_000,
