@@ -16,9 +16,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../../../../test/support/listen.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { azuriteAccount as account } from '../support/azurite-process.ts'
-import { openBlobs, shareAzurite } from './open-blobs.ts'
+import { openBlobs, shareBlobs } from './open-blobs.ts'
 
-shareAzurite()
+shareBlobs()
 
 const megabyte = 1024 * 1024
 /** More than all buffers on the way hold. */
