@@ -5,9 +5,10 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { pruneDeclarations } from './prune-declarations.ts'
+import { copyDeclarations } from './copy-declarations.ts'
 
 const root = resolve(import.meta.dirname, '..')
+const declarations = join(root, '.cache/declarations')
 const emulator = 'packages/emulator'
 
 /** What each package has in its `dist`, which mirrors the root: the emulator is inside of the binding's too. */
@@ -34,13 +35,15 @@ function compile(folder: string, ...options: readonly string[]): void {
 }
 
 function build(): void {
+  rmSync(declarations, { recursive: true, force: true })
+  // The only run that checks types: the root has the sources of both packages.
+  compile(root, '--emitDeclarationOnly', '--outDir', declarations)
   for (const { folder, doors, assets, command, schemas } of packages) {
     const dist = join(folder, 'dist')
     rmSync(dist, { recursive: true, force: true })
-    compile(folder)
-    // Once more without the comments: only the declarations keep them, for editors.
-    compile(folder, '--declaration', 'false', '--removeComments')
-    pruneDeclarations(dist, doors)
+    // Only the declarations keep the comments, for editors.
+    compile(folder, '--noCheck', '--declaration', 'false', '--removeComments')
+    copyDeclarations(declarations, dist, doors)
     for (const asset of assets) cpSync(join(root, asset), join(dist, asset), { recursive: true })
     const program = join(dist, command)
     chmodSync(program, 0o755)

@@ -1,8 +1,6 @@
 /**
- * Ends `init` whenever its parent says so, once for each message, by the means named in the first argument: its signal,
- * `close`, or `close` while the event
- * subscription comes up in the background. Tells the code that `init` was rejected with, and whether its port is free again.
- * Disconnected from its parent it has nothing left to do, so that it must exit by itself.
+ * Ends `init` whenever its parent says so, once for each message, by the means that it names. Tells the code that `init` was rejected
+ * with, and whether its port is free again. Disconnected from its parent it has nothing left to do, so that it must exit by itself.
  */
 import { createServer } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -10,7 +8,13 @@ import { Binding, BindingError, type Endpoints } from '../../src/index.ts'
 
 /** What the parent sends: metadata to begin with, then `end`. */
 export type StageMessage =
-  | { readonly is: 'begin'; readonly fields: Readonly<Record<string, string>>; readonly endpoints: Endpoints }
+  | {
+      readonly is: 'begin'
+      /** By its signal, by `close`, or by `close` while the event subscription comes up in the background. */
+      readonly means: 'abort' | 'close' | 'background'
+      readonly fields: Readonly<Record<string, string>>
+      readonly endpoints: Endpoints
+    }
   | { readonly is: 'end' }
 
 /** What the parent is told. */
@@ -25,13 +29,12 @@ export type StageReport =
       readonly left: readonly string[]
     }
 
-const means = process.argv[2]
 const tell = (report: StageReport) => process.send?.(report)
 let end = async () => {}
 
 process.on('message', async (message: StageMessage) => {
   if (message.is === 'end') return end()
-  const { fields, endpoints } = message
+  const { means, fields, endpoints } = message
   let port = 0
   const logger = {
     debug() {},

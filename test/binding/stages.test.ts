@@ -57,38 +57,39 @@ const told = (reached: Reached) => () => {
   return true
 }
 
-it.each([
-  { means: 'abort', code: 'ABORTED' },
-  { means: 'close', code: 'CLOSED' },
-  { means: 'background', code: 'initialised' },
-])('ends at every stage by $means, and the process exits by itself', async ({ means, code }) => {
-  const child = fork(join(import.meta.dirname, 'stages-process.ts'), [means], {
+const allMeans = { abort: 'ABORTED', close: 'CLOSED', background: 'initialised' } as const
+
+it('ends at every stage, by abort, by close and in the background, and the process exits by itself', async () => {
+  const child = fork(join(import.meta.dirname, 'stages-process.ts'), {
     execArgv: ['--unhandled-rejections=strict', '--throw-deprecation'],
     silent: true,
   })
   const exited = once(child, 'exit')
   onTestFinished(() => void child.kill('SIGKILL'))
-  for (const { stage, hang } of stages) {
-    const { emulator, fields } = await openWorld()
-    const reached = Promise.withResolvers<void>()
-    let port = 1
-    emulator.setIngress(({ pathname }) => `http://127.0.0.1:${port}${pathname}`)
-    hang(emulator, reached.resolve)
-    const ended = Promise.withResolvers<StageReport>()
-    const listen = (report: StageReport) => {
-      if (report.is === 'listening') port = report.port
-      else ended.resolve(report)
+  for (const means of ['abort', 'close', 'background'] as const) {
+    for (const { stage, hang } of stages) {
+      const { emulator, fields } = await openWorld()
+      const reached = Promise.withResolvers<void>()
+      let port = 1
+      emulator.setIngress(({ pathname }) => `http://127.0.0.1:${port}${pathname}`)
+      hang(emulator, reached.resolve)
+      const ended = Promise.withResolvers<StageReport>()
+      const listen = (report: StageReport) => {
+        if (report.is === 'listening') port = report.port
+        else ended.resolve(report)
+      }
+      child.on('message', listen)
+      const begin: StageMessage = { is: 'begin', means, fields, endpoints: emulator.endpoints }
+      child.send(begin)
+      await Promise.race([reached.promise, ended.promise, exited])
+      child.send({ is: 'end' } satisfies StageMessage)
+      expect([means, stage, await Promise.race([ended.promise, exited])]).toEqual([
+        means,
+        stage,
+        { is: 'ended', code: allMeans[means], portIsFree: true, address: undefined, left: [] },
+      ])
+      child.off('message', listen)
     }
-    child.on('message', listen)
-    const begin: StageMessage = { is: 'begin', fields, endpoints: emulator.endpoints }
-    child.send(begin)
-    await Promise.race([reached.promise, ended.promise, exited])
-    child.send({ is: 'end' } satisfies StageMessage)
-    expect([stage, await Promise.race([ended.promise, exited])]).toEqual([
-      stage,
-      { is: 'ended', code, portIsFree: true, address: undefined, left: [] },
-    ])
-    child.off('message', listen)
   }
   child.disconnect()
   expect(await exited).toEqual([0, null])

@@ -11,7 +11,7 @@ import {
   type EventGridEmulatorOptions,
   type StorageQueues,
 } from '../../../packages/emulator/src/index.ts'
-import { startAzurite } from '../../../packages/emulator/test/delivery/azurite.ts'
+import { spawnAzurite } from '../../../packages/emulator/test/support/azurite-process.ts'
 import { startAcceleratedClock } from '../../support/accelerated-clock.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
@@ -56,6 +56,13 @@ export interface OpenedAzure {
   readonly env: Readonly<Record<string, string>>
   /** Names of what is in the group. */
   readonly contents: () => readonly string[]
+}
+
+/** Starts a service of Azurite; the test's end stops it. Its connection string. */
+async function startAzurite(service: 'blob' | 'queue'): Promise<string> {
+  const { connectionString, stop } = await spawnAzurite(service)
+  onTestFinished(stop)
+  return connectionString
 }
 
 export async function openAzure({

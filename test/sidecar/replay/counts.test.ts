@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { openLedger } from '../../../src/sidecar/replay/ledger.ts'
 import { replay } from '../../../src/sidecar/replay/replay.ts'
-import { startWithSmallFiles } from '../../support/command.ts'
 import { letter, openReplay } from './open-replay.ts'
 
 it.each([
@@ -46,24 +45,6 @@ it('publishes each event once, whatever a kill has left of the last line of each
   )
   expect(published()).toHaveLength(expected)
   expect((await replay(dead)).text).toBe(`0 events published, ${expected} published before\n`)
-})
-
-it('counts what was published on a full disk, and says what the next run publishes again', async () => {
-  const { write, dead, published, given } = await openReplay()
-  const all = 60
-  write(
-    '1.json',
-    Array.from({ length: all }, (_, at) => letter(`event-${at}`)),
-  )
-  const command = startWithSmallFiles(2, ['replay', ...given, dead])
-  expect(await command.ended).toBe(1)
-  const summary = command.lines.find((line) => /events published/.test(line)) ?? ''
-  const [, count, unrecorded, notTried] =
-    /^(\d+) events published, (\d+) of them without a line in the ledger: .*, (\d+) not tried$/.exec(summary) ?? []
-  expect(Number(count)).toBe(published().length)
-  expect(Number(count) + Number(notTried)).toBe(all)
-  expect(Number(unrecorded)).toBeGreaterThan(0)
-  expect(Number(unrecorded)).toBeLessThanOrEqual(20)
 })
 
 it('says of an event that fits neither schema why the topic does not take it as it is', async () => {

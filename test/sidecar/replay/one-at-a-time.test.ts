@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { processMark } from '../../../src/support/process/process-mark.ts'
-import { programArgs, startCommand, startProcess } from '../../support/command.ts'
+import { compileCache, programArgs, startCommand, startProcess } from '../../support/command.ts'
 import { markOfElsewhere, markOfEnded } from '../../support/foreign-mark.ts'
 import { listen } from '../../support/listen.ts'
 import { letter, openReplay } from './open-replay.ts'
@@ -29,8 +29,9 @@ async function openLetters(count: number) {
     start: (...args: readonly string[]) => startCommand(['replay', ...world.given, ...args, world.dead]),
     /** Waits until so many more are published. */
     async more(count: number) {
-      const enough = ids().length + count
-      await expect.poll(() => ids().length, { interval: 5 }).toBeGreaterThan(enough)
+      const published = () => world.emulator.figures().published
+      const enough = published() + count
+      await expect.poll(published, { interval: 5 }).toBeGreaterThan(enough)
     },
     locks: () => (existsSync(world.at(lock)) ? readdirSync(world.at(lock)) : []),
   }
@@ -76,7 +77,8 @@ it.runIf(makesNamespaces)('is one of two in containers with one hostname, where 
   })
   world.component({ topicEndpoint: `http://127.0.0.1:${await listen(topic)}/`, topicSchema: 'CloudEventSchemaV1_0' })
   const container = ['--pid', '--fork', '--mount-proc', '--kill-child', process.execPath, ...programArgs]
-  const start = () => startProcess('unshare', [...container, 'replay', ...world.given, world.dead])
+  const env = { NODE_COMPILE_CACHE: compileCache }
+  const start = () => startProcess('unshare', [...container, 'replay', ...world.given, world.dead], env)
   const first = start()
   await expect.poll(() => answers.length).toBeGreaterThan(0)
   const second = start()
@@ -145,11 +147,11 @@ it('lets one of several processes take over, when they start at once', async () 
   const { dead, at } = await openReplay()
   const processes = Array.from({ length: 4 }, () => fork(join(import.meta.dirname, 'take-ledger.ts'), { silent: true }))
   onTestFinished(() => processes.forEach((one) => void one.kill('SIGKILL')))
+  await Promise.all(processes.map((one) => once(one, 'message')))
   for (let round = 0; round < 30; round++) {
     mkdirSync(at(`${round}/${lock}/${markOfEnded()}`), { recursive: true })
     const answers = processes.map((one) => once(one, 'message'))
-    const start = Date.now() + (round === 0 ? 1_000 : 5)
-    for (const one of processes) one.send({ folder: join(dead, String(round)), at: start })
+    for (const one of processes) one.send({ folder: join(dead, String(round)), at: Date.now() + 5 })
     expect((await Promise.all(answers)).flat().filter(Boolean)).toHaveLength(1)
   }
 })

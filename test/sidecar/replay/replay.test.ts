@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { startCommand, startWithSmallFiles } from '../../support/command.ts'
 import { listen } from '../../support/listen.ts'
 import { eventGridLetter, letter, openReplay } from './open-replay.ts'
 
@@ -79,25 +78,6 @@ it('leaves no lock where the ledger can not be read', async () => {
   write('eventgrid-replay.ledger/x', '')
   await expect(replay(dead)).rejects.toThrow("the ledger can't be opened: EISDIR")
   expect(readdirSync(dead)).not.toContain('eventgrid-replay.lock')
-})
-
-it.each([
-  { name: 'from the start', blocks: 0, says: "the ledger can't be opened: EFBIG" },
-  { name: 'in the middle', blocks: 2, says: "can't be written: EFBIG" },
-])('says that the ledger can not be written, $name, and goes on when it can', async ({ blocks, says }) => {
-  const { replay, write, dead, published, given } = await openReplay()
-  const ids = Array.from({ length: 60 }, (_, at) => `event-${at}`)
-  write(
-    'a.json',
-    ids.map((id) => letter(id)),
-  )
-  const command = startWithSmallFiles(blocks, ['replay', ...given, dead])
-  expect(await command.ended).toBe(1)
-  expect(command.lines.join('\n')).toContain(says)
-  expect((await replay(dead)).code).toBe(0)
-  const again = published().length - ids.length
-  expect(new Set(published().map(({ id }) => id))).toEqual(new Set(ids))
-  expect(again).toBeLessThanOrEqual(20)
 })
 
 it('says that a folder has no dead letters, and lists a link to nothing', async () => {
@@ -249,38 +229,4 @@ it('is wrong usage with a component that does not publish, or is not valid', asy
   component({ topicEndpoint: 'no url' })
   const fault = expect.stringMatching(/orders\.yaml:\d+:\d+: topicEndpoint must/)
   await expect(replay('.')).rejects.toMatchObject({ name: 'UsageError', message: fault })
-})
-
-it('drains at SIGINT, and loses nothing when it is killed: each event is published in the end', async () => {
-  const { write, given, dead, published, emulator } = await openReplay()
-  const all = 3_000
-  for (let file = 0; file < 30; file++) {
-    write(
-      `${file}.json`,
-      Array.from({ length: all / 30 }, (_, at) => letter(`${file}-${at}`)),
-    )
-  }
-  const start = () => startCommand(['replay', ...given, dead])
-  for (const killed of [1, 2, 3]) {
-    const command = start()
-    const enough = published().length + 300
-    await expect.poll(() => published().length, { interval: 5 }).toBeGreaterThan(enough)
-    command.process.kill('SIGKILL')
-    expect(await command.ended).toBe('SIGKILL')
-    expect(published().length).toBeLessThan(all * (0.25 * killed + 0.25))
-  }
-  const doubled = published().length - new Set(published().map(({ id }) => id)).size
-  const drained = start()
-  const before = published().length
-  await expect.poll(() => published().length, { interval: 5 }).toBeGreaterThan(before + 100)
-  drained.process.kill('SIGINT')
-  expect(await drained.ended).toBe(130)
-  expect(drained.lines.at(-1)).toMatch(/ events published, .*\b\d+ not tried$/)
-  const last = start()
-  expect(await last.ended).toBe(0)
-  expect(new Set(published().map(({ id }) => id)).size).toBe(all)
-  // Twenty at most were under way at each kill, and none after a drain.
-  expect(published().length - all).toBeLessThanOrEqual(60)
-  expect(published().length - all).toBeGreaterThanOrEqual(doubled)
-  expect(emulator.figures().published).toBe(published().length)
 })

@@ -11,7 +11,8 @@ const limits = { bytes: 64 * 1024 * 1024, silenceMs: 1_000 } as const
  * the answer. Resolves at the end of the body, at a limit, or when the client has gone.
  */
 export async function takeRest(request: IncomingMessage): Promise<void> {
-  if (request.complete || request.destroyed) return
+  // One of `app.inject` has no `complete`.
+  if (request.complete || request.readableEnded || request.destroyed) return
   const { promise, resolve } = Promise.withResolvers<void>()
   let bytes = 0
   const total = setTimeout(resolve, takeRestMs)

@@ -44,33 +44,27 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     return refuse(reply, status, message, more)
   })
 
-  const allowed = Map.groupBy(operations, ({ path }) => path)
-  for (const [path, served] of allowed) {
-    const url = path.replace('{name}', ':name')
-    for (const operation of served) serve(app, url, operation, options)
-    const methods = served.map(({ method }) => method)
-    const others = (['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'HEAD', 'OPTIONS'] as const).filter(
-      (method) => !methods.some((one) => one === method),
-    )
-    app.route({
-      ...{ method: [...others], url, exposeHeadRoute: false },
-      handler: (request, reply) => {
-        reply.header('allow', methods.join(', '))
-        return refuse(reply, 405, `${request.method} is not allowed here: ${methods.join(' and ')} ${one(methods)}`)
-      },
-    })
-  }
-  app.all(`${root}/*`, { exposeHeadRoute: false }, () => {
-    throw new TestInterfaceProblem(404, `there is no such path; GET ${root}/openapi.json has them all`)
+  for (const operation of operations) serve(app, operation, options)
+  // One route for all that is refused: each emulator that starts pays for each route.
+  app.all(`${root}/*`, { exposeHeadRoute: false }, (request, reply) => {
+    const { pathname } = new URL(request.url, 'http://emulator')
+    const methods = operations.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
+    if (methods.length === 0) {
+      throw new TestInterfaceProblem(404, `there is no such path; GET ${root}/openapi.json has them all`)
+    }
+    reply.header('allow', methods.join(', '))
+    return refuse(reply, 405, `${request.method} is not allowed here: ${methods.join(' and ')} ${one(methods)}`)
   })
 }
 
+const patternOf = (path: string) => new RegExp(`^${path.replace('{name}', '[^/]+')}$`)
+
 const one = (methods: readonly unknown[]) => (methods.length === 1 ? 'is' : 'are')
 
-function serve(app: FastifyInstance, url: string, operation: TestOperation, options: TestRouteOptions): void {
-  const { method, query, body, needsBody, bodyLimit = defaultBodyLimit, answer } = operation
+function serve(app: FastifyInstance, operation: TestOperation, options: TestRouteOptions): void {
+  const { method, path, query, body, needsBody, bodyLimit = defaultBodyLimit, answer } = operation
   app.route<{ Params: { name?: string } }>({
-    ...{ method, url, bodyLimit, exposeHeadRoute: false },
+    ...{ method, url: path.replace('{name}', ':name'), bodyLimit, exposeHeadRoute: false },
     async handler(request, reply) {
       const emulator = options.emulator()
       if (!emulator) throw new TestInterfaceProblem(503, 'the emulator is starting')

@@ -14,9 +14,9 @@ import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ManualClock } from '../../src/index.ts'
 import { azuriteAccount as account } from '../support/azurite-process.ts'
-import { accountId, type BlobEvent, clientOptions, openBlobs, shareAzurite } from './open-blobs.ts'
+import { accountId, type BlobEvent, clientOptions, openBlobs, shareBlobs } from './open-blobs.ts'
 
-shareAzurite()
+shareBlobs()
 
 const guid = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/)
 const block = (number: number) => Buffer.from(`block-${number}`).toString('base64')

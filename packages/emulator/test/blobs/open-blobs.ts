@@ -1,10 +1,10 @@
 /** An emulator in front of a real Azurite, and a webhook that gets the events of the account's blobs. */
 import { BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
-import { afterAll, beforeAll } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import type { EventGridEmulator, EventGridEmulatorOptions, StorageView } from '../../src/index.ts'
+import { shareAzurite } from '../delivery/azurite.ts'
 import { type Subscriber, startSubscriber } from '../subscriber.ts'
-import { azuriteAccount, azuriteKey, spawnAzurite } from '../support/azurite-process.ts'
+import { azuriteAccount, azuriteKey } from '../support/azurite-process.ts'
 
 export const accountId = `/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/${azuriteAccount}`
 
@@ -36,24 +36,16 @@ const connectionStringOf = (blobEndpoint: string) =>
 /** No client of these tests tries again: each request is seen once. */
 export const clientOptions = { retryOptions: { maxTries: 1 } }
 
-/** One for the tests of a file: it needs a second to start. */
-const shared = { azurite: '', address: '' }
+let shared = { connectionString: '', address: '' }
 
 /** Has the tests of a file share an Azurite. Called once, at the top of the file. */
-export function shareAzurite(): void {
-  let stop = async () => {}
-  beforeAll(async () => {
-    const started = await spawnAzurite()
-    shared.azurite = started.connectionString
-    shared.address = started.address
-    stop = started.stop
-  })
-  afterAll(() => stop())
+export function shareBlobs(): void {
+  shared = shareAzurite()
 }
 
 /** The container `uploads` is new. @param filter of the webhook's event subscription */
 export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
-  const { azurite, address } = shared
+  const { connectionString, address } = shared
   const subscriber = await startSubscriber()
   const emulator = await startEmulator({
     storage: [{ account: azuriteAccount, azurite: address }],
@@ -73,7 +65,7 @@ export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: 
   if (!storage) throw new Error('the emulator has no storage account')
   const service = BlobServiceClient.fromConnectionString(connectionStringOf(storage.blobEndpoint), clientOptions)
   const uploads = service.getContainerClient('uploads')
-  const direct = BlobServiceClient.fromConnectionString(azurite, clientOptions).getContainerClient('uploads')
+  const direct = BlobServiceClient.fromConnectionString(connectionString, clientOptions).getContainerClient('uploads')
   await direct.deleteIfExists()
   await uploads.create()
   let seen = 0

@@ -1,9 +1,13 @@
-import { onTestFinished } from 'vitest'
+import { beforeAll } from 'vitest'
 import { spawnAzurite } from '../support/azurite-process.ts'
 
-/** Starts a service of Azurite as a process of its own, on a free port; the test's end stops it. Its connection string. */
-export async function startAzurite(service: 'blob' | 'queue' = 'blob'): Promise<string> {
-  const { connectionString, stop } = await spawnAzurite(service)
-  onTestFinished(stop)
-  return connectionString
+/** Has the tests of a file share a service of Azurite, which needs a second to start. Called once, at the top of the file. */
+export function shareAzurite(service: 'blob' | 'queue' = 'blob') {
+  const shared = { connectionString: '', address: '' }
+  beforeAll(async () => {
+    const { stop, ...addresses } = await spawnAzurite(service)
+    Object.assign(shared, addresses)
+    return stop
+  })
+  return shared
 }

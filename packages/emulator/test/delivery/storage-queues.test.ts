@@ -5,17 +5,20 @@ import { managementOf, sendArm } from '../../../../test/support/azure-clients.ts
 import { destinationIds } from '../../../../test/support/azure-ids.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { createStorageQueues, ManualClock } from '../../src/index.ts'
-import { startAzurite } from './azurite.ts'
+import { shareAzurite } from './azurite.ts'
 
 const minute = 60_000
 const storageAccount = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/shop'
 const order = { specversion: '1.0', id: 'e1', source: '/shop', type: 'Order.Placed', data: { name: 'café' } }
 
-/** An emulator that delivers to Azurite, whose queue `letters` exists; its topic's event subscription names `queueName`. */
+const azurite = shareAzurite('queue')
+
+/** An emulator that delivers to Azurite, whose queue `letters` exists and is empty; its topic's event subscription names `queueName`. */
 async function openQueue(settings: object = {}, queueName = 'letters') {
-  const connectionString = await startAzurite('queue')
+  const { connectionString } = azurite
   const queue = QueueServiceClient.fromConnectionString(connectionString).getQueueClient('letters')
-  await queue.create()
+  await queue.createIfNotExists()
+  await queue.clearMessages()
   const clock = new ManualClock()
   const emulator = await startEmulator({ clock, storageQueues: createStorageQueues(connectionString) })
   const made = await managementOf(emulator).eventSubscriptions.beginCreateOrUpdateAndWait(

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { quickenTime } from '../../../../test/support/quick-time.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import type { EventGridEmulator } from '../../src/index.ts'
 import { openShop } from './open-page.ts'
@@ -70,7 +71,7 @@ it.each([
   expect(await answer.json()).toEqual({ status: 200 })
 })
 
-it('publishes every sample it offers', async () => {
+it('publishes every sample it offers, at once', async () => {
   const samples = z
     .array(
       z.object({
@@ -86,6 +87,9 @@ it('publishes every sample it offers', async () => {
       inputSchema: schema,
     })),
   })
+  // From here on no time passes.
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   for (const { name, schema, event } of samples) {
     const answer = await post(emulator, { topic: schema.replace('_', '-'), event: JSON.stringify(event) })
     expect({ name, ...published.parse(await answer.json()) }).toEqual({ name, status: 200 })
@@ -126,6 +130,8 @@ it.each([
 })
 
 it('takes no body that is longer than a topic would, and says so before it is sent', async () => {
+  // A second of silence says that no body is on its way.
+  quickenTime()
   const { proxy } = await startEmulator()
   const headers = { 'content-type': 'application/json', origin: proxy, 'content-length': 5_000_000 }
   const asked = request(`${proxy}/page/publish`, { method: 'POST', headers })
