@@ -92,6 +92,8 @@ interface Import {
   readonly file: string
   readonly room: string
   readonly target: string
+  /** Whether it is loaded together with the file: no type, and not `import()`. */
+  readonly isStatic: boolean
 }
 
 /** The first folder of a path; each door of the sidecar is a room of its own. */
@@ -107,9 +109,11 @@ const placeOf = (path: string) => path.replace(/^src\//, '').replace(/^packages\
 const imports: Import[] = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts'], { cwd: root }).flatMap((path) => {
   const text = readFileSync(resolve(root, path), 'utf8')
   const file = placeOf(path)
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier = '']) => ({
+  const found = text.matchAll(/(?:^(import type)\b[^'(]*)?(?:from|import)\s*(\()?\s*'([^']+)'/gm)
+  return [...found].map(([, type, call, specifier = '']) => ({
     file,
     room: roomOf(file),
+    isStatic: type === undefined && call === undefined,
     target: specifier.startsWith('.') ? placeOf(relative(root, resolve(root, dirname(path), specifier))) : specifier,
   }))
 })
@@ -123,6 +127,16 @@ it('keeps the arrows between rooms pointing down', () => {
   })
   expect(wrong).toEqual([])
 })
+
+it.each(['index.ts', 'binding/sides/output-side.ts', 'binding/sides/pull-side.ts'])(
+  "loads Entra's libraries with %s only where a token is asked for",
+  (door) => {
+    const loaded = new Set([door])
+    for (const file of loaded) for (const one of imports) if (one.isStatic && one.file === file) loaded.add(one.target)
+    expect([...loaded]).toContain('support/text/text.ts')
+    expect([...loaded].filter((one) => ['@azure/identity', '@azure/msal-node'].includes(one))).toEqual([])
+  },
+)
 
 it('keeps the arrows between the rooms of the emulator pointing down', () => {
   const inner = own.filter(({ room, target }) => room === 'emulator' && roomOf(target) === 'emulator')

@@ -69,8 +69,8 @@ export function createTokenKeeper(
       else if (leftMs <= renewalMs && performance.now() - entry.lastFailure > attemptPauseMs) {
         request(entry, scopes, options).waiting++
       }
-      // For the SDKs' clients it is good for this request, by its date. They keep a token with a later date themselves, and renew it in the
-      // background, where a failure is an unhandled rejection, which ends the process.
+      // Expired by its date, so that the SDKs' clients ask here for each request: they would renew a later one themselves, two minutes
+      // before its end and with nobody to hear of a failure, which ends the process.
       return { ...token, expiresOnTimestamp: 0 }
     },
     renew(refused) {

@@ -203,7 +203,7 @@ export function createComponentSides(options: ComponentSidesOptions) {
     let opened: Open<OutputSide> | undefined
     try {
       const { createOutputSide } = await import('./output-side.ts')
-      opened = { side: createOutputSide(metadata.output, sideOptions(component, placeOf)), component }
+      opened = { side: await createOutputSide(metadata.output, sideOptions(component, placeOf)), component }
       return opened
     } catch (error) {
       throw locateError(error, placeOf)

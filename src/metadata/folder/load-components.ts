@@ -3,16 +3,16 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import type { ComponentFile, ComponentFiles } from '../component/component-file.ts'
 import { byPlace, describeIssue, describeIssues } from '../typed/metadata-invalid.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
-import {
-  isTaken,
-  type JudgedFile,
-  type JudgeOptions,
-  judgeFile,
-  type LoadedComponent,
-  type Selection,
-} from './judge-file.ts'
 import { createPlaceholders } from './placeholders.ts'
 import { createSecretSources, type SecretOptions, type SecretStores } from './secret-sources.ts'
+import {
+  type FileContents,
+  isTaken,
+  type LoadedComponent,
+  type Selection,
+  type TakeOptions,
+  takeComponents,
+} from './take-components.ts'
 
 export interface Loaded extends SecretStores {
   /** By name, with the previous components of a broken file. */
@@ -32,9 +32,9 @@ export interface Loaded extends SecretStores {
   readonly notes: readonly string[]
 }
 
-export type LoadedFile = JudgedFile & Pick<ComponentFile, 'excerpt' | 'isBroken'>
+export type LoadedFile = FileContents & Pick<ComponentFile, 'excerpt' | 'isBroken'>
 
-export interface LoadOptions extends Omit<JudgeOptions, 'secretOf' | 'fill'>, Omit<SecretOptions, 'fill'> {
+export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omit<SecretOptions, 'fill'> {
   /** For `{namespace}`. @default NAMESPACE of the environment, else `default` */
   readonly namespace?: string | undefined
   /** The previous result: a broken file keeps its previous components. */
@@ -58,7 +58,7 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
   } = createSecretSources(files, takenDrafts(files, options), options)
   const issues = [...storeIssues]
   const faults = storeIssues.map(describeIssue)
-  const judged = new Map<string, LoadedFile | Error>()
+  const contents = new Map<string, LoadedFile | Error>()
   const byFile = new Map<string, readonly LoadedComponent[]>()
   function report(found: readonly MetadataIssue[], excerpt?: ComponentFile['excerpt']): void {
     if (found.length === 0) return
@@ -70,12 +70,12 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
     const previous = before?.byFile.get(file) ?? []
     byFile.set(file, previous)
     if (read instanceof Error) {
-      judged.set(file, read)
+      contents.set(file, read)
       report([{ kind: 'unreadable', rule: `${file} can't be read: ${read.message}` }])
       continue
     }
-    const one = judgeFile(file, read, { ...options, secretOf })
-    judged.set(file, { ...one, excerpt: read.excerpt, isBroken: read.isBroken })
+    const one = takeComponents(file, read, { ...options, secretOf })
+    contents.set(file, { ...one, excerpt: read.excerpt, isBroken: read.isBroken })
     notes.push(...one.notes)
     // The file has components that run, or secret stores of theirs: a typo, or a file that was cut off, must not take them away.
     const isRunning = previous.length > 0 || (before?.storesByFile.get(file) ?? []).length > 0
@@ -96,7 +96,7 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
     ...stores,
     holders,
     byFile,
-    files: judged,
+    files: contents,
     storeIssues,
     issues,
     faults,

@@ -18,9 +18,9 @@ import {
   type SecretsByStore,
   sortRecord,
 } from './given-secrets.ts'
-import type { CallerWords } from './judge-file.ts'
 import { loadFiles, takenDrafts } from './load-components.ts'
 import { referencesOf } from './secret-sources.ts'
+import type { CallerWords } from './take-components.ts'
 
 /** What {@link loadComponents} and {@link parseComponents} take from around the files. */
 interface CommonOptions {

@@ -14,8 +14,8 @@ import {
 import { BrokenRule } from '../fields/broken-rule.ts'
 import { type GivenSecrets, keyOfReference, type SecretReference } from './given-secrets.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
-import type { CallerWords } from './judge-file.ts'
 import { isStore, readSecretStore, type SecretStore } from './secret-stores.ts'
+import type { CallerWords } from './take-components.ts'
 
 /** The secret stores of the files. */
 export interface SecretStores {

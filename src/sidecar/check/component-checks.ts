@@ -27,7 +27,7 @@ import {
   type OutputContext,
   type Surroundings,
 } from './context/side-context.ts'
-import { handshakeFinding, pathFinding } from './judge/endpoint-findings.ts'
+import { handshakeFinding, pathFinding } from './findings/endpoint-findings.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckId, checkIds } from './report/check-ids.ts'
 import { type Finding, failed, joined, skipped } from './report/finding.ts'

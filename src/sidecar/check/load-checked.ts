@@ -2,8 +2,8 @@
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import type { Side } from '../../metadata/fields/field-entry.ts'
-import type { JudgedComponent } from '../../metadata/folder/judge-file.ts'
 import type { Loaded } from '../../metadata/folder/load-components.ts'
+import type { TakenComponent } from '../../metadata/folder/take-components.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
@@ -83,7 +83,7 @@ interface ExamineOptions {
 
 /** The metadata of a component, and what is wrong with its fields and references. */
 function examine(
-  one: JudgedComponent,
+  one: TakenComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
   { storeFaults, broken }: ExamineOptions,
 ) {

@@ -2,8 +2,8 @@
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { LoadedComponent } from '../../metadata/folder/judge-file.ts'
 import type { Loaded } from '../../metadata/folder/load-components.ts'
+import type { LoadedComponent } from '../../metadata/folder/take-components.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 

@@ -1,21 +1,15 @@
 /** The connections of gRPC servers: how much each may do at once, and how they end. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
 import { type ClosableOptions, type ClosableServer, closable } from '../../support/net/closable-server.ts'
-import { isRecord } from '../../support/text/is-record.ts'
 
 /** Options of every gRPC server here: no statistics, and a bound on the calls at once of one connection. Its peer keeps more waiting. */
 export const serverOptions = { 'grpc.enable_channelz': 0, 'grpc.max_concurrent_streams': 1_024 } as const
 
-/** Node publishes each HTTP/2 stream of a server here. A version that does not have it releases nothing early. */
-const streamCloses = 'http2.server.stream.close'
-
 /** grpc-js alone waits for ever for a peer that is frozen: so connections are accepted here and given to it. */
 export function createPeers(server: GrpcServer, { onRefused }: Required<ClosableOptions>) {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
-  subscribe(streamCloses, releaseListeners)
   const listening: ClosableServer[] = []
 
   return {
@@ -35,18 +29,6 @@ export function createPeers(server: GrpcServer, { onRefused }: Required<Closable
       // Its callback comes too early: it does not know all connections.
       server.tryShutdown(() => {})
       await Promise.all(closed)
-      unsubscribe(streamCloses, releaseListeners)
     },
   }
-}
-
-/**
- * Removes the listeners of a closed HTTP/2 stream. V8 frees a stream only when it collects the whole heap, because the stream has a
- * part outside of it. The listeners of grpc-js hold the call with its messages: without them the young generation frees these.
- */
-function releaseListeners(message: unknown): void {
-  if (!isRecord(message) || !(message.stream instanceof EventEmitter)) return
-  const { stream } = message
-  // The channel comes early: a stream that still writes ends with its event `close`.
-  stream.once('close', () => stream.removeAllListeners())
 }

@@ -52,14 +52,14 @@ export async function checkCertificates(
 ): Promise<Finding> {
   if (url.protocol === 'http:') return ok('plain http on this machine: there is no certificate')
   const { targets } = await route()
-  const judged = await Promise.all(
+  const findings = await Promise.all(
     targets.map(async (target) => {
       const finding = await checkCertificate({ hostname: url.hostname, target, ca, byEmulator, signal })
       if (!finding || targets.length === 1) return finding
       return { ...finding, detail: `${target.address}: ${finding.detail}` }
     }),
   )
-  const seen = judged.filter((finding) => finding !== undefined)
+  const seen = findings.filter((finding) => finding !== undefined)
   const remedy = 'check the network and firewalls between here and there'
   return seen.length > 0 ? joined(seen) : failed(`no connection to ${url.host}`, { remedy })
 }

@@ -3,7 +3,7 @@ import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
-import type { EndpointFacts } from '../judge/endpoint-findings.ts'
+import type { EndpointFacts } from '../findings/endpoint-findings.ts'
 import { type Finding, failed } from '../report/finding.ts'
 
 /** Checks what the public endpoint answers: the handshake, or the path that arrives. */

@@ -3,7 +3,7 @@ import { readSubscriptionProperties } from '../../../provision/decide/subscripti
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import type { InputContext } from '../context/side-context.ts'
-import { caseDifferences, type EventFilter, refusals } from '../judge/filter-event.ts'
+import { caseDifferences, type EventFilter, refusals } from '../findings/filter-event.ts'
 import { type Finding, failed, joined, ok } from '../report/finding.ts'
 
 export interface SampleEvent {

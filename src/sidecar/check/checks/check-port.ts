@@ -3,7 +3,7 @@
 import { citer } from '../../../provision/handshake/handshake-refusal.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
-import { idleSubscription } from '../judge/idle-subscription.ts'
+import { idleSubscription } from '../findings/idle-subscription.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
 
 /** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */

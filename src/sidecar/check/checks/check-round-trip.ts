@@ -6,7 +6,7 @@ import { createPublisher } from '../../../publisher/publisher.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import type { PortHolder } from '../context/own-listener.ts'
 import type { InputContext, OutputContext } from '../context/side-context.ts'
-import { refusals } from '../judge/filter-event.ts'
+import { refusals } from '../findings/filter-event.ts'
 import { armFinding } from '../report/arm-finding.ts'
 import { type Finding, ok, warning } from '../report/finding.ts'
 

@@ -12,8 +12,8 @@ import type { WantedSubscription } from '../../../../provision/decide/wanted-sub
 import { shellWord } from '../../../../support/text/text.ts'
 import type { AzureResource } from '../../context/azure-resource.ts'
 import type { InputContext } from '../../context/side-context.ts'
-import { idleSubscription } from '../../judge/idle-subscription.ts'
-import { leftOvers } from '../../judge/left-over.ts'
+import { idleSubscription } from '../../findings/idle-subscription.ts'
+import { leftOvers } from '../../findings/left-over.ts'
 import { readFinding } from '../../report/arm-finding.ts'
 import { type Finding, failed, joined, ok, warning } from '../../report/finding.ts'
 

@@ -28,7 +28,7 @@ export interface LoadedComponent {
 }
 
 /** A component that is taken, valid or not. */
-export interface JudgedComponent {
+export interface TakenComponent {
   /** Complete where it has no issues. */
   readonly component: Component
   /** Its entries, an unknown value for each that has a fault. */
@@ -41,8 +41,8 @@ export interface JudgedComponent {
   readonly loaded?: LoadedComponent
 }
 
-export interface JudgedFile {
-  readonly taken: readonly JudgedComponent[]
+export interface FileContents {
+  readonly taken: readonly TakenComponent[]
   /** The faults of the file itself, and of its secret stores. */
   readonly issues: readonly MetadataIssue[]
   /** Each document whose kind or type is nearly one that is taken, and a file without documents. */
@@ -68,7 +68,7 @@ export interface Selection {
   readonly appId?: string | undefined
 }
 
-export interface JudgeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning' | 'allowAnyPort'> {
+export interface TakeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning' | 'allowAnyPort'> {
   readonly words: CallerWords
   readonly env: Environment
   readonly fill: (text: string) => string
@@ -81,9 +81,9 @@ export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boo
   draft.type !== undefined && isOneOf(types, draft.type) && isForApp(draft, appId)
 
 /** References are resolved in what is taken, and in nothing else. */
-export function judgeFile(file: string, read: ComponentFile, options: JudgeOptions): JudgedFile {
+export function takeComponents(file: string, read: ComponentFile, options: TakeOptions): FileContents {
   const { types, appId } = options
-  const taken: JudgedComponent[] = []
+  const taken: TakenComponent[] = []
   const issues = [...read.issues]
   const names = new Set<string>()
   const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
@@ -100,9 +100,9 @@ export function judgeFile(file: string, read: ComponentFile, options: JudgeOptio
     } else if (isTaken(draft, options)) {
       const isDoubled = name !== undefined && names.has(name)
       if (name !== undefined) names.add(name)
-      const judged = judgeComponent(draft, isDoubled, options)
-      if (name === undefined) issues.push(...judged.issues, ...judged.faults)
-      else taken.push(judged)
+      const one = takeComponent(draft, isDoubled, options)
+      if (name === undefined) issues.push(...one.issues, ...one.faults)
+      else taken.push(one)
     } else if (isSecretStore(type)) issues.push(...draft.issues)
     else {
       // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
@@ -117,7 +117,7 @@ export function judgeFile(file: string, read: ComponentFile, options: JudgeOptio
   return { taken, issues, mistakes, notes, unclaimed }
 }
 
-function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: JudgeOptions): JudgedComponent {
+function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeOptions): TakenComponent {
   const { name = '', type = '', version, secretStore, scopes, places } = draft
   const { env, fill, secretOf } = options
   const { entries, properties, issues } = resolveEntries(draft, {
@@ -151,12 +151,12 @@ function judgeComponent(draft: ComponentDraft, isDoubled: boolean, options: Judg
     const rule = 'is the name of an earlier component too'
     own.push({ kind: 'doubledName', field: 'metadata.name', value: quote(name), rule, at: places.name })
   }
-  const judged = { component, entries, issues: own, faults }
-  if (faults.length > 0 || !reading.metadata) return judged
-  return { ...judged, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
+  const one = { component, entries, issues: own, faults }
+  if (faults.length > 0 || !reading.metadata) return one
+  return { ...one, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
 }
 
-function readFields(entries: readonly PropertyEntry[], componentName: string, options: JudgeOptions) {
+function readFields(entries: readonly PropertyEntry[], componentName: string, options: TakeOptions) {
   const { provisioning, allowAnyPort = false, credentialMayCome } = options
   const given = { componentName, allowAnyPort, ...(provisioning && { provisioning }) }
   const reading = readMetadata(entries, given)
