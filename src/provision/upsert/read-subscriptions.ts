@@ -1,6 +1,7 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { untilHandshake, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { lookUp } from '../arm/read-subscription.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
@@ -91,13 +92,13 @@ export type SubscriptionFinding =
  * @param compare `delivery`: only whether events come here; `all`: everything that a plain read shows
  */
 export async function inspectSubscriptions(
-  { api, wanted }: ProvisionTarget,
+  { arm, wanted, onFound }: ProvisionTarget,
   signal: AbortSignal,
   compare: 'delivery' | 'all',
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
   const looks = await Promise.allSettled(
-    wanted.map(async (one) => ({ one, look: await api.lookUp(one.place, limits, 'plain') })),
+    wanted.map(async (one) => ({ one, look: await lookUp(arm, one.place, limits, 'plain') })),
   )
   const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   for (const { look } of found) if (look.kind === 'missing') return look
@@ -105,6 +106,7 @@ export async function inspectSubscriptions(
   for (const look of looks) if (look.status === 'rejected') throw look.reason
   for (const { one, look } of found) {
     if (look.kind === 'missing') continue
+    onFound?.(look.properties)
     const problem = compare === 'all' ? differenceOf(look.properties, one) : awayFrom(look.properties, one)
     if (problem !== undefined) return { kind: 'changed', problem }
   }

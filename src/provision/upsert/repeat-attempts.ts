@@ -5,6 +5,8 @@ import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { pause } from '../../support/time/clock.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
+import { readHostname } from '../arm/namespace-hostname.ts'
+import { readSubscription } from '../arm/read-subscription.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import { withSecretsOf } from './failure-context.ts'
@@ -18,7 +20,7 @@ import { type AttemptFailure, decidePause, isLasting, minAttemptMs } from './ret
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts<Outcome>(
-  { api, input, wanted, worksWithout, host, context: contextOf }: ProvisionTarget,
+  { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
   { signal, logger, patience, onAttempt, clock, random }: ProvisionHow,
   attemptOnce: (asked: Asked, attempt: number) => Promise<Outcome>,
   without?: () => Outcome,
@@ -33,14 +35,17 @@ export async function repeatAttempts<Outcome>(
   async function attemptBy(limits: CallLimits, attempt: number): Promise<Outcome> {
     const read: Asked['read'] = async (one, detail) => {
       askedId = one.place.sourceId
-      const existing = await api.read(one.place, limits, detail)
-      if (existing) seen.set(one, existing)
+      const existing = await readSubscription(arm, one.place, limits, detail)
+      if (existing) {
+        seen.set(one, existing)
+        onFound?.(existing)
+      }
       return existing
     }
     const outcome = await attemptOnce({ limits, read }, attempt)
     if (host) {
       askedId = host.namespaceId
-      host.take(await api.readHostname(host.namespaceId, limits))
+      host.take(await readHostname(arm, host.namespaceId, limits))
     }
     return outcome
   }

@@ -3,6 +3,7 @@ import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
+import { writeSubscription } from '../arm/write-subscription.ts'
 import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
 import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
 import { type SubscriptionProperties, works } from '../decide/subscription-properties.ts'
@@ -56,7 +57,7 @@ const written = { create: 'created', patch: 'patched', replace: 'replaced' } as 
 
 /** Makes a function that reads one event subscription, decides, writes if necessary, and reads again. It remembers what it wrote. */
 function createUpserter(
-  { api, input, endpoint }: ProvisionTarget,
+  { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
   { logger, clock, random, onLook, onAnswer }: ProvisionHow,
 ): (asked: Asked) => Promise<UpsertOutcome> {
@@ -139,7 +140,7 @@ function createUpserter(
       if (wrote !== 'created') wrote = written[action]
     }
     try {
-      await api.write(place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
+      await writeSubscription(arm, place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
       remember()
       isProvisioned = true
     } catch (error) {
