@@ -26,10 +26,10 @@ export interface SubscriptionCheck {
  */
 export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  const attemptOnce = async (asked: Asked): Promise<SubscriptionCheck> => {
+  async function checkAll({ read }: Asked): Promise<SubscriptionCheck> {
     const problems: string[] = []
     for (const one of wanted) {
-      const existing = await asked.read(one, 'plain')
+      const existing = await read(one, 'plain')
       how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
       if (!existing) throw notThere(one)
       const problem = differenceOf(existing, one)
@@ -40,7 +40,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return repeatAttempts<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, how, checkAll, () => ({ action: 'notPermitted' }))
 }
 
 /** A decision about one event subscription, and its resource id. */
@@ -55,7 +55,7 @@ export interface Plan {
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
 export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
   const { wanted } = target
-  return repeatAttempts({ ...target, host: undefined }, how, async (asked) => {
+  async function planAll(asked: Asked): Promise<readonly Plan[]> {
     const plans: Plan[] = []
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)
@@ -65,7 +65,8 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
       plans.push({ id: subscriptionIdOf(one.place), upsert, stays, isPlain })
     }
     return plans
-  })
+  }
+  return repeatAttempts({ ...target, host: undefined }, how, planAll)
 }
 
 /** All of it, or with a role that only reads what that may see. */
