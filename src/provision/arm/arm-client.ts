@@ -5,16 +5,15 @@ import {
   createHttpHeaders,
   createPipelineRequest,
   type HttpMethods,
-  type PipelinePolicy,
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy, maxAnswerBytes } from '../../azure/answer-limit.ts'
+import { maxAnswerBytes } from '../../azure/answer-limit.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { ArmFailureError } from '../../azure/read-failure.ts'
-import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
+import { clientOptions } from '../../azure/send-once.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
-import { trustPolicies } from '../../azure/trust.ts'
+import { createTrustPolicy } from '../../azure/trust.ts'
 import { eventGridApiVersion } from '../../core/api-versions.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { AzureEnvironment } from '../../metadata/fields/azure-environment.ts'
@@ -69,24 +68,27 @@ export function connectArm(options: ArmOptions) {
   const { environment, subscriptionId, credential, endpoints, requestTimeoutMs = 30_000, clock = systemClock } = options
   const resourceManager = resourceManagerOf(endpoints, environment)
   refuseUnusableProxy(resourceManager)
-  const policies = [
-    createRefusedTokenPolicy(credential, environment.resourceManagerScope),
-    createOwnHostPolicy(resourceManager),
-    ...trustPolicies(endpoints),
-    createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' }),
-  ]
+  const own = new URL(resourceManager).origin
+  const scope = environment.resourceManagerScope
   const client = new EventGridManagementClient(credential, subscriptionId, {
+    ...clientOptions({
+      connect: createTrustPolicy(endpoints),
+      entra: { credential, scope },
+      answerLimit: { maxBytes: maxAnswerBytes, longer: 'fail' },
+    }),
     endpoint: resourceManager,
-    credentialScopes: environment.resourceManagerScope,
-    retryOptions: { maxRetries: 0 },
-    userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-    additionalPolicies: policies.map((policy) => ({ policy, position: 'perRetry' })),
+    credentialScopes: scope,
   })
 
   /** Sends one request. Rejects with a RestError where ARM refuses it, or as the SDK does: `readFailure` reads both. */
   async function send(given: ArmRequest, { signal, deadline }: CallLimits): Promise<PipelineResponse> {
     const { method = 'GET', path, apiVersion = eventGridApiVersion, body } = given
     const url = new URL(path.startsWith('/') ? resourceManager + path : path)
+    if (url.origin !== own) {
+      // A URL that an answer names (`Azure-AsyncOperation`, `Location`, `nextLink`) would get the token.
+      const message = `it names another host, ${url.host}; the token is sent to ${own} only`
+      throw new ArmFailureError({ kind: 'lost', message })
+    }
     if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', apiVersion)
     const request = createPipelineRequest({
       url: url.href,
@@ -101,7 +103,7 @@ export function connectArm(options: ArmOptions) {
       return client.sendRequest(request)
     })
     const { status: statusCode } = response
-    if (statusCode < 400) return response
+    if (statusCode < 300) return response
     throw new RestError(`Azure Resource Manager answered ${statusCode}`, { statusCode, request, response })
   }
 
@@ -111,22 +113,5 @@ export function connectArm(options: ArmOptions) {
     send,
     /** The JSON of the answer to a request; `undefined` where it has none. */
     ask: async (request: ArmRequest, limits: CallLimits) => readJson((await send(request, limits)).bodyAsText),
-  }
-}
-
-/**
- * A policy that sends requests to Azure Resource Manager only. A URL that an answer names (`Azure-AsyncOperation`, `Location`,
- * `nextLink`) would get the token otherwise.
- */
-function createOwnHostPolicy(resourceManager: string): PipelinePolicy {
-  const own = new URL(resourceManager).origin
-  return {
-    name: 'eventgrid-binding-own-host',
-    async sendRequest(request, next) {
-      const { origin, host } = new URL(request.url)
-      if (origin === own) return next(request)
-      const message = `it names another host, ${host}; the token is sent to ${own} only`
-      throw new ArmFailureError({ kind: 'lost', message })
-    },
   }
 }
