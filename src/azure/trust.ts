@@ -1,4 +1,5 @@
 /** How clients of Azure trust `endpoints.ca`, behind a proxy too. */
+import { Agent as HttpAgent } from 'node:http'
 import { Agent } from 'node:https'
 // Imported as a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
 import tls, { type SecureContext } from 'node:tls'
@@ -12,18 +13,33 @@ const contexts = new Map<string, SecureContext>()
 const agents = new WeakMap<SecureContext, Agent>()
 
 /**
- * The policies, for each retry, that make a client of the Azure SDKs trust `endpoints.ca`, also through a proxy, and go past the proxy
- * where NO_PROXY says so. Connections are shared by all clients with the same `ca`.
+ * The policy that makes a client trust `endpoints.ca`, also through a proxy, and go past the proxy where NO_PROXY says so. Connections are
+ * shared by all clients with the same `ca`.
  */
-export function trustPolicies(endpoints: Endpoints): readonly PipelinePolicy[] {
-  const policy: PipelinePolicy = {
+export function createTrustPolicy(endpoints: Endpoints): PipelinePolicy {
+  return {
     name: 'eventgrid-binding-trust',
     sendRequest(request, next) {
       route(request, endpoints)
       return next(request)
     },
   }
-  return [policy]
+}
+
+/** The same by connections of a client's own, which it closes. `isPlain`: by http, which is for this machine only. */
+export function openConnections(endpoints: Endpoints, { isPlain = false } = {}) {
+  const secureContext = secureContextOf(endpoints)
+  const agent = isPlain
+    ? new HttpAgent({ keepAlive: true })
+    : new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
+  const policy: PipelinePolicy = {
+    name: 'eventgrid-binding-connections',
+    sendRequest(request, next) {
+      sendBy(request, agent, secureContext)
+      return next(request)
+    },
+  }
+  return { policy, close: () => agent.destroy() }
 }
 
 /** Sends a request past the proxy where it has to go past, and by the agent that trusts `endpoints.ca`. */
@@ -48,10 +64,10 @@ function passProxy(request: PipelineRequest): void {
 }
 
 /**
- * Sends an https request by our agent. Behind a proxy of the environment the request has an agent already, which ignores the
+ * Sends a request by our agent. Behind a proxy of the environment the request has an agent already, which ignores the
  * SDK's `tlsOptions`: then the request itself says what to trust.
  */
-export function sendBy(request: PipelineRequest, agent: Agent, secureContext: SecureContext | undefined): void {
+function sendBy(request: PipelineRequest, agent: HttpAgent, secureContext: SecureContext | undefined): void {
   passProxy(request)
   if (!request.agent) request.agent = agent
   else if (secureContext) request.requestOverrides = { ...request.requestOverrides, secureContext }

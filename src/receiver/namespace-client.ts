@@ -1,20 +1,12 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
-import { Agent } from 'node:https'
-import {
-  createHttpHeaders,
-  createPipelineRequest,
-  isRestError,
-  type PipelinePolicy,
-  type PipelineResponse,
-} from '@azure/core-rest-pipeline'
+import { createHttpHeaders, createPipelineRequest, isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { type AnswerLimit, readBounded } from '../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { createRefusedTokenPolicy } from '../azure/refused-token.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
 import { createSendOnce } from '../azure/send-once.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { secureContextOf, sendBy } from '../azure/trust.ts'
+import { openConnections } from '../azure/trust.ts'
 import { namespaceApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -114,18 +106,9 @@ const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
 export function createNamespaceClient(options: NamespaceClientOptions): NamespaceClient {
   const { authentication, endpoints, topicName, eventSubscriptionName } = options
   const base = `${options.namespaceEndpoint.replace(/(?<!\/)\/+$/, '')}/topics/${topicName}/eventsubscriptions/${eventSubscriptionName}`
-  const secureContext = secureContextOf(endpoints)
-  const agent = new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
-  const connect: PipelinePolicy = {
-    name: 'eventgrid-binding-connect',
-    sendRequest(request, next) {
-      sendBy(request, agent, secureContext)
-      return next(request)
-    },
-  }
-  const renewals =
-    authentication.kind === 'entra' ? [createRefusedTokenPolicy(authentication.credential, authentication.scope)] : []
-  const sendOnce = createSendOnce([...renewals, connect])
+  const connections = openConnections(endpoints)
+  const entra = authentication.kind === 'entra' ? authentication : undefined
+  const sendOnce = createSendOnce({ connect: connections.policy, entra })
 
   async function authorization(signal: AbortSignal): Promise<string> {
     if (authentication.kind === 'key') return `SharedAccessKey ${authentication.key.reveal()}`
@@ -184,7 +167,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       const read = (answer: Buffer) => readFailedTokens(answer, lockTokens)
       return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, read)
     },
-    close: () => agent.destroy(),
+    close: connections.close,
   }
 }
 

@@ -4,7 +4,7 @@ import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputFacts, type InputHealth, summarise } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
-import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 
 /** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {
@@ -45,7 +45,7 @@ export async function createInputSide(
   const keeper =
     provisioning === 'none'
       ? undefined
-      : createSubscriptionKeeper({
+      : new SubscriptionKeeper({
           connect,
           logger,
           provisioning,

@@ -18,7 +18,7 @@ import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
-import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { InputSide } from './input-side.ts'
 
 /**
@@ -41,7 +41,7 @@ export async function createPullSide(
       : undefined
   const keeper =
     provisioning !== 'none' && control
-      ? createSubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
+      ? new SubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
       : undefined
   const receiving = control?.credential ?? (await credentialAlone(pull, options))
   const closing = new AbortController()

@@ -12,9 +12,8 @@ import {
   tracer,
 } from '../../core/telemetry/opentelemetry.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
-import { createSubscriptionApi } from '../../provision/arm/subscription-api.ts'
+import { connectArm } from '../../provision/arm/arm-client.ts'
 import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
-import type { SubscriptionProperties } from '../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
 import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
 import { createEndpointQuestion } from '../../provision/handshake/ask-endpoint.ts'
@@ -47,16 +46,16 @@ export function connectSubscription(
   },
 ): SubscriptionControl {
   const { input, endpoints, clock = systemClock, onAttributes } = options
-  const onFound = (existing: SubscriptionProperties) => onAttributes?.(declaredAttributes(existing))
   const { environment, subscriptionId } = input
   const credential = createCredential(input.credential, { ...options, environment })
-  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock, onFound })
-  const { resourceManager } = api
+  const arm = connectArm({ environment, subscriptionId, credential, endpoints, clock })
+  const { resourceManager } = arm
   const target: ProvisionTarget = {
-    api,
+    arm,
     input,
     worksWithout: false,
     wanted: [wantedWebHook(input)],
+    onFound: (existing) => onAttributes?.(declaredAttributes(existing)),
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
     context: () => failureContext(input, resourceManager),
   }
@@ -73,14 +72,14 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const { environment, namespaceTopic } = pull
   const credential = createCredential(pull.credential, { ...options, environment })
   const { subscriptionId, namespaceId } = namespaceTopic
-  const api = createSubscriptionApi({ environment, subscriptionId, credential, endpoints, clock })
-  const { resourceManager } = api
+  const arm = connectArm({ environment, subscriptionId, credential, endpoints, clock })
+  const { resourceManager } = arm
   let namespaceEndpoint: string | undefined
   const take = (hostname: string) => {
     namespaceEndpoint = `https://${hostname}`
   }
   const target: ProvisionTarget = {
-    api,
+    arm,
     input: pull,
     wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),

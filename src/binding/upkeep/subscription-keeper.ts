@@ -7,9 +7,9 @@ import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provis
 import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
-import { createSubscriptionRepair } from './repair-pace.ts'
+import { createRepairPace, type RepairPace } from './repair-pace.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
-import { createStateRecord, reasonOf } from './subscription-state.ts'
+import { createStateRecord, reasonOf, type StateRecord } from './subscription-state.ts'
 
 export interface SubscriptionKeeperOptions {
   /** Called at the first use, and again where it rejected. */
@@ -34,41 +34,108 @@ const minPollMs = 5 * 60_000
  * Brings the event subscription about at init, watches it, and corrects it when a delivery or a poll shows that it has to. Its tasks never
  * overlap, and `close` ends each of them.
  */
-export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
-  const { connect, logger, provisioning, clock = systemClock, random = Math.random } = options
-  const manages = provisioning === 'manage'
-  const addsCredential = manages && (options.addsCredential ?? false)
-  const closing = new AbortController()
-  const record = createStateRecord({ logger, clock, addsCredential, manages })
+export class SubscriptionKeeper {
+  readonly #connect: SubscriptionKeeperOptions['connect']
+  readonly #logger: Logger
+  readonly #clock: SteadyClock
+  readonly #random: () => number
+  readonly #manages: boolean
+  readonly #record: StateRecord
+  readonly #pace: RepairPace
+  readonly #closing = new AbortController()
   /** The task under way; `undefined` between two, and before the first, which is that of `bringUp`. */
-  let task: Promise<void> | undefined
-  let hasBegun = false
-  let cancelPoll = () => {}
-  let wasPermitted = true
-  let wasMissing = false
-  const mayStart = () => hasBegun && !task && !closing.signal.aborted
-  const repair = createSubscriptionRepair({ logger, clock, mayStart, correct })
+  #task: Promise<void> | undefined
+  #hasBegun = false
+  #cancelPoll = () => {}
+  #wasPermitted = true
+  #wasMissing = false
 
-  /** Runs a task, while no other runs. A poll follows when none has run for a while. */
-  function run(work: () => Promise<void>): Promise<void> {
-    cancelPoll()
-    task = work().finally(() => {
-      task = undefined
-      if (!closing.signal.aborted) cancelPoll = clock.setTimer(minPollMs * (1 + random()), poll)
-    })
-    return task
+  constructor(options: SubscriptionKeeperOptions) {
+    const { connect, logger, provisioning, addsCredential = false, clock = systemClock, random = Math.random } = options
+    const manages = provisioning === 'manage'
+    this.#connect = connect
+    this.#logger = logger
+    this.#clock = clock
+    this.#random = random
+    this.#manages = manages
+    this.#record = createStateRecord({ logger, clock, addsCredential: manages && addsCredential, manages })
+    this.#pace = createRepairPace({ logger, clock })
   }
 
-  async function provision(
-    patience: 'timeout' | 'forever',
-    signal: AbortSignal,
-  ): Promise<UpsertOutcome | SubscriptionCheck> {
+  state() {
+    return this.#record.current()
+  }
+
+  timesDeleted(): number {
+    return this.#record.timesDeleted()
+  }
+
+  isReady(): boolean {
+    return this.#record.isReady()
+  }
+
+  /** To be called once. Nothing is repaired or polled before. */
+  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
+    this.#hasBegun = true
+    this.#record.startWaiting()
+    const ends = this.#closing.signal
+    return this.#run(
+      async () => void (await this.#provision(patience, signal ? AbortSignal.any([signal, ends]) : ends)),
+    )
+  }
+
+  /**
+   * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not
+   * last. Does nothing while it is read or written, and after the end.
+   */
+  repair(): void {
+    if (!this.#manages || !this.#hasBegun || this.#task || this.#closing.signal.aborted) return
+    if (!this.#pace.mayRepair()) return
+    this.#runInBackground(async () => {
+      const outcome = await this.#provision('timeout', this.#closing.signal)
+      this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#cancelPoll()
+    await this.#task?.catch(() => {})
+  }
+
+  /** Runs a task, while no other runs. A poll follows when none has run for a while. */
+  #run(work: () => Promise<void>): Promise<void> {
+    this.#cancelPoll()
+    this.#task = work().finally(() => {
+      this.#task = undefined
+      if (this.#closing.signal.aborted) return
+      this.#cancelPoll = this.#clock.setTimer(minPollMs * (1 + this.#random()), () => this.#poll())
+    })
+    return this.#task
+  }
+
+  #runInBackground(work: () => Promise<void>): void {
+    this.#run(work).catch((error: unknown) => {
+      if (this.#closing.signal.aborted) return
+      const done = this.#manages ? 'corrected' : 'checked'
+      this.#logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
+    })
+  }
+
+  #poll(): void {
+    this.#runInBackground(async () => {
+      if (await this.#needsProvision()) await this.#provision('timeout', this.#closing.signal)
+    })
+  }
+
+  async #provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome | SubscriptionCheck> {
+    const record = this.#record
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
       const how = { patience, signal, onLook: record.looked, onAnswer: record.answered, onAttempt }
-      const control = await connect()
-      const outcome = await (manages ? control.upsert(how) : control.check(how))
-      wasPermitted = outcome.action !== 'notPermitted'
+      const control = await this.#connect()
+      const outcome = await (this.#manages ? control.upsert(how) : control.check(how))
+      this.#wasPermitted = outcome.action !== 'notPermitted'
       if (outcome.action === 'created') record.missed()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
@@ -79,87 +146,44 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     }
   }
 
-  function runInBackground(work: () => Promise<void>): void {
-    run(work).catch((error: unknown) => {
-      if (closing.signal.aborted) return
-      logger.error(`the event subscription could not be ${manages ? 'corrected' : 'checked'}: ${messageOf(error)}`)
-    })
-  }
-
-  function correct(done: (wrote: boolean) => void): void {
-    runInBackground(async () => {
-      const outcome = await provision('timeout', closing.signal)
-      done('wroteAt' in outcome && outcome.wroteAt !== undefined)
-    })
-  }
-
-  function poll(): void {
-    runInBackground(async () => {
-      if (await needsProvision()) await provision('timeout', closing.signal)
-    })
-  }
-
   /**
    * Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted: then
    * what differs may be our own change that is not done, or a state `Failed` that our own write has left.
    */
-  async function needsProvision(): Promise<boolean> {
+  async #needsProvision(): Promise<boolean> {
+    const manages = this.#manages
     try {
-      const finding = await (await connect()).inspect(closing.signal, manages ? 'delivery' : 'all')
+      const control = await this.#connect()
+      const finding = await control.inspect(this.#closing.signal, manages ? 'delivery' : 'all')
       if (finding.kind === 'missing') {
-        const isBelieved = finding.certain || wasMissing
-        wasMissing = true
+        const isBelieved = finding.certain || this.#wasMissing
+        this.#wasMissing = true
         if (!isBelieved) return false
-        logger.warn(
-          `the event subscription is missing; ${manages ? 'creating it again' : 'waiting until somebody creates it'}`,
-        )
-        record.missed()
-        record.failed('it was deleted', !manages)
+        const then = manages ? 'creating it again' : 'waiting until somebody creates it'
+        this.#logger.warn(`the event subscription is missing; ${then}`)
+        this.#record.missed()
+        this.#record.failed('it was deleted', !manages)
         return true
       }
-      wasMissing = false
-      if (record.current().state !== 'provisioned') return true
-      if (finding.kind === 'intact' && !wasPermitted) return true
-      record.found(finding.kind === 'changed' ? finding.problem : undefined)
+      this.#wasMissing = false
+      if (this.#record.current().state !== 'provisioned') return true
+      if (finding.kind === 'intact' && !this.#wasPermitted) return true
+      this.#record.found(finding.kind === 'changed' ? finding.problem : undefined)
     } catch (error) {
-      const failure = readFailure(error, clock.now())
-      if (verdictOf(failure) === 'scope') lostWithResource()
+      const failure = readFailure(error, this.#clock.now())
+      if (verdictOf(failure) === 'scope') this.#lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
-      else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
+      else this.#logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
   }
 
   /** Who deletes the resource deletes its event subscriptions. Only when it is there again they can be. */
-  function lostWithResource(): void {
+  #lostWithResource(): void {
+    const record = this.#record
     const why = 'the resource that it belongs to does not exist'
-    if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
+    if (record.current().state === 'provisioned') this.#logger.warn(`the event subscription is missing: ${why}`)
     record.missed()
-    record.failed(why, !manages)
-  }
-
-  return {
-    state: record.current,
-    timesDeleted: record.timesDeleted,
-    isReady: record.isReady,
-    /** To be called once. Nothing is repaired or polled before. */
-    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
-      hasBegun = true
-      record.startWaiting()
-      const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
-      return run(async () => void (await provision(patience, either)))
-    },
-    /**
-     * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not
-     * last.
-     */
-    repair(): void {
-      if (manages) repair.request()
-    },
-    async close(): Promise<void> {
-      closing.abort()
-      cancelPoll()
-      await task?.catch(() => {})
-    },
+    record.failed(why, !this.#manages)
   }
 }

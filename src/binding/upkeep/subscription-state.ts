@@ -42,6 +42,8 @@ export const subscriptionStates: readonly SubscriptionState['state'][] = [
 /** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
 const maxWaitMs = 30_000
 
+export type StateRecord = ReturnType<typeof createStateRecord>
+
 /** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
 export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }

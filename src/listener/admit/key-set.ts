@@ -1,7 +1,7 @@
 /** Fetches Entra's signing keys, keeps them, and checks signatures with them. */
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
-import { trustPolicies } from '../../azure/trust.ts'
+import { createTrustPolicy } from '../../azure/trust.ts'
 import { codeOf, nameOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
@@ -125,9 +125,8 @@ function holdsKey(text: string): boolean {
 async function connect({ url, ca }: KeySetOptions) {
   // Loaded with the first fetch, so that the start does not wait for them.
   const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
-  const { createAnswerLimitPolicy } = await import('../../azure/answer-limit.ts')
   const { createSendOnce } = await import('../../azure/send-once.ts')
-  const trust = trustPolicies(ca === undefined ? {} : { ca })
-  const send = createSendOnce([...trust, createAnswerLimitPolicy({ maxBytes, longer: 'fail' })])
+  const trust = createTrustPolicy(ca === undefined ? {} : { ca })
+  const send = createSendOnce({ connect: trust, answerLimit: { maxBytes, longer: 'fail' } })
   return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))
 }

@@ -2,18 +2,8 @@
 import type { NamespaceTopicId, Scope } from '../../metadata/fields/scope.ts'
 
 /** An event subscription, and where Resource Manager keeps it. */
-export type SubscriptionPlace =
-  | PlaceOf<{ readonly kind: 'extension' }>
-  | PlaceOf<{ readonly kind: 'namespaceTopic' }>
-  | PlaceOf<NestedTopic>
-
-interface NestedTopic {
-  readonly kind: 'systemTopic' | 'partnerTopic'
-  readonly resourceGroup: string
-  readonly topic: string
-}
-
-type PlaceOf<Kind> = Kind & {
+export interface SubscriptionPlace {
+  readonly kind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
   readonly name: string
   /** Resource id of the resource whose events it takes. */
   readonly sourceId: string
@@ -32,10 +22,12 @@ export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string 
  */
 export function placeAt(scope: Scope, name: string): SubscriptionPlace {
   const sourceId = scope.id.replace(/(?<!\/)\/+$/, '')
-  const nested = nestedTopic(scope)
-  if (nested) return { name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false, ...nested }
+  const kind = kindOf(scope)
+  if (kind !== 'extension') {
+    return { kind, name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false }
+  }
   return {
-    kind: 'extension',
+    kind,
     name,
     sourceId,
     listPath: `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`,
@@ -48,13 +40,10 @@ export function placeOfQueue({ id: sourceId }: NamespaceTopicId, name: string): 
   return { kind: 'namespaceTopic', name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false }
 }
 
-function nestedTopic(scope: Scope): NestedTopic | undefined {
-  if (scope.kind !== 'resource' || scope.provider.toLowerCase() !== 'microsoft.eventgrid') return undefined
-  const { resourceGroup, path } = scope
-  const [first, ...children] = path
-  if (!first || children.length > 0) return undefined
-  const at = { resourceGroup, topic: first.name }
-  const type = first.type.toLowerCase()
-  if (type === 'systemtopics') return { kind: 'systemTopic', ...at }
-  return type === 'partnertopics' ? { kind: 'partnerTopic', ...at } : undefined
+function kindOf(scope: Scope): 'extension' | 'systemTopic' | 'partnerTopic' {
+  if (scope.kind !== 'resource' || scope.provider.toLowerCase() !== 'microsoft.eventgrid') return 'extension'
+  const [first, ...children] = scope.path
+  const type = children.length > 0 ? undefined : first?.type.toLowerCase()
+  if (type === 'systemtopics') return 'systemTopic'
+  return type === 'partnertopics' ? 'partnerTopic' : 'extension'
 }

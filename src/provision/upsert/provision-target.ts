@@ -4,8 +4,8 @@ import type { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { EitherInput } from '../../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
+import type { Arm } from '../arm/arm-client.ts'
 import type { CallLimits } from '../arm/call-limits.ts'
-import type { SubscriptionApi } from '../arm/subscription-api.ts'
 import { isActive, type SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import type { AskedEndpoint } from '../handshake/ask-endpoint.ts'
@@ -13,10 +13,12 @@ import type { Patience } from './retry-pause.ts'
 
 /** What one side needs in Azure. */
 export interface ProvisionTarget {
-  readonly api: SubscriptionApi
+  readonly arm: Arm
   readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
   /** In the order in which they are brought about. */
   readonly wanted: readonly WantedSubscription[]
+  /** Receives each event subscription that was read. */
+  readonly onFound?: (existing: SubscriptionProperties) => void
   /** What explanations name, by the resource that was asked about. */
   readonly context: (sourceId: string) => FailureContext
   /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */

@@ -1,6 +1,7 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { untilHandshake, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { lookUp } from '../arm/read-subscription.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
@@ -25,10 +26,10 @@ export interface SubscriptionCheck {
  */
 export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  const attemptOnce = async (asked: Asked): Promise<SubscriptionCheck> => {
+  async function checkAll({ read }: Asked): Promise<SubscriptionCheck> {
     const problems: string[] = []
     for (const one of wanted) {
-      const existing = await asked.read(one, 'plain')
+      const existing = await read(one, 'plain')
       how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
       if (!existing) throw notThere(one)
       const problem = differenceOf(existing, one)
@@ -39,7 +40,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return repeatAttempts<SubscriptionCheck>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, how, checkAll, () => ({ action: 'notPermitted' }))
 }
 
 /** A decision about one event subscription, and its resource id. */
@@ -54,7 +55,7 @@ export interface Plan {
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
 export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
   const { wanted } = target
-  return repeatAttempts({ ...target, host: undefined }, how, async (asked) => {
+  async function planAll(asked: Asked): Promise<readonly Plan[]> {
     const plans: Plan[] = []
     for (const one of wanted) {
       const { existing, isPlain } = await readAsPermitted(one, asked)
@@ -64,7 +65,8 @@ export async function planSubscriptions(target: ProvisionTarget, how: ProvisionH
       plans.push({ id: subscriptionIdOf(one.place), upsert, stays, isPlain })
     }
     return plans
-  })
+  }
+  return repeatAttempts({ ...target, host: undefined }, how, planAll)
 }
 
 /** All of it, or with a role that only reads what that may see. */
@@ -91,13 +93,13 @@ export type SubscriptionFinding =
  * @param compare `delivery`: only whether events come here; `all`: everything that a plain read shows
  */
 export async function inspectSubscriptions(
-  { api, wanted }: ProvisionTarget,
+  { arm, wanted, onFound }: ProvisionTarget,
   signal: AbortSignal,
   compare: 'delivery' | 'all',
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
   const looks = await Promise.allSettled(
-    wanted.map(async (one) => ({ one, look: await api.lookUp(one.place, limits, 'plain') })),
+    wanted.map(async (one) => ({ one, look: await lookUp(arm, one.place, limits, 'plain') })),
   )
   const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   for (const { look } of found) if (look.kind === 'missing') return look
@@ -105,6 +107,7 @@ export async function inspectSubscriptions(
   for (const look of looks) if (look.status === 'rejected') throw look.reason
   for (const { one, look } of found) {
     if (look.kind === 'missing') continue
+    onFound?.(look.properties)
     const problem = compare === 'all' ? differenceOf(look.properties, one) : awayFrom(look.properties, one)
     if (problem !== undefined) return { kind: 'changed', problem }
   }

@@ -4,7 +4,8 @@ import { explainFailure, type FailureContext, verdictOf } from '../../azure/refu
 import { BindingError, inWords } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { pause } from '../../support/time/clock.ts'
-import type { CallLimits } from '../arm/call-limits.ts'
+import { readHostname } from '../arm/namespace-hostname.ts'
+import { readSubscription } from '../arm/read-subscription.ts'
 import type { SubscriptionProperties } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
 import { withSecretsOf } from './failure-context.ts'
@@ -12,15 +13,15 @@ import type { Asked, ProvisionHow, ProvisionTarget } from './provision-target.ts
 import { type AttemptFailure, decidePause, isLasting, minAttemptMs } from './retry-pause.ts'
 
 /**
- * Repeats an attempt until it succeeds. After it the host name of the namespace is asked for.
+ * Repeats the work until it succeeds. After it the host name of the namespace is asked for.
  *
  * @param without the outcome where events are received without the right that is missing
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts<Outcome>(
-  { api, input, wanted, worksWithout, host, context: contextOf }: ProvisionTarget,
+  { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
   { signal, logger, patience, onAttempt, clock, random }: ProvisionHow,
-  attemptOnce: (asked: Asked, attempt: number) => Promise<Outcome>,
+  work: (asked: Asked, attempt: number) => Promise<Outcome>,
   without?: () => Outcome,
 ): Promise<Outcome> {
   const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
@@ -30,26 +31,26 @@ export async function repeatAttempts<Outcome>(
   const context = () => withSecretsOf(contextOf(askedId), [...seen.values()])
   let lastFailure: BindingError | undefined
 
-  async function attemptBy(limits: CallLimits, attempt: number): Promise<Outcome> {
-    const read: Asked['read'] = async (one, detail) => {
-      askedId = one.place.sourceId
-      const existing = await api.read(one.place, limits, detail)
-      if (existing) seen.set(one, existing)
-      return existing
-    }
-    const outcome = await attemptOnce({ limits, read }, attempt)
-    if (host) {
-      askedId = host.namespaceId
-      host.take(await api.readHostname(host.namespaceId, limits))
-    }
-    return outcome
-  }
-
   for (let attempt = 1; ; attempt++) {
     if (signal.aborted) throw aborted(name)
     try {
       const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
-      return await attemptBy({ signal, deadline }, attempt)
+      const limits = { signal, deadline }
+      const read: Asked['read'] = async (one, detail) => {
+        askedId = one.place.sourceId
+        const existing = await readSubscription(arm, one.place, limits, detail)
+        if (existing) {
+          seen.set(one, existing)
+          onFound?.(existing)
+        }
+        return existing
+      }
+      const outcome = await work({ limits, read }, attempt)
+      if (host) {
+        askedId = host.namespaceId
+        host.take(await readHostname(arm, host.namespaceId, limits))
+      }
+      return outcome
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })

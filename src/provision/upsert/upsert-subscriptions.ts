@@ -3,6 +3,7 @@ import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
 import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
+import { writeSubscription } from '../arm/write-subscription.ts'
 import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
 import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
 import { type SubscriptionProperties, works } from '../decide/subscription-properties.ts'
@@ -29,21 +30,19 @@ import { repeatAttempts } from './repeat-attempts.ts'
  */
 export async function upsertSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<UpsertOutcome> {
   const { wanted, input } = target
-  const writers = wanted.map((one) => createUpserter(target, one, how))
-  const attemptOnce = async (asked: Asked, attempt: number) => {
+  const upserts = wanted.map((one) => createUpsert(target, one, how))
+  async function upsertAll(asked: Asked, attempt: number): Promise<UpsertOutcome> {
     let outcome: UpsertOutcome = { action: 'kept' }
-    for (const writer of writers) {
-      const own = await writer(asked)
+    for (const upsertOne of upserts) {
+      const own = await upsertOne(asked)
       if (outcome.action === 'kept') outcome = own
     }
     const scope = wanted.at(-1)?.place.sourceId
-    how.logger.info(`the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`, {
-      scope,
-      attempt,
-    })
+    const what = `the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`
+    how.logger.info(what, { scope, attempt })
     return outcome
   }
-  return repeatAttempts<UpsertOutcome>(target, how, attemptOnce, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<UpsertOutcome>(target, how, upsertAll, () => ({ action: 'notPermitted' }))
 }
 
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
@@ -55,8 +54,8 @@ const maxWrites = 2
 const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
 
 /** Makes a function that reads one event subscription, decides, writes if necessary, and reads again. It remembers what it wrote. */
-function createUpserter(
-  { api, input, endpoint }: ProvisionTarget,
+function createUpsert(
+  { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
   { logger, clock, random, onLook, onAnswer }: ProvisionHow,
 ): (asked: Asked) => Promise<UpsertOutcome> {
@@ -70,7 +69,7 @@ function createUpserter(
     wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
   const take = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
 
-  return async ({ limits, read }) => {
+  return async function upsertOne({ limits, read }) {
     for (let writes = 0, reads = 1; ; reads++) {
       const existing = await read(wanted)
       const delivers = existing !== undefined && isDelivering(existing, wanted)
@@ -139,7 +138,7 @@ function createUpserter(
       if (wrote !== 'created') wrote = written[action]
     }
     try {
-      await api.write(place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
+      await writeSubscription(arm, place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
       remember()
       isProvisioned = true
     } catch (error) {

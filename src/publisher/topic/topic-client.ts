@@ -1,23 +1,15 @@
 /** One request to a topic, by the SDK's client and with our own body, and what became of it. */
-import { Agent as HttpAgent } from 'node:http'
-import { Agent as HttpsAgent } from 'node:https'
-import type { TokenCredential } from '@azure/core-auth'
-import {
-  isRestError,
-  type PipelinePolicy,
-  type PipelineRequest,
-  type PipelineResponse,
-} from '@azure/core-rest-pipeline'
+import { randomUUID } from 'node:crypto'
+import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { NoTokenError } from '../../azure/refusals/entra-refusal.ts'
-import { createRefusedTokenPolicy } from '../../azure/refused-token.ts'
 import { readRetryAfter } from '../../azure/retry-after.ts'
-import { sentOnce } from '../../azure/send-once.ts'
+import { clientOptions } from '../../azure/send-once.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
-import { secureContextOf, sendBy } from '../../azure/trust.ts'
+import { openConnections } from '../../azure/trust.ts'
 import { namespaceApiVersion } from '../../core/api-versions.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -83,93 +75,75 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
+ * So it is asked to send no events, and a policy puts the body in that waits under the request's id.
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
-export function createTopicClient(options: TopicClientOptions): TopicClient {
-  const { output, credential, endpoints, clock } = options
-  const url = publishUrl(output.topicEndpoint)
-  const isPlain = url.protocol === 'http:'
-  if (!isPlain) refuseUnusableProxy(url.href)
-  const secureContext = secureContextOf(endpoints)
-  const agent = isPlain
-    ? new HttpAgent({ keepAlive: true })
-    : new HttpsAgent({ keepAlive: true, ...(secureContext && { secureContext }) })
-  const connect = (request: PipelineRequest) => {
-    // Plain http is for this machine only. A proxy would see the key.
-    if (agent instanceof HttpsAgent) sendBy(request, agent, secureContext)
-    else request.agent = agent
-  }
-  const keys = credentialOf(options)
-  /**
-   * Those that send nothing at the moment. Each sends one request at a time: what it sends, its policy knows. With one client for all, the
-   * first to give up waiting for a token would fail the others: the SDK's client asks for it once, with the signal of whoever comes first.
-   */
-  const free: Sender[] = []
-  const makeSender = (): Sender => {
-    const wire: Wire = { schema: 'CloudEventSchemaV1_0', body: empty, status: undefined, onBegun: undefined }
-    const policies = [
-      ...(credential ? [createRefusedTokenPolicy(credential, output.environment.topicScope)] : []),
-      wirePolicy(wire, connect),
-      ...(isNamespaceTopic(url.href) ? [namespacePolicy(output)] : []),
-      createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }),
-      headPolicy(wire),
-    ]
-    const client = new EventGridPublisherClient(url.href, 'Custom', keys, {
-      ...sentOnce,
+export function createTopicClient({ output, credential, endpoints, clock }: TopicClientOptions): TopicClient {
+  const { authentication, environment, topicEndpoint } = output
+  const { href, protocol, hostname } = publishUrl(topicEndpoint)
+  const isPlain = protocol === 'http:'
+  if (!isPlain) refuseUnusableProxy(href)
+  const connections = openConnections(endpoints, { isPlain })
+  const closing = new AbortController()
+  const key = authentication.kind === 'accessKey' ? authentication.accessKey.reveal() : undefined
+  // The SDK asks for the public cloud's scope, and once for all requests that wait: the first to give up must not end it for the others.
+  const getToken = async () =>
+    (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
+  const underWay = new Map<string, Publish>()
+  const entra = credential && { credential, scope: environment.topicScope }
+  const policies = [createPublishPolicy(underWay), ...(isNamespaceTopic(href) ? [createNamespacePolicy(key)] : [])]
+  const client = new EventGridPublisherClient(
+    href,
+    'Custom',
+    key === undefined ? { getToken } : new AzureKeyCredential(key),
+    {
+      ...clientOptions({ connect: connections.policy, entra }, policies),
       httpClient,
-      allowInsecureConnection: isPlain && isLoopback(url.hostname),
-      additionalPolicies: policies.map((policy) => ({ policy, position: 'perRetry' })),
-    })
-    return { wire, client }
-  }
-  const { authentication } = output
-  const key = authentication.kind === 'accessKey' ? [authentication.accessKey.reveal()] : []
-  const secrets = [...key, ...querySecrets(output.topicEndpoint)]
+      allowInsecureConnection: isPlain && isLoopback(hostname),
+    },
+  )
+  const secrets = [...(key === undefined ? [] : [key]), ...querySecrets(topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
-  async function sendBody(sender: Sender, given: Pick<Wire, 'schema' | 'body' | 'onBegun'>, signal: AbortSignal) {
-    Object.assign(sender.wire, given)
-    try {
-      return await sendOnce(sender, signal, { clock, clean })
-    } finally {
-      // Nobody needs it any more.
-      sender.wire.body = empty
-      free.push(sender)
+
+  async function publish(one: Publish, schema: EventSchema, abortSignal: AbortSignal): Promise<TopicAnswer> {
+    const id = randomUUID()
+    underWay.set(id, one)
+    const customHeaders = { [idHeader]: id, 'content-type': contentTypes[schema] }
+    let response: PipelineResponse | undefined
+    let error: unknown
+    const onResponse = (heard: PipelineResponse) => {
+      response = heard
     }
+    try {
+      await client.send([], { abortSignal, requestOptions: { customHeaders }, onResponse })
+    } catch (reason) {
+      // What the SDK thinks of an answer is no matter: it takes a page for a success.
+      error = reason
+    } finally {
+      underWay.delete(id)
+    }
+    return response
+      ? readAnswer(response, { error, clean, now: clock.now() })
+      : readFailure(error, { url: href, status: one.status, clean })
   }
+
   return {
     async send(schema, events, signal, onBegun) {
-      const sender = free.pop() ?? makeSender()
-      sender.wire.status = undefined
+      const one: Publish = { body: bodyOf(events), status: undefined, onBegun }
       const late = new Promise<TopicAnswer>((resolve) => {
-        const give = () => resolve(unanswered(sender.wire.status, 'no answer in time'))
+        const give = () => resolve(unanswered(one.status, 'no answer in time'))
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
       // A token that is still asked for does not hold up the answer.
-      return Promise.race([sendBody(sender, { schema, body: bodyOf(events), onBegun }, signal), late])
+      return Promise.race([publish(one, schema, signal), late])
     },
-    close: () => agent.destroy(),
+    close() {
+      closing.abort()
+      connections.close()
+    },
   }
-}
-
-async function sendOnce(
-  { client, wire }: Sender,
-  signal: AbortSignal,
-  { clock, clean }: { clock: SteadyClock; clean: (text: string) => string },
-): Promise<TopicAnswer> {
-  let response: PipelineResponse | undefined
-  const onResponse = (heard: PipelineResponse) => {
-    response = heard
-  }
-  // No events: the policy puts the body in. What the SDK thinks of the answer is no matter: it takes a page for a success.
-  const error: unknown = await client.send([], { abortSignal: signal, onResponse }).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  return response
-    ? readAnswer(response, { error, clean, now: clock.now() })
-    : readFailure(error, { client, status: wire.status, clean })
 }
 
 interface Reading {
@@ -192,7 +166,7 @@ function readAnswer({ status, headers, bodyAsText }: PipelineResponse, { error, 
 
 function readFailure(
   error: unknown,
-  { client, status, clean }: Pick<Sender, 'client'> & { status: number | undefined; clean: (text: string) => string },
+  { url, status, clean }: { url: string; status: number | undefined; clean: (text: string) => string },
 ): TopicAnswer {
   const noToken = readTokenFailure(error)
   if (noToken) return noToken
@@ -201,11 +175,11 @@ function readFailure(
   const reason = code && !said.includes(code) ? `${code} ${said}` : said
   if (status !== undefined) return unanswered(status, reason)
   const noSuchHost = code === 'ENOTFOUND'
-  const lasting = certificateRemedy(code, client.endpointUrl)
+  const lasting = certificateRemedy(code, url)
   return {
     kind: 'unreachable',
     reason,
-    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, client.endpointUrl)),
+    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
     permanent: !isRestError(error) || lasting !== undefined,
     noSuchHost,
   }
@@ -237,71 +211,52 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-const empty = Buffer.alloc(0)
+/** The SDK makes an id for each request and sends it to Azure in this header, unless there is one. */
+const idHeader = 'x-ms-client-request-id'
 
-/** What a request has in place of what the SDK would write, and what of its answer the SDK does not tell. */
-interface Wire {
-  schema: EventSchema
-  body: Buffer
+/** A request under way: what it sends, and what of its answer the SDK does not tell. */
+interface Publish {
+  readonly body: Buffer
+  readonly onBegun: (() => void) | undefined
   /** Of an answer that has begun, and not ended. */
   status: number | undefined
-  onBegun: (() => void) | undefined
 }
 
-interface Sender {
-  readonly wire: Wire
-  readonly client: EventGridPublisherClient<'Custom'>
-}
+const answerLimit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' })
 
-function wirePolicy(wire: Wire, connect: (request: PipelineRequest) => void): PipelinePolicy {
+/** @param underWay by the request's id */
+function createPublishPolicy(underWay: ReadonlyMap<string, Publish>): PipelinePolicy {
   return {
-    name: 'eventgridBindingWirePolicy',
+    name: 'eventgrid-binding-publish',
     async sendRequest(request, next) {
-      request.body = wire.body
-      request.headers.set('content-type', contentTypes[wire.schema])
-      connect(request)
-      const response = await next(request)
-      wire.status = undefined
-      return response
-    },
-  }
-}
-
-/** Tells that an answer begins. It comes last: the body is read by the policy before. */
-function headPolicy(wire: Wire): PipelinePolicy {
-  return {
-    name: 'eventgridBindingHeadPolicy',
-    async sendRequest(request, next) {
-      const response = await next(request)
-      wire.status = response.status
-      if (response.status === 200) wire.onBegun?.()
+      const one = underWay.get(request.headers.get(idHeader) ?? '')
+      if (!one) throw new Error('a request that nobody made')
+      request.body = one.body
+      const response = await answerLimit.sendRequest(request, async (sent) => {
+        const begun = await next(sent)
+        one.status = begun.status
+        if (begun.status === 200) one.onBegun?.()
+        return begun
+      })
+      one.status = undefined
       return response
     },
   }
 }
 
 /** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */
-function namespacePolicy({ authentication }: OutputMetadata): PipelinePolicy {
+function createNamespacePolicy(key: string | undefined): PipelinePolicy {
   return {
-    name: 'eventgridBindingNamespacePolicy',
+    name: 'eventgrid-binding-namespace-topic',
     sendRequest(request, next) {
       const url = new URL(request.url)
       url.searchParams.set('api-version', namespaceApiVersion)
       request.url = url.href
       request.headers.delete('aeg-sas-key')
-      if (authentication.kind === 'accessKey') {
-        request.headers.set('authorization', `SharedAccessKey ${authentication.accessKey.reveal()}`)
-      }
+      if (key !== undefined) request.headers.set('authorization', `SharedAccessKey ${key}`)
       return next(request)
     },
   }
-}
-
-function credentialOf({ output, credential }: TopicClientOptions): AzureKeyCredential | TokenCredential {
-  const { authentication, environment } = output
-  if (authentication.kind === 'accessKey') return new AzureKeyCredential(authentication.accessKey.reveal())
-  // The SDK always asks for the public cloud's scope.
-  return { getToken: async (_scopes, options) => (await credential?.getToken(environment.topicScope, options)) ?? null }
 }
 
 /** The failure of a credential: Entra refused the client, or could not be asked. */

@@ -8,7 +8,7 @@ import {
 } from '@azure/core-rest-pipeline'
 import { createAnswerLimitPolicy, maxAnswerBytes } from '../../../src/azure/answer-limit.ts'
 import { refuseUnusableProxy } from '../../../src/azure/proxy.ts'
-import { trustPolicies } from '../../../src/azure/trust.ts'
+import { createTrustPolicy } from '../../../src/azure/trust.ts'
 import type { Endpoints } from '../../../src/core/endpoints.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
 import { systemClock, withLimit } from '../../../src/support/time/clock.ts'
@@ -62,7 +62,7 @@ export function createSend({ endpoints, signal }: WireOptions): Send {
     redirectOptions: { maxRetries: 0 },
     userAgentOptions: { userAgentPrefix: 'eventgrid-binding-test-azure' },
   })
-  for (const policy of trustPolicies(endpoints)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
+  pipeline.addPolicy(createTrustPolicy(endpoints), { afterPhase: 'Retry' })
   pipeline.addPolicy(createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' }), { afterPhase: 'Sign' })
   const client = createDefaultHttpClient()
   return ({ method, url, headers = {}, body, limitMs = 60_000 }) => {

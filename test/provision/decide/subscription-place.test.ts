@@ -19,11 +19,11 @@ it.each([
 })
 
 it.each([
-  { scope: `${own}/systemTopics/st1`, kind: 'systemTopic', topic: 'st1' },
-  { scope: `${group}/providers/microsoft.eventgrid/SYSTEMTOPICS/st1`, kind: 'systemTopic', topic: 'st1' },
-  { scope: `${own}/partnerTopics/pt1`, kind: 'partnerTopic', topic: 'pt1' },
-])('$scope has the nested path', ({ scope, kind, topic }) => {
+  { scope: `${own}/systemTopics/st1`, kind: 'systemTopic' },
+  { scope: `${group}/providers/microsoft.eventgrid/SYSTEMTOPICS/st1`, kind: 'systemTopic' },
+  { scope: `${own}/partnerTopics/pt1`, kind: 'partnerTopic' },
+])('$scope has the nested path', ({ scope, kind }) => {
   const listPath = `${scope}/eventSubscriptions`
-  const place = { kind, resourceGroup: 'rg1', topic, name: 'orders', sourceId: scope, listPath, listsOthers: false }
+  const place = { kind, name: 'orders', sourceId: scope, listPath, listsOthers: false }
   expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
 })

@@ -4,7 +4,7 @@ import type { RenewableCredential } from '../../../src/azure/token-keeper.ts'
 import type { BindingError } from '../../../src/core/errors.ts'
 import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../../../src/metadata/typed/metadata.ts'
-import { createSubscriptionApi } from '../../../src/provision/arm/subscription-api.ts'
+import { connectArm } from '../../../src/provision/arm/arm-client.ts'
 import { wantedWebHook } from '../../../src/provision/decide/wanted-webhook.ts'
 import { failureContext } from '../../../src/provision/upsert/failure-context.ts'
 import type { FailedAttempt, ProvisionHow } from '../../../src/provision/upsert/provision-target.ts'
@@ -71,14 +71,14 @@ async function start(
     const { input = inputMetadata(), ...how } = { ...changes, ...over }
     const { environment, subscriptionId } = input
     const endpoints = { resourceManager: arm.url, ca: arm.ca }
-    const api = createSubscriptionApi({
+    const connected = connectArm({
       ...{ environment, subscriptionId, credential, endpoints, clock: time },
       ...(requestTimeoutMs && { requestTimeoutMs }),
     })
     const wanted = [wantedWebHook(input)]
     const context = () => failureContext(input, arm.url)
     return upsertSubscriptions(
-      { api, input, wanted, context, worksWithout: false },
+      { arm: connected, input, wanted, context, worksWithout: false },
       {
         ...{ signal: new AbortController().signal, logger, patience: 'timeout', clock: time, random: () => 0.5 },
         onAttempt: (each) => failed.push(each),
@@ -230,10 +230,15 @@ it('writes again after an operation that was cancelled', async () => {
   expect(arm.writes()).toHaveLength(2)
 })
 
-it('asks again where a page stands in the place of an answer of ARM', async () => {
-  const page: Answer = { status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }
-  const { upsert } = await start({ once: first('GET', page) })
+it.each<[name: string, isAsked: (asked: Asked) => boolean]>([
+  ['to a read', ({ method }) => method === 'GET'],
+  ['to a write', ({ method }) => method === 'PUT'],
+  ['to a poll of the operation', ({ path }) => path.startsWith('/operationsStatus')],
+])('asks again where a page stands in the place of an answer of ARM %s', async (_name, isAsked) => {
+  const pages: Answer[] = [{ status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }]
+  const { upsert, failed } = await start({ once: (asked) => (isAsked(asked) ? pages.shift() : undefined) })
   expect(await upsert()).toMatchObject({ action: 'created' })
+  expect(failed).toHaveLength(1)
 })
 
 const gone = refused(404, 'ResourceNotFound', "Event subscription doesn't exist.")
@@ -628,12 +633,12 @@ it('shows no secret in errors, log lines, reports or objects, even when Azure re
   }
   const error = await failure(upsert())
   expect(error.code).toBe('SUBSCRIPTION_REJECTED')
-  const api = createSubscriptionApi({
+  const connected = connectArm({
     ...inputMetadata(),
     credential: oneToken,
     endpoints: {},
   })
-  const seen = [error, failed, log, api].flatMap((each) => [
+  const seen = [error, failed, log, connected].flatMap((each) => [
     inspect(each, { depth: Infinity, showHidden: true }),
     JSON.stringify(each),
     String(each),

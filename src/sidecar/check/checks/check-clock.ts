@@ -1,8 +1,7 @@
 /** Check `machine/clock`: is this machine's clock within a minute of Azure's `Date` header? */
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy } from '../../../azure/answer-limit.ts'
 import { createSendOnce } from '../../../azure/send-once.ts'
-import { trustPolicies } from '../../../azure/trust.ts'
+import { createTrustPolicy } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { ClockSource } from '../context/clock-source.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
@@ -40,10 +39,8 @@ export function clockFinding(date: string | undefined, here: number): Finding {
 }
 
 async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSignal): Promise<string | undefined> {
-  const send = createSendOnce([
-    ...trustPolicies(endpoints),
-    createAnswerLimitPolicy({ maxBytes: 65_536, longer: 'cut' }),
-  ])
+  const answerLimit = { maxBytes: 65_536, longer: 'cut' } as const
+  const send = createSendOnce({ connect: createTrustPolicy(endpoints), answerLimit })
   const allowInsecureConnection = url.startsWith('http:')
   const response = await send(createPipelineRequest({ url, method: 'GET', abortSignal, allowInsecureConnection }))
   return response.headers.get('date')

@@ -4,8 +4,7 @@ import type { FailureContext } from '../../../azure/refusals/resource-manager-re
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'
-import { connectArm, getFromArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
-import { createSubscriptionApi } from '../../../provision/arm/subscription-api.ts'
+import { connectArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
 import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
@@ -40,15 +39,15 @@ interface ArmOptions {
 export function reachArm({ credential: metadata, environment }: EitherInput, options: ArmOptions) {
   const { subscriptionId, endpoints } = options
   const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
-  const connection = () => ({ environment, subscriptionId, endpoints, credential: credential() })
-  // Without an `apiVersion` of its own: the SDK would write that into requests for resources of other providers too.
-  const client = once(() => connectArm(connection()))
+  const arm = once(() =>
+    connectArm({ environment, subscriptionId, endpoints, credential: credential(), requestTimeoutMs: readLimitMs }),
+  )
   const readArm: AzureResource['readArm'] = async (path, apiVersion, signal) =>
-    getFromArm(client(), { path, apiVersion, abortSignal: signal })
+    arm().ask({ path, apiVersion }, { signal, deadline: Number.POSITIVE_INFINITY })
   return {
+    arm,
     credential,
     readArm,
-    api: once(() => createSubscriptionApi({ ...connection(), requestTimeoutMs: readLimitMs })),
     url: () => resourceManagerOf(endpoints, environment),
     wantedToken: { audience: 'Azure Resource Manager', scope: environment.resourceManagerScope, credential },
   }

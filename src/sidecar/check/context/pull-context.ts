@@ -2,6 +2,8 @@
 import { namespaceUrl } from '../../../core/endpoints.ts'
 import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
+import { readHostname } from '../../../provision/arm/namespace-hostname.ts'
+import { readSubscription } from '../../../provision/arm/read-subscription.ts'
 import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
 import { wantedForPull } from '../../../provision/decide/wanted-queue.ts'
 import type { WantedSubscription } from '../../../provision/decide/wanted-subscription.ts'
@@ -32,7 +34,7 @@ export type PullContext = ReturnType<typeof createPullContext>
 export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
   const { subscriptionId } = namespaceTopic
-  const { api, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
+  const { arm, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
   const writes = pull.provisioning === 'manage'
   const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
@@ -41,7 +43,7 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
   async function reach(): Promise<ReachedNamespace> {
     const endpoint =
       given === undefined
-        ? `https://${await api().readHostname(namespaceTopic.namespaceId, limits())}`
+        ? `https://${await readHostname(arm(), namespaceTopic.namespaceId, limits())}`
         : namespaceUrl(given, endpoints)
     const client = createNamespaceClient({
       namespaceEndpoint: endpoint,
@@ -67,7 +69,7 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
       // Where namespaceEndpoint is given, what there is can be received.
       worksWithout: given !== undefined,
       explainedBy: () => pullFailureContext(pull, url(), wanted.place.sourceId),
-      existing: once(async () => api().read(wanted.place, limits())),
+      existing: once(async () => readSubscription(arm(), wanted.place, limits())),
     }))
 
   const forData = { audience: 'the namespace', scope: environment.topicScope, credential }

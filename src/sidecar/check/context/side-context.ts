@@ -3,6 +3,7 @@ import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import { readSubscription } from '../../../provision/arm/read-subscription.ts'
 import { placeAt } from '../../../provision/decide/subscription-place.ts'
 import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import { failureContext } from '../../../provision/upsert/failure-context.ts'
@@ -45,7 +46,7 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
   /** What `init` would bring about. */
   const wanted = once(() => wantedWebHook(input))
   let held: ReturnType<typeof holdPort> | undefined
-  const { api, url, readArm, wantedToken } = reachArm(input, { subscriptionId, endpoints })
+  const { arm, url, readArm, wantedToken } = reachArm(input, { subscriptionId, endpoints })
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
   const clockSource: ClockSource = { url, reachedBy: 'azure/provider' }
   const asksArm = provisioning !== 'none'
@@ -76,10 +77,10 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
     existing: once(async () => {
       const limits = { signal, deadline: performance.now() + readLimitMs }
       try {
-        return await api().read(place, limits)
+        return await readSubscription(arm(), place, limits)
       } catch (error) {
         if (writes || !isForbidden(error)) throw error
-        const existing = await api().read(place, limits, 'plain')
+        const existing = await readSubscription(arm(), place, limits, 'plain')
         return existing && wanted().assumeHidden(existing)
       }
     }),

@@ -14,9 +14,9 @@ import {
   webHookOf,
   withDestination,
 } from '../decide/subscription-properties.ts'
-import type { CallOptions } from './arm-client.ts'
+import type { Arm } from './arm-client.ts'
+import { type CallLimits, pauseWithin } from './call-limits.ts'
 import { readList, unreadable } from './read-list.ts'
-import type { SubscriptionCalls } from './subscription-calls.ts'
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly properties: SubscriptionProperties }
@@ -26,25 +26,43 @@ export type LookedUp =
 /** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes up to three more requests. */
 export type Detail = 'whole' | 'plain'
 
+/** Pause before an event subscription that is said to be missing is looked up again. */
+const secondLookMs = 2_000
+
+/** The event subscription; `undefined` if it does not exist, which is asked twice where the list may not be read. */
+export async function readSubscription(
+  arm: Arm,
+  place: SubscriptionPlace,
+  limits: CallLimits,
+  detail: Detail = 'whole',
+): Promise<SubscriptionProperties | undefined> {
+  let found = await lookUp(arm, place, limits, detail)
+  if (found.kind === 'missing' && !found.certain) {
+    const message = 'the event subscription is said to be missing, and was not looked up again in time'
+    await pauseWithin(limits, { clock: arm.clock, ms: secondLookMs, message })
+    found = await lookUp(arm, place, limits, detail)
+  }
+  return found.kind === 'found' ? found.properties : undefined
+}
+
 /**
- * Looks once. Rejects where ARM does not answer, and where a 404 cannot be believed: a write by mistake would wipe what the operator
- * set.
- *
- * @param callOptions of one call; a later call has less time left
+ * Looks once, without a second opinion where the list may not be read. Rejects where ARM does not answer, and where a 404 cannot be
+ * believed: a write by mistake would wipe what the operator set.
  */
 export async function lookUp(
-  calls: SubscriptionCalls,
+  arm: Arm,
   place: SubscriptionPlace,
-  callOptions: () => CallOptions,
+  limits: CallLimits,
   detail: Detail,
 ): Promise<LookedUp> {
   try {
-    const properties = propertiesOf(await calls.get(callOptions()))
-    if (detail === 'plain' || isChanging(properties)) return { kind: 'found', properties }
-    return { kind: 'found', properties: await withHidden(properties, calls, callOptions) }
+    const properties = propertiesOf(await arm.ask({ path: subscriptionIdOf(place) }, limits))
+    // The event subscriptions of a namespace topic have no calls that tell more.
+    const isAll = detail === 'plain' || place.kind === 'namespaceTopic' || isChanging(properties)
+    return { kind: 'found', properties: isAll ? properties : await withHidden(properties, arm, place, limits) }
   } catch (error) {
     if (!isMissingInWords(error)) throw error
-    return { kind: 'missing', certain: await isAbsentFromList(calls, place, callOptions) }
+    return { kind: 'missing', certain: await isAbsentFromList(arm, place, limits) }
   }
 }
 
@@ -71,12 +89,8 @@ function isMissingInWords(error: unknown): boolean {
  *
  * @throws ArmFailureError of a passing kind where the list has it
  */
-async function isAbsentFromList(
-  calls: SubscriptionCalls,
-  place: SubscriptionPlace,
-  callOptions: () => CallOptions,
-): Promise<boolean> {
-  const get = (path: string) => calls.getPage(callOptions(), path)
+async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: CallLimits): Promise<boolean> {
+  const get = (path: string) => arm.ask({ path }, limits)
   try {
     for await (const entry of readList(get, place.listPath, 'event subscriptions')) {
       if (isListedAs(entry, place)) throw unreadable('the event subscription is listed, and said not to exist')
@@ -102,20 +116,23 @@ function isListedAs(entry: unknown, place: SubscriptionPlace): boolean {
 
 async function withHidden(
   properties: SubscriptionProperties,
-  calls: SubscriptionCalls,
-  callOptions: () => CallOptions,
+  arm: Arm,
+  place: SubscriptionPlace,
+  limits: CallLimits,
 ): Promise<SubscriptionProperties> {
   const destination = destinationOf(properties)
   const webHook = webHookOf(properties)
   const attributes = destination?.properties?.deliveryAttributeMappings ?? []
   const hidesValue = attributes.some((attribute) => attribute.properties?.isSecret === true || !isTold(attribute))
   if (destination?.endpointType === undefined || !(webHook || hidesValue)) return properties
+  const id = subscriptionIdOf(place)
+  const tell = (action: string) => arm.ask({ method: 'POST', path: `${id}/${action}` }, limits)
   const [full, revealed] = await Promise.all([
-    webHook && calls.getFullUrl(callOptions()),
-    hidesValue ? calls.getDeliveryAttributes(callOptions()) : undefined,
+    webHook && tell('getFullUrl'),
+    hidesValue ? tell('getDeliveryAttributes') : undefined,
   ])
   // These answers are of a later moment. Where a change began in between, they are of its new settings, by which nothing is delivered yet.
-  const later = hidesValue ? propertiesOf(await calls.get(callOptions())) : properties
+  const later = hidesValue ? propertiesOf(await arm.ask({ path: id }, limits)) : properties
   if (isChanging(later)) return later
   const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook?.endpointUrl
   const whole = {
