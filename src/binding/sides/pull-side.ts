@@ -7,7 +7,7 @@ import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
 import { scrub } from '../../core/scrub.ts'
-import { createDispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
+import { Dispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
 import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { createNamespaceClient } from '../../receiver/namespace-client.ts'
@@ -147,7 +147,7 @@ function createEventDispatch(
   pull: PullMetadata,
   options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'secrets' | 'clock' | 'onCallEnd'>,
 ): EventDispatch {
-  const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
+  const dispatcher = new Dispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
   return {
     dispatch(events) {
       for (const { bytes, value, metadata, redelivered, settle } of events) {
@@ -162,8 +162,8 @@ function createEventDispatch(
         })
       }
     },
-    stop: dispatcher.stop,
-    idle: dispatcher.idle,
+    stop: () => dispatcher.stop(),
+    idle: () => dispatcher.idle(),
     get running() {
       return dispatcher.load().running
     },
