@@ -26,21 +26,14 @@ export function createKnownOutcomes(capacity = 10_000) {
   }
 
   return {
-    /** Tells a delivery's outcomes, and keeps them until `tell` calls back with whether the sender took them. */
-    settle(
-      members: readonly DeliveryMember[],
-      outcomes: readonly EventOutcome[],
-      tell: (onKnown: (isTaken: boolean) => void) => void,
-    ): void {
+    /** Keeps the outcomes of a delivery until the function that it returns is told whether the sender took them. */
+    keep(members: readonly DeliveryMember[], outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
       const one: Unsure = { members, outcomes, final: undefined }
-      let isKnown = false
-      tell((isTaken) => {
-        isKnown = true
+      unsure.add(one)
+      return (isTaken) => {
         unsure.delete(one)
         if (!isTaken) for (const [digest, outcome] of finalOutcomes(one)) remember(digest, outcome)
-      })
-      // Most senders are heard at once.
-      if (!isKnown) unsure.add(one)
+      }
     },
     /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */
     find(digest: string): FinalOutcome | undefined {

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
-import { createDispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
+import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
@@ -63,7 +63,7 @@ export async function createListener(options: ListenerOptions) {
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, maxKnownOutcomes } = options
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     ...input,
     ...source,
     handler,

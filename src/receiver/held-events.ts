@@ -1,5 +1,7 @@
-/** The events that were received and are not settled: the lock of each is renewed while its handler runs. */
-import type { EventOutcome } from '../dispatch/delivery.ts'
+/** The events that were received and are not settled: each is a delivery, and its lock is renewed while its handler runs. */
+import { isUtf8 } from 'node:buffer'
+import type { Delivery, EventOutcome } from '../dispatch/delivery.ts'
+import { readParsedEvent } from '../dispatch/read-delivery.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
@@ -7,18 +9,6 @@ import { decideSettlement, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
-
-/** An event that was received and is not settled yet. */
-export interface HeldEvent {
-  readonly bytes: Buffer
-  /** What the bytes hold, parsed. */
-  readonly value: unknown
-  /** With the trace context that the event brings, as a delivery by push has it. */
-  readonly metadata: Readonly<Record<string, string>>
-  readonly redelivered: boolean
-  /** Called once. It calls `onKnown` once, with false if the event may come again. */
-  settle(outcome: EventOutcome, onKnown: (isSettled: boolean) => void): void
-}
 
 export interface HeldEventsOptions extends SettlerOptions {
   readonly eventSubscriptionName: string
@@ -93,7 +83,8 @@ export function createHeldEvents(options: HeldEventsOptions) {
   }
 
   return {
-    hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): HeldEvent {
+    /** Gives the event as a delivery. To be called just before it is dispatched, for the time of its handler begins. */
+    hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): Delivery {
       const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
       const held: Held = { lock, renewAt: receivedAt + lockMs / 2 }
       counts.received++
@@ -101,8 +92,10 @@ export function createHeldEvents(options: HeldEventsOptions) {
       running.add(held)
       scheduleSweep(held.renewAt)
       return {
-        bytes,
-        value,
+        members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
+        bytes: bytes.length,
+        // A synchronous handler that works long must not use up the time of the events behind its own.
+        arrivedAt: clock.elapsed(),
         metadata: {
           'aeg-subscription-name': subscriptionName,
           // As a delivery by push has it: its count begins at 0.
@@ -110,7 +103,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
           ...origin,
         },
         redelivered: deliveryCount > 1,
-        settle(outcome, onKnown) {
+        settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
           onOutcome(outcome)
           const settlement = decideSettlement(outcome, deliveryCount)

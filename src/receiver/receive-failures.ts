@@ -1,5 +1,7 @@
 /** The pauses after receives that failed, and what the log says of an outage. */
+import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { Logger } from '../core/logger.ts'
+import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
@@ -13,8 +15,8 @@ const maxEmptyPauseMs = 5_000
 const maxOutageLines = 2
 
 export interface ReceiveFailuresOptions {
-  /** What to do about a refusal of the namespace, by its status. */
-  readonly remedy: (failure: RequestFailure) => string | undefined
+  /** For what is said of a refusal of the namespace. */
+  readonly pull: PullMetadata
   readonly logger: Logger
   readonly clock: SteadyClock
   /** Ends the pause. */
@@ -28,7 +30,7 @@ export interface ReceiveFailuresOptions {
  * begins and ends.
  */
 export function createReceiveFailures(options: ReceiveFailuresOptions) {
-  const { remedy, logger, clock, signal, onPauseEnd } = options
+  const { pull, logger, clock, signal, onPauseEnd } = options
   let failures = 0
   let last: RequestFailure | undefined
   let isPausing = false
@@ -69,7 +71,7 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       const ownMs = backOff({ attempt: failures, baseMs: firstPauseMs, maxMs: maxPauseMs, random })
       const pauseMs = Math.max(failure.retryAfterMs ?? 0, ownMs)
       if (failures <= maxOutageLines) {
-        const fix = failure.fix ?? remedy(failure)
+        const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
         logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {
           retryInMs: Math.round(pauseMs),
         })

@@ -1,37 +1,35 @@
-/** The pull loop: asks for events as far as there is room, and settles what was received before it ends. */
+/** Pull delivery: asks for events as far as there is room, hands them to the application, and settles what was received before it ends. */
+import type { RenewableCredential } from '../azure/token-keeper.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
+import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { pause, within } from '../support/time/clock.ts'
+import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import { createHeldEvents, type HeldEvent, type HeldEventsOptions } from './held-events.ts'
-import type { LockedEvent, NamespaceClient, RequestFailure } from './namespace-client.ts'
+import { createHeldEvents } from './held-events.ts'
+import {
+  createNamespaceClient,
+  type LockedEvent,
+  type NamespaceClient,
+  type RequestFailure,
+} from './namespace-client.ts'
 import { createPullCounts, type PullCounts } from './pull-counts.ts'
 import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
-
-/** Hands events to the application: the dispatcher that deliveries by push use too. */
-export interface EventDispatch {
-  /** Takes the events of one receive. */
-  dispatch(events: readonly HeldEvent[]): void
-  /** Begins no more events: those that were not begun are settled as `notTried`. */
-  stop(): void
-  /** Resolves when no handler runs. */
-  idle(): Promise<void>
-  /** Handler calls that have not ended. */
-  readonly running: number
-}
+import { traceClient } from './receive-trace.ts'
 
 export interface ReceiverOptions
-  extends Pick<HeldEventsOptions, 'eventSubscriptionName' | 'log' | 'logger' | 'clock'>,
-    Pick<ReceiveFailuresOptions, 'remedy'> {
-  readonly client: NamespaceClient
-  /** Makes the dispatch; it calls `onCallEnd` whenever a handler has ended, also one whose event was released before. */
-  readonly createDispatch: (onCallEnd: () => void) => EventDispatch
-  readonly maxConcurrency: number
-  /** How long a lock lasts, in milliseconds; `undefined` where ARM was not asked. */
-  readonly lockDurationMs: number | undefined
-  readonly hasHandler: () => boolean
+  extends Pick<DispatcherOptions, 'handler' | 'secrets'>,
+    Pick<ReceiveFailuresOptions, 'logger'> {
+  readonly pull: PullMetadata
+  readonly endpoints: Endpoints
+  readonly namespaceEndpoint: string
+  /** What to receive with; `undefined` where the namespace's key does. */
+  readonly credential: RenewableCredential | undefined
+  readonly clock: SteadyClock
 }
 
 export interface ReceiverStatus {
@@ -45,16 +43,13 @@ export interface ReceiverStatus {
   readonly counts: PullCounts
 }
 
-/** Pull delivery from one Queue event subscription. */
-export type Receiver = ReturnType<typeof createReceiver>
-
 /**
  * How long Event Grid keeps a receive open while the queue is empty: 10 to 120 s. A connection that broke in silence is noticed
  * soon after, and proxies that close what is idle for a minute do not cut it.
  */
 const maxWaitSeconds = 30
-/** Event Grid's shortest lock; renewed in half of it where the length is not known. */
-const minLockMs = 60_000
+/** Event Grid's shortest lock; renewed in half of it where the length is not known, because ARM was not asked. */
+const minLockSeconds = 60
 /** An empty queue is answered after `maxWaitSeconds`; an answer within this time did not wait. */
 const atOnceMs = 1_000
 /** How long close waits for answers to open receives while the queue is not empty. */
@@ -63,129 +58,191 @@ const lastAnswersMs = 1_000
 const lastSettlementsMs = 5_000
 
 /** Receives events as long as handler calls are free, and settles each by how its handling ended. */
-export function createReceiver(options: ReceiverOptions) {
-  const { client, clock, logger, maxConcurrency } = options
-  const dispatch = options.createDispatch(pumpSoon)
-  const closing = new AbortController()
+export class Receiver {
+  readonly #options: ReceiverOptions
+  readonly #client: NamespaceClient
+  readonly #handlerLog: QuietLog
+  readonly #dispatcher: Dispatcher
+  readonly #held: ReturnType<typeof createHeldEvents>
+  readonly #failures: ReturnType<typeof createReceiveFailures>
+  readonly #failing: ReturnType<typeof createFailureStreak>
+  readonly #counts = createPullCounts()
+  readonly #closing = new AbortController()
   /** Ends the receives that are open. */
-  const cutting = new AbortController()
-  const counts = createPullCounts()
-  const lockMs = options.lockDurationMs ?? minLockMs
-  const failing = createFailureStreak(() => clock.now())
-  const held = createHeldEvents({ ...options, lockMs, counts, onOutcome: countOutcome, onRoom: pumpSoon })
-  const failures = createReceiveFailures({ ...options, signal: closing.signal, onPauseEnd: pump })
-  const open = new Set<{ readonly asked: number }>()
-  let willPump = false
-  let wasFull = false
-  let maxEvents = firstMaxEvents
-  let everReceived = false
+  readonly #cutting = new AbortController()
+  /** What the open receives ask for. */
+  readonly #open = new Set<{ readonly asked: number }>()
+  #willPump = false
+  #wasFull = false
+  #maxEvents = firstMaxEvents
+  #everReceived = false
 
-  function countOutcome(outcome: EventOutcome): void {
-    if (outcome === 'threw' || outcome === 'timedOut') failing.failed()
-    else if (outcome !== 'notTried') failing.succeeded()
+  constructor(options: ReceiverOptions) {
+    const { pull, handler, secrets, logger, clock } = options
+    const { eventSubscriptionName, lockDurationSeconds = minLockSeconds } = pull
+    const now = () => clock.elapsed()
+    const onRoom = () => this.#pumpSoon()
+    this.#options = options
+    this.#client = connect(options)
+    this.#failing = createFailureStreak(() => clock.now())
+    // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
+    this.#handlerLog = createQuietLog({ logger, now, clock })
+    this.#dispatcher = new Dispatcher({
+      ...pull,
+      destination: pull.namespaceTopic.topic,
+      handler,
+      secrets,
+      now,
+      clock,
+      log: this.#handlerLog,
+      onCallEnd: onRoom,
+    })
+    this.#held = createHeldEvents({
+      client: this.#client,
+      eventSubscriptionName,
+      lockMs: lockDurationSeconds * 1000,
+      counts: this.#counts,
+      log: createQuietLog({ logger, now }),
+      logger,
+      clock,
+      onOutcome: (outcome) => this.#countOutcome(outcome),
+      onRoom,
+    })
+    const { signal } = this.#closing
+    this.#failures = createReceiveFailures({ pull, logger, clock, signal, onPauseEnd: () => this.#pump() })
+    this.#pump()
+  }
+
+  status(): ReceiverStatus {
+    return {
+      failure: this.#failures.current(),
+      everReceived: this.#everReceived,
+      draining: this.#closing.signal.aborted,
+      failing: this.#failing.current(),
+      counts: structuredClone(this.#counts),
+    }
+  }
+
+  /** To be called when a handler was attached. */
+  handlerAttached(): void {
+    this.#pump()
+  }
+
+  isHandling(): boolean {
+    return this.#dispatcher.load().running > 0
+  }
+
+  /**
+   * Receives nothing new, releases what was not begun, and awaits the handlers, `handlerTimeout` at the longest. Then their events are
+   * settled: five seconds are left for that.
+   */
+  async close(): Promise<void> {
+    const { clock, pull } = this.#options
+    this.#closing.abort()
+    this.#dispatcher.stop()
+    const drained = this.#endReceives().then(() => this.#dispatcher.idle())
+    await within(clock, pull.handlerTimeoutMs, drained)
+    this.#cutting.abort()
+    await within(clock, lastSettlementsMs, this.#held.idle())
+    this.#held.close()
+    this.#client.close()
+    this.#handlerLog.close()
   }
 
   /** Events that end in the same turn make one receive. */
-  function pumpSoon(): void {
-    if (willPump) return
-    willPump = true
+  #pumpSoon(): void {
+    if (this.#willPump) return
+    this.#willPump = true
     realTimers.setImmediate(() => {
-      willPump = false
-      pump()
+      this.#willPump = false
+      this.#pump()
     })
   }
 
-  function pump(): void {
-    if (closing.signal.aborted || failures.isPausing() || !options.hasHandler()) return
+  #pump(): void {
+    const { handler, pull } = this.#options
+    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
-      const free = Math.min(maxConcurrency - dispatch.running, 2 * maxConcurrency - held.size)
-      const asked = decideReceive({ free, open: [...open].map((request) => request.asked), wasFull, maxEvents })
+      const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running
+      const free = Math.min(freeCalls, 2 * pull.maxConcurrency - this.#held.size)
+      const open = [...this.#open].map(({ asked }) => asked)
+      const asked = decideReceive({ free, open, wasFull: this.#wasFull, maxEvents: this.#maxEvents })
       if (asked === 0) return
-      void receive(asked)
+      void this.#receive(asked)
     }
   }
 
-  async function receive(asked: number): Promise<void> {
+  async #receive(asked: number): Promise<void> {
     const request = { asked }
-    open.add(request)
-    const askedAt = clock.elapsed()
+    this.#open.add(request)
+    const askedAt = this.#options.clock.elapsed()
     try {
-      const answer = await client.receive({ maxEvents: asked, maxWaitSeconds, signal: cutting.signal })
-      open.delete(request)
-      if ('failure' in answer) notReceived(answer.failure)
-      else received(answer.events, { asked, askedAt })
+      const { signal } = this.#cutting
+      const answer = await this.#client.receive({ maxEvents: asked, maxWaitSeconds, signal })
+      this.#open.delete(request)
+      if ('failure' in answer) this.#notReceived(answer.failure)
+      else this.#received(answer.events, asked, askedAt)
     } catch (error) {
       // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
-      open.delete(request)
-      notReceived({ reason: `an unexpected error (${nameOf(error)})` })
+      this.#open.delete(request)
+      this.#notReceived({ reason: `an unexpected error (${nameOf(error)})` })
     }
-    if (closing.signal.aborted && open.size === 0) cutting.abort()
+    if (this.#closing.signal.aborted && this.#open.size === 0) this.#cutting.abort()
   }
 
-  function received(
-    events: readonly LockedEvent[],
-    { asked, askedAt }: { readonly asked: number; readonly askedAt: number },
-  ): void {
+  #received(events: readonly LockedEvent[], asked: number, askedAt: number): void {
+    const { clock, logger } = this.#options
     const receivedAt = clock.elapsed()
-    countReceive('200')
+    this.#countReceive('200')
     const cameAtOnce = receivedAt - askedAt < atOnceMs
-    failures.succeeded({ brought: events.length > 0 || !cameAtOnce })
-    if (events.length === 0 && cameAtOnce) failures.emptyAtOnce()
-    everReceived = true
+    this.#failures.succeeded({ brought: events.length > 0 || !cameAtOnce })
+    if (events.length === 0 && cameAtOnce) this.#failures.emptyAtOnce()
+    this.#everReceived = true
     logger.debug('received', { events: events.length, askedFor: asked })
-    wasFull = events.length === asked
-    if (events.length > 0) maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
-    dispatch.dispatch(events.map((event) => held.hold(event, receivedAt)))
-    pump()
+    this.#wasFull = events.length === asked
+    if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
+    // Each event is a delivery of its own, because each is settled by itself.
+    for (const event of events) this.#dispatcher.dispatch(this.#held.hold(event, receivedAt))
+    this.#pump()
   }
 
-  function countReceive(status: string): void {
-    counts.receives[status] = (counts.receives[status] ?? 0) + 1
-  }
-
-  function notReceived(failure: RequestFailure): void {
-    if (closing.signal.aborted) return
-    countReceive(String(failure.status ?? 'none'))
-    wasFull = false
+  #notReceived(failure: RequestFailure): void {
+    if (this.#closing.signal.aborted) return
+    this.#countReceive(String(failure.status ?? 'none'))
+    this.#wasFull = false
     // The answer may have been too long for the way.
-    if (failure.status === undefined) maxEvents = Math.ceil(maxEvents / 2)
-    failures.failed(failure)
+    if (failure.status === undefined) this.#maxEvents = Math.ceil(this.#maxEvents / 2)
+    this.#failures.failed(failure)
+  }
+
+  #countReceive(status: string): void {
+    const { receives } = this.#counts
+    receives[status] = (receives[status] ?? 0) + 1
+  }
+
+  #countOutcome(outcome: EventOutcome): void {
+    if (outcome === 'threw' || outcome === 'timedOut') this.#failing.failed()
+    else if (outcome !== 'notTried') this.#failing.succeeded()
   }
 
   /**
    * Ends the open receives. While the queue is not empty, the namespace may have locked events for them already. Their answers are
    * awaited for a moment, so that these events are released. Otherwise nobody would get them until their locks end.
    */
-  async function endReceives(): Promise<void> {
-    if (wasFull && open.size > 0) await pause(clock, lastAnswersMs, cutting.signal)
-    cutting.abort()
+  async #endReceives(): Promise<void> {
+    if (this.#wasFull && this.#open.size > 0) await pause(this.#options.clock, lastAnswersMs, this.#cutting.signal)
+    this.#cutting.abort()
   }
+}
 
-  pump()
-  return {
-    status: (): ReceiverStatus => ({
-      failure: failures.current(),
-      everReceived,
-      draining: closing.signal.aborted,
-      failing: failing.current(),
-      counts: structuredClone(counts),
-    }),
-    /** To be called when a handler was attached. */
-    handlerAttached: pump,
-    isHandling: () => dispatch.running > 0,
-    /**
-     * Receives nothing new, releases what was not begun, and awaits the handlers, `drainMs` at the longest. Then their events are settled:
-     * five seconds are left for that.
-     */
-    async close(drainMs: number): Promise<void> {
-      closing.abort()
-      dispatch.stop()
-      await within(clock, drainMs, endReceives().then(dispatch.idle))
-      cutting.abort()
-      await within(clock, lastSettlementsMs, held.idle())
-      held.close()
-      client.close()
-    },
-  }
+function connect({ pull, endpoints, namespaceEndpoint, credential }: ReceiverOptions): NamespaceClient {
+  const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment } = pull
+  const authentication = key
+    ? ({ kind: 'key', key } as const)
+    : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
+  // The metadata was checked for one of both.
+  if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
+  const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
+  return traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at)
 }

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import type { Delivery } from '../../src/dispatch/delivery.ts'
-import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
+import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createKnownOutcomes, type FinalOutcome } from '../../src/dispatch/known-outcomes.ts'
 import { type DeliveryMember, readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
@@ -102,7 +102,7 @@ function open(maxConcurrency: number) {
     return undefined
   }
 
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     eventSubscriptionName: 'orders',
     handler: () => (behaviour === 'none' ? undefined : handler),
     maxConcurrency,
@@ -235,7 +235,7 @@ it('remembers as many outcomes as it may, the latest', () => {
         let expected: typeof changes = []
         for (const next of changes) {
           expected = [...expected.filter(({ event }) => event !== next.event), next].slice(-capacity)
-          known.settle(events[next.event] ?? [], [next.outcome], (onKnown) => onKnown(false))
+          known.keep(events[next.event] ?? [], [next.outcome])(false)
           expect(events.flatMap((one) => one.map((event) => 'digest' in event && known.find(event.digest)))).toEqual(
             events.map((_, index) => expected.find(({ event }) => event === index)?.outcome),
           )

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
-import { createDispatcher } from '../../src/dispatch/dispatcher.ts'
+import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/acknowledgement.ts'
 import { cloudEventText } from '../listener/open-listener.ts'
@@ -44,7 +44,7 @@ function openDispatcher(
     })
     return promise
   }
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     eventSubscriptionName: 'orders',
     handler: limits.handler ?? (() => handler),
     maxConcurrency: limits.maxConcurrency ?? 8,

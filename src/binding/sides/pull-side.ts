@@ -1,18 +1,11 @@
 /** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
-import { isUtf8 } from 'node:buffer'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
-import { explainNamespaceRefusal } from '../../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
-import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
 import { scrub } from '../../core/scrub.ts'
-import { createDispatcher, type DispatcherOptions } from '../../dispatch/dispatcher.ts'
-import { readParsedEvent } from '../../dispatch/read-delivery.ts'
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
-import { createNamespaceClient } from '../../receiver/namespace-client.ts'
-import { traceClient } from '../../receiver/receive-trace.ts'
-import { createReceiver, type EventDispatch, type Receiver } from '../../receiver/receiver.ts'
+import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/in-background.ts'
@@ -32,8 +25,7 @@ export async function createPullSide(
   options: SideOptions & { readonly handler: () => EventHandler | undefined },
 ): Promise<InputSide> {
   const { endpoints, logger, secrets, handler, clock = systemClock } = options
-  const { credential, namespaceEndpoint: given } = pull
-  const { provisioning } = pull
+  const { credential, namespaceEndpoint: given, provisioning } = pull
   if (given) refuseUnusableProxy(namespaceUrl(given, endpoints))
   const control =
     provisioning !== 'none' && credential
@@ -44,17 +36,16 @@ export async function createPullSide(
       ? new SubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
       : undefined
   const receiving = control?.credential ?? (await credentialAlone(pull, options))
-  const closing = new AbortController()
-  const handlerLog = createQuietLog({ logger, now: () => clock.elapsed(), clock })
   let receiver: Receiver | undefined
   let whyNotStarted: string | undefined
+  let isClosing = false
   let closed = false
 
   function receive(): void {
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
     // After close() nothing is received, and one receiver is enough.
-    if (namespaceEndpoint === undefined || receiver || closing.signal.aborted) return
-    receiver = startReceiver(pull, { ...options, namespaceEndpoint, credential: receiving, handlerLog })
+    if (namespaceEndpoint === undefined || receiver || isClosing) return
+    receiver = new Receiver({ ...options, clock, pull, namespaceEndpoint, credential: receiving })
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
@@ -90,9 +81,8 @@ export async function createPullSide(
       }),
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
-      closing.abort()
-      await Promise.all([receiver?.close(pull.handlerTimeoutMs), keeper?.close()])
-      handlerLog.close()
+      isClosing = true
+      await Promise.all([receiver?.close(), keeper?.close()])
       closed = true
     },
   }
@@ -106,66 +96,4 @@ async function credentialAlone(
   if (!credential || namespaceKey) return undefined
   const { createCredential } = await import('../../azure/credential.ts')
   return createCredential(credential, { ...options, environment })
-}
-
-function startReceiver(
-  pull: PullMetadata,
-  options: SideOptions & {
-    readonly handler: () => EventHandler | undefined
-    readonly namespaceEndpoint: string
-    readonly credential: RenewableCredential | undefined
-    readonly handlerLog: QuietLog
-  },
-): Receiver {
-  const { endpoints, logger, handler, namespaceEndpoint, credential, clock = systemClock } = options
-  const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment, maxConcurrency } = pull
-  const now = () => clock.elapsed()
-  const log = createQuietLog({ logger, now })
-  const authentication = key
-    ? ({ kind: 'key', key } as const)
-    : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
-  // The metadata was checked for one of both.
-  if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
-  const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
-  return createReceiver({
-    client: traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at),
-    createDispatch: (onCallEnd) =>
-      createEventDispatch(pull, { handler, now, log: options.handlerLog, secrets: options.secrets, clock, onCallEnd }),
-    lockDurationMs: pull.lockDurationSeconds === undefined ? undefined : pull.lockDurationSeconds * 1000,
-    hasHandler: () => handler() !== undefined,
-    remedy: (failure) => explainNamespaceRefusal(failure, pull),
-    eventSubscriptionName,
-    maxConcurrency,
-    log,
-    logger,
-    clock,
-  })
-}
-
-/** The dispatcher of push. Each event is a delivery of its own, because each is settled by itself. */
-function createEventDispatch(
-  pull: PullMetadata,
-  options: Pick<DispatcherOptions, 'handler' | 'now' | 'log' | 'secrets' | 'clock' | 'onCallEnd'>,
-): EventDispatch {
-  const dispatcher = createDispatcher({ ...pull, destination: pull.namespaceTopic.topic, ...options })
-  return {
-    dispatch(events) {
-      for (const { bytes, value, metadata, redelivered, settle } of events) {
-        dispatcher.dispatch({
-          members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-          metadata,
-          bytes: bytes.length,
-          // Read for each event: a synchronous handler that works long must not use up the time of the events behind its own.
-          arrivedAt: options.now(),
-          redelivered,
-          settle: ([outcome = 'notTried'], onKnown) => settle(outcome, onKnown),
-        })
-      }
-    },
-    stop: dispatcher.stop,
-    idle: dispatcher.idle,
-    get running() {
-      return dispatcher.load().running
-    },
-  }
 }
