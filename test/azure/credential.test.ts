@@ -16,6 +16,7 @@ import type { CredentialMetadata } from '../../src/metadata/typed/metadata.ts'
 import { type Answer, type Asked, startScripted } from '../provision/scripted-arm.ts'
 import { freePort } from '../support/free-port.ts'
 import { useIdentityEndpoint } from '../support/identity-endpoint.ts'
+import { quickenTime } from '../support/quick-time.ts'
 
 const environment = azureEnvironments.AzurePublicCloud
 const metadata = {
@@ -133,6 +134,7 @@ it.each<[name: string, answer: Answer, says: string]>([
   ['no answer', 'never', ''],
   ["somebody else's 200", { status: 200, text: '<html>sign in to the hotel</html>' }, 'it answered 200'],
 ])('leaves %s to be tried again, after one request', async (_name, answer, says) => {
+  quickenTime()
   const { entra, refused } = await openSecret(() => answer, { tokenTimeoutMs: answer === 'never' ? 1_500 : 10_000 })
   const error = await refused()
   expect(error).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining(says), fix: undefined })

@@ -193,7 +193,7 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     draining: fc.array(step, { maxLength: 8 }),
     handlersHang: fc.boolean(),
   })
-  await tryWorlds(script, { count: 600 }, async ({ maxConcurrency, steps, draining, handlersHang }) => {
+  await tryWorlds(script, { count: 300 }, async ({ maxConcurrency, steps, draining, handlersHang }) => {
     const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
     for (const next of steps) await take(next)
     dispatcher.stop()

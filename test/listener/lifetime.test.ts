@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from '../support/manual-clock.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { cloudEventText, openListener, proof } from './open-listener.ts'
 
 /** A handler that a test ends by hand, and the moment when it was first called. */
@@ -187,6 +188,7 @@ describe('close', () => {
   })
 
   it('does not wait for a client that never finishes its request', async () => {
+    quickenTime()
     const { listener, raw } = await openListener()
     const [[name, value] = []] = Object.entries(proof)
     const head = `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${name}: ${value}\r\ncontent-length: 9\r\n`
@@ -198,6 +200,7 @@ describe('close', () => {
   })
 
   it('leaves no timer behind for handlers that fail after it', async () => {
+    quickenTime()
     const clock = createManualClock()
     const slow = slowHandler()
     const { deliver, listener, log } = await openListener({

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { type EventGridEmulator, ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openPull, order } from '../support/open-pull.ts'
+import { quickenTime } from '../support/quick-time.ts'
 import { openSide, startNamespace } from './scripted-namespace.ts'
 
 it('shows no key that an answer repeats', async () => {
@@ -17,6 +18,7 @@ it('shows no key that an answer repeats', async () => {
 })
 
 it('takes no answer of another server for a settlement: it asks again', async () => {
+  quickenTime()
   const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
   const settlements = [
     '<html>Sign in first</html>',

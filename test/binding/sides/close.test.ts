@@ -3,6 +3,7 @@ import type { EventGridEmulator } from '../../../packages/emulator/src/index.ts'
 import { Binding, type EventHandler } from '../../../src/index.ts'
 import { openPull, order } from '../../support/open-pull.ts'
 import { openWorld } from '../../support/open-world.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { refusal } from '../../support/refusal.ts'
 
 /** A handler that does its work once `release` is called. */
@@ -87,6 +88,7 @@ it.each(['push', 'pull'] as const)(
 )
 
 it.each(['push', 'pull'] as const)('by %s, is closed for a handler that outlives handlerTimeout', async (way) => {
+  quickenTime()
   const held = heldHandler(() => binding.invoke('create', { answer: 1 }))
   const { binding, emulator } = await ways[way](held.handler, { handlerTimeout: '1s' })
   await held.received

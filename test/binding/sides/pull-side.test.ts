@@ -134,6 +134,7 @@ it('receives nothing until a handler is there', async () => {
 })
 
 it('has no more events in hand than handler calls are free', async () => {
+  quickenTime()
   const { promise: open, resolve } = Promise.withResolvers<void>()
   let running = 0
   let most = 0
@@ -153,6 +154,7 @@ it('has no more events in hand than handler calls are free', async () => {
 })
 
 it('handles anew what returned because its signal aborted, and aborts no signal of another event of the receive', async () => {
+  quickenTime()
   const signals = new Map<string, AbortSignal>()
   const calls: string[] = []
   const onEvent = async ({ cloudEvent: { id }, signal }: ReceivedEvent) => {
@@ -185,6 +187,7 @@ it('asks for fewer events where they are large, so that an answer takes less tim
 })
 
 it('goes on after the namespace was away, and says what is wrong meanwhile', async () => {
+  quickenTime()
   const { emulator, binding, log, events, publish, byKey } = await openPull()
   emulator.failNext({ route: 'namespace', status: 503, times: 2, matches: ({ url }) => url.includes(':receive') })
   await binding.init(byKey)
@@ -210,6 +213,7 @@ it('handles an event once though its acknowledgement failed and it comes again',
 })
 
 it('handles an event once though it comes again before its acknowledgement is answered', async () => {
+  quickenTime()
   const clock = new ManualClock()
   const { emulator, binding, events, publish, byKey } = await openPull({ emulator: { clock } })
   await binding.init(byKey)

@@ -53,7 +53,7 @@ it('loses no event, acknowledges none falsely, and goes on as before where an up
   let worlds = 0
   let events = 0
 
-  await tryWorlds(fc.array(step, { maxLength: 25 }), { count: 40 }, async (script) => {
+  await tryWorlds(fc.array(step, { maxLength: 25 }), { count: 25 }, async (script) => {
     worlds += 1
     const handled = new Set<string>()
     const thrown = new Set<string>()

@@ -8,6 +8,7 @@ import { createKeySet, type KeySet } from '../../../src/listener/admit/key-set.t
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { cloudEventText, openListener, proof } from '../open-listener.ts'
 import { createSigner, openKeySetServer } from './key-set-server.ts'
 
@@ -360,6 +361,7 @@ describe('a delivery under entra', () => {
   })
 
   it('without a token is 503 for our subscription, which is then read again, and 401 for another', async () => {
+    quickenTime()
     const { deliver, reported } = await open()
     expect((await deliver(undefined)).status).toBe(503)
     expect((await deliver(undefined, 'INVOICES')).status).toBe(401)
@@ -367,6 +369,7 @@ describe('a delivery under entra', () => {
   })
 
   it('with a token signed by another key is 503 until ten minutes after our write, then 401', async () => {
+    quickenTime()
     const { deliver, clock } = await open()
     const forged = `Bearer ${await (await createSigner('one')).sign(claimsV1)}`
     expect((await deliver(forged)).status).toBe(503)
@@ -398,6 +401,7 @@ describe('a delivery under entra', () => {
   })
 
   it('leaves no fetch of keys behind when the listener closes', async () => {
+    quickenTime()
     const { deliver, signer, server, listener } = await open(0, 600_000)
     server.state.status = 0
     const answer = deliver(`Bearer ${await signer.sign(claimsV1)}`).catch((error: unknown) => error)

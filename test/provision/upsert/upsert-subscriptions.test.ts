@@ -443,7 +443,7 @@ it("an operator's settings survive any sequence of answers", async () => {
     deadLetterDestination: { endpointType: 'StorageBlob', properties: { resourceId: '/r', blobContainerName: 'c' } },
   }
   const random = seededRandom(Number(process.env.SEED ?? 20_261_125))
-  for (let run = 0; run < 40; run++) {
+  for (let run = 0; run < 20; run++) {
     // A client that may read nothing for long enough is told so; that is another promise.
     const plan = Array.from({ length: 30 }, () => (random() < 0.4 ? odd[Math.floor(random() * odd.length)] : undefined))
     const { arm, upsert } = await start({ once: () => plan.shift() })

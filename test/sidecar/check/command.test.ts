@@ -5,6 +5,7 @@ import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/ch
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { componentYaml } from '../../support/component-folder.ts'
 import { listen } from '../../support/listen.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { openCheck, runCheck } from './open-check.ts'
 
 it.each([
@@ -98,6 +99,7 @@ it('waits until what failed is well', async () => {
 }, 120_000)
 
 it('repeats with --wait what failed of each of two components of one name', async () => {
+  quickenTime()
   const { check, folder, emulator } = await openCheck()
   folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('---\n'))
   const { code, said, idsThat } = await check('--offline', '--wait', '3s')

@@ -12,6 +12,7 @@ import { startHeldTopic } from '../../publisher/scripted-topic.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listeningServers } from '../../support/listening-servers.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { beginReading, openComponent } from './open-component.ts'
 
@@ -103,6 +104,7 @@ it.each([
     said: [Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])],
   },
 ])('leaves no connection to a host that $what and does nothing any more, as one that is stopped', async ({ said }) => {
+  quickenTime()
   const { result: pluggable, servers } = await listeningServers(() =>
     createPluggable({ folder: makeSocketFolder(), loggerOf: () => silentLogger }),
   )

@@ -42,7 +42,7 @@ it('reads what JSON.parse reads, and refuses what that refuses, also broken off 
       if (right === undefined) expect(entries.at(-1)).toEqual(broken)
       else expect(JSON.stringify(JSON.parse(JSON.stringify(entries)))).toBe(JSON.stringify(right))
     }),
-    { numRuns: 600 },
+    { numRuns: 300 },
   )
 })
 

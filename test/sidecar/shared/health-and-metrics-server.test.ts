@@ -6,6 +6,7 @@ import { openMetricsServer } from '../../../src/sidecar/shared/health-and-metric
 import { eventually } from '../../support/eventually.ts'
 import { failToAccept, listeningServers } from '../../support/listening-servers.ts'
 import { openConnection } from '../../support/open-connection.ts'
+import { quickenTime } from '../../support/quick-time.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { beginReading, openComponent } from '../pluggable/open-component.ts'
 
@@ -147,6 +148,7 @@ it.each([
 })
 
 it('ends at once, whatever somebody has begun to ask', async () => {
+  quickenTime()
   const { server } = await openServed()
   const socket = connect(server.address.port, '127.0.0.1').on('error', () => {})
   onTestFinished(() => void socket.destroy())
@@ -166,6 +168,7 @@ it('goes on after a connection that the system could not hand over', async () =>
 })
 
 it('closes though a connection has brought nothing, half a head or half a request', async () => {
+  quickenTime()
   const { pluggable } = await openComponent()
   const server = await openMetricsServer(pluggable, { host: '127.0.0.1', port: 0 })
   for (const bytes of [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { credentialOf, managementOf, send, sendArm } from '../../../../test/support/azure-clients.ts'
+import { quickenTime } from '../../../../test/support/quick-time.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import type { EventGridEmulator } from '../../src/index.ts'
 
@@ -261,6 +262,7 @@ describe('a request', () => {
       code: 'RequestEntityTooLarge',
     },
   ])('to write with $name is refused in Azure’s form', async ({ body, headers = {}, status = 400, code }) => {
+    quickenTime()
     const emulator = await startEmulator()
     const answer = await sendArm(emulator, pathOf(emulator), { method: 'PUT', headers, body })
     expect(answer).toMatchObject({

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { credentialOf, send } from '../../../../test/support/azure-clients.ts'
+import { quickenTime } from '../../../../test/support/quick-time.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { EventGridEmulator } from '../../src/index.ts'
@@ -43,6 +44,7 @@ it('a fault inside Entra and Graph is answered 500, as theirs and not as the cli
 })
 
 it('a rotation that fails tells so, and the keys before it go on signing', async () => {
+  quickenTime()
   const emulator = await openWithoutKeys()
   const keys = async () => Object((await send(emulator, '/common/discovery/keys')).body).keys.map(Object)
   const before = await keys()

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
+import { quickenTime } from '../../../../test/support/quick-time.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 
 const size = 1_700_000
@@ -76,6 +77,7 @@ it.each([
 })
 
 it('a client that announces a body and sends none has its answer soon', async () => {
+  quickenTime()
   const { proxy } = await startEmulator()
   const socket = connect(Number(new URL(proxy).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())

@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
 import { storageAccountId } from '../../../../test/support/azure-ids.ts'
 import { listen } from '../../../../test/support/listen.ts'
+import { quickenTime } from '../../../../test/support/quick-time.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ManualClock } from '../../src/index.ts'
 import { startSlowEndpoint, startSubscriber } from '../subscriber.ts'
@@ -182,6 +183,7 @@ it('with resources, brings back what was declared and removes the rest, twice', 
 })
 
 it('answers a reset with resources when the handshakes are over, however slow the endpoint is', async () => {
+  quickenTime()
   const { call, emulator } = await openInterface(shop(await startSlowEndpoint()))
   await emulator.idle()
   emulator.removeTopic('orders')
