@@ -78,7 +78,8 @@ export class Binding implements BindingComponent {
     const { onEvent, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
-    this.#logger = unfailing(withTrace(options.logger ?? silentLogger))
+    // Twice: the host's logger may throw, and so may a span of its SDK.
+    this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     this.#sides = new ComponentSides(
       () => ({ endpoints: this.endpoints, hostCredential, logger: this.#logger }),
       fastify,

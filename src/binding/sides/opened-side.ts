@@ -5,7 +5,7 @@ import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'
 import { changedFields } from '../changed-fields.ts'
-import { locatingLogger, placesOf } from '../locate-failure.ts'
+import { locatingLogger } from '../locate-failure.ts'
 import type { SideOptions } from '../side-options.ts'
 
 /** A component whose metadata has been parsed. */
@@ -29,7 +29,7 @@ export function optionsOf(side: Side, of: OpenedSide<unknown>['of'], shared: Sid
   const { component } = of
   return {
     ...shared,
-    logger: locatingLogger(shared.logger, (code) => placesOf(of.component.source, side)(code)),
+    logger: locatingLogger(shared.logger, () => of.component.source, side),
     secrets: () => [...secretsOf(component.metadata), ...(shared.secrets?.() ?? [])],
   }
 }

@@ -8,7 +8,7 @@ import { messageOf } from '../../support/process/error-code.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'
-import { locateError, placesOf } from '../locate-failure.ts'
+import { locateError } from '../locate-failure.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { InputSide } from './input-side.ts'
 import { logChange, type OpenedSide, optionsOf, type ParsedComponent } from './opened-side.ts'
@@ -139,7 +139,7 @@ export class ReplaceableInput {
     } catch (error) {
       if (this.#current && this.#current !== former) await this.#retire(this.#current)
       this.#current = former
-      throw locateError(error, placesOf(component.source, 'input'))
+      throw locateError(error, component.source, 'input')
     }
   }
 

@@ -4,7 +4,7 @@ import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 import type { InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import type { SideHealth } from '../health.ts'
-import { locateError, placesOf } from '../locate-failure.ts'
+import { locateError } from '../locate-failure.ts'
 import type { SideOptions } from '../side-options.ts'
 import { logChange, type OpenedSide, optionsOf, type ParsedComponent } from './opened-side.ts'
 import type { OutputSide } from './output-side.ts'
@@ -63,7 +63,7 @@ export class ReplaceableOutput {
       const { createOutputSide } = await import('./output-side.ts')
       return { side: createOutputSide(metadata.output, optionsOf('output', of, this.#shared())), of }
     } catch (error) {
-      throw locateError(error, placesOf(source, 'output'))
+      throw locateError(error, source, 'output')
     }
   }
 
@@ -84,13 +84,13 @@ export class ReplaceableOutput {
       })
     }
     const { side, of } = this.#current
-    const { component } = of
+    const { source } = of.component
     try {
       const { ids, count, requestId } = await side.publish(payload, call)
       const known = requestId === undefined ? {} : { requestId }
       return { ids, ...known, metadata: { ids: JSON.stringify(ids), count: String(count), ...known } }
     } catch (error) {
-      throw locateError(error, placesOf(component.source, 'output'))
+      throw locateError(error, source, 'output')
     }
   }
 
