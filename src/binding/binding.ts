@@ -1,6 +1,6 @@
 /** The public class `Binding`: its life from init to close, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
-import type { Endpoints } from '../core/endpoints.ts'
+import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
@@ -21,7 +21,7 @@ import type {
   UpdateOptions,
 } from './binding-component.ts'
 import type { GivenMetadata } from './given-metadata.ts'
-import type { Health } from './health.ts'
+import { decideHealth, type Health } from './health.ts'
 import {
   checkBindingOptions,
   checkCloseOptions,
@@ -30,14 +30,8 @@ import {
   checkInvokeOptions,
   checkUpdateOptions,
 } from './refuse-wrong-options.ts'
-import {
-  type ComponentSides,
-  checkOperation,
-  closedError,
-  createComponentSides,
-  operations,
-  type ParsedComponent,
-} from './sides/component-sides.ts'
+import { ComponentSides, closedError } from './sides/component-sides.ts'
+import type { ParsedComponent } from './sides/opened-side.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -68,6 +62,7 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
  * The life of one: `init`, any number of deliveries, `invoke`s and `update`s, `close`. A failed `init` may be tried again.
  */
 export class Binding implements BindingComponent {
+  readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
   readonly #logger: Logger
   readonly #sides: ComponentSides
@@ -80,11 +75,16 @@ export class Binding implements BindingComponent {
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkBindingOptions(options)
-    const { onEvent, credential } = options
-    this.#credentialGiven = credential !== undefined
-    this.#logger = withTrace(unfailing(options.logger ?? silentLogger))
-    this.#sides = createComponentSides({ ...options, logger: this.#logger })
-    this.#sides.read(onEvent)
+    const { onEvent, credential: hostCredential, fastify } = options
+    this.#givenEndpoints = options.endpoints
+    this.#credentialGiven = hostCredential !== undefined
+    // Twice: the host's logger may throw, and so may a span of its SDK.
+    this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
+    this.#sides = new ComponentSides(
+      () => ({ endpoints: this.endpoints, hostCredential, logger: this.#logger }),
+      fastify,
+    )
+    this.#sides.input.read(onEvent)
   }
 
   /**
@@ -185,17 +185,17 @@ export class Binding implements BindingComponent {
    */
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
-    this.#sides.read(handler)
+    this.#sides.input.read(handler)
   }
 
   /** Where it looks for Azure: the option, or else the environment. What is absent here is the cloud's own. */
   get endpoints(): Endpoints {
-    return this.#sides.endpoints()
+    return this.#givenEndpoints ?? endpointsFromEnvironment(process.env)
   }
 
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
   address(): ListenAddress | undefined {
-    return this.#sides.address()
+    return this.#sides.input.address()
   }
 
   /**
@@ -212,11 +212,11 @@ export class Binding implements BindingComponent {
     options: InvokeOptions = {},
   ): Promise<InvokeAnswer> {
     checkInvokeOptions(options)
-    const isOpen = this.#state === 'ready' || this.#sides.isHandling()
+    const isOpen = this.#state === 'ready' || this.#sides.input.isHandling()
     if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
     if (!isOpen) throw notInitialized()
-    return this.#sides.invoke(operation, payload, options)
+    return this.#sides.output.create(payload, options)
   }
 
   /** The output operations: `create` is the only one. */
@@ -226,7 +226,8 @@ export class Binding implements BindingComponent {
 
   /** The health of each side, with reasons. Answers at once, without a request. */
   health(): Health {
-    return this.#sides.health()
+    const { input, output } = this.#sides
+    return decideHealth({ input: input.health(), output: output.health() })
   }
 
   /**
@@ -255,3 +256,17 @@ export class Binding implements BindingComponent {
 
 const notInitialized = () =>
   new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
+
+const operations: readonly string[] = ['create']
+
+/** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
+function checkOperation(operation: unknown): void {
+  if (typeof operation !== 'string') {
+    throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")
+  }
+  if (operations.includes(operation)) return
+  throw new BindingError('OPERATION_UNSUPPORTED', {
+    what: `operation ${JSON.stringify(operation.slice(0, 64))} is not one of ours`,
+    fix: `use ${operations.join(', ')}, in lower case`,
+  })
+}

@@ -2,7 +2,6 @@
 import type { FailureStreak } from '../dispatch/failure-streak.ts'
 import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
-import type { ReceiverStatus } from '../receiver/receiver.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
@@ -64,24 +63,20 @@ export interface ComponentHealth {
   readonly output?: SideHealth
 }
 
-export interface InputFacts {
+interface InputFacts {
   readonly closed: boolean
-  /**
-   * What is judged of the listener's status; absent before the listener is up. Not the listener's own type: users' compilers read these.
-   */
-  readonly listener:
-    | {
-        readonly draining: boolean
-        readonly answered: Readonly<Record<string, number>>
-        readonly strangers: Readonly<Record<string, number>>
-        readonly foreign: { readonly lastAt: number } | undefined
-        readonly failing: FailureStreak | undefined
-        readonly unaccepted: Readonly<Record<string, number>>
-        readonly lastUnaccepted:
-          | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
-          | undefined
-      }
-    | undefined
+  /** What is judged of the listener's status. Not the listener's own type: users' compilers read these. */
+  readonly listener: {
+    readonly draining: boolean
+    readonly answered: Readonly<Record<string, number>>
+    readonly strangers: Readonly<Record<string, number>>
+    readonly foreign: { readonly lastAt: number } | undefined
+    readonly failing: FailureStreak | undefined
+    readonly unaccepted: Readonly<Record<string, number>>
+    readonly lastUnaccepted:
+      | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
+      | undefined
+  }
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
   readonly timesDeleted: number
@@ -111,8 +106,7 @@ const noHandler =
 
 /** Decides the health of the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, foreign, failing, lastUnaccepted } = facts.listener ?? {}
-  const { answered = {}, strangers = {}, unaccepted = {} } = facts.listener ?? {}
+  const { draining, answered, strangers, foreign, failing, unaccepted, lastUnaccepted } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
@@ -172,8 +166,16 @@ interface PullFacts {
   /** Absent where ARM is not asked. */
   readonly subscription: SubscriptionState | undefined
   readonly timesDeleted: number
-  /** Absent before the first receive. */
-  readonly receiver: ReceiverStatus | undefined
+  /** What is judged of the receiver's status; absent before there is one. */
+  readonly receiver:
+    | {
+        readonly failure: { readonly reason: string } | undefined
+        readonly everReceived: boolean
+        readonly draining: boolean
+        readonly failing: FailureStreak | undefined
+        readonly counts: PullCounts
+      }
+    | undefined
   /** Why there is no receiver, though the event subscription is there. */
   readonly whyNotStarted?: string | undefined
 }
@@ -221,15 +223,6 @@ function problemOf(subscription: SubscriptionState): string | undefined {
       return `no event comes: ${subscription.why}`
     case 'unmanaged':
       return undefined
-  }
-}
-
-/** What anybody who reaches the port may know: no names and no messages of Azure. */
-export function summarise(facts: InputFacts): Readonly<Record<string, string>> {
-  return {
-    status: facts.closed || facts.listener?.draining ? 'down' : 'up',
-    eventSubscription: facts.subscription.state,
-    handler: facts.handlerAttached ? 'attached' : 'missing',
   }
 }
 

@@ -23,36 +23,32 @@ const fields: Readonly<Record<Side, Partial<Record<BindingErrorCode, readonly Fi
   },
 }
 
-/** Field and place of what a failure comes from; `undefined` where it is not known. */
-export type PlaceOf = (code: string) => ErrorPlace | undefined
-
-export function placesOf(metadata: unknown, side: Side): PlaceOf {
-  const places = isRecord(metadata) && isRecord(metadata.places) ? metadata.places.properties : undefined
-  const fieldsOf = new Map<string, readonly FieldName[]>(Object.entries(fields[side]))
-  return (code) => {
-    if (!isRecord(places)) return undefined
-    for (const field of fieldsOf.get(code) ?? []) {
-      // The component has the name as it was written, an alias for instance.
-      const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
-      const place = readPlace(at)
-      if (place) return { field, ...place }
-    }
-    return undefined
+/** Field and place of what a failure comes from, where the source of its component tells places. */
+function placeOf(code: string, source: unknown, side: Side): ErrorPlace | undefined {
+  const places = isRecord(source) && isRecord(source.places) ? source.places.properties : undefined
+  if (!isRecord(places)) return undefined
+  for (const field of new Map<string, readonly FieldName[]>(Object.entries(fields[side])).get(code) ?? []) {
+    // The component has the name as it was written, an alias for instance.
+    const [, at] = Object.entries(places).find(([name]) => findField(name)?.name === field) ?? []
+    const place = readPlace(at)
+    if (place) return { field, ...place }
   }
+  return undefined
 }
 
-export function locateError(error: unknown, placeOf: PlaceOf): unknown {
+/** @param source what the metadata of the component came from */
+export function locateError(error: unknown, source: unknown, side: Side): unknown {
   if (!(error instanceof BindingError)) return error
-  const place = placeOf(error.code)
+  const place = placeOf(error.code, source, side)
   if (place === undefined) return error
   const { code, what, fix, cause, issues, details } = error
   return new BindingError(code, { what, fix, place, cause, issues, details })
 }
 
 /** A logger that adds `place` to a record whose field `code` has one. */
-export function locatingLogger(logger: Logger, placeOf: PlaceOf): Logger {
+export function locatingLogger(logger: Logger, source: () => unknown, side: Side): Logger {
   return loggerBy((level, message, fields) => {
-    const place = typeof fields?.code === 'string' ? placeOf(fields.code) : undefined
+    const place = typeof fields?.code === 'string' ? placeOf(fields.code, source(), side) : undefined
     logger[level](message, place === undefined ? fields : { ...fields, place: errorPlaceInWords(place) })
   })
 }

@@ -17,8 +17,6 @@ export interface DispatcherOptions extends DeliverySource, HandlerReports {
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
   readonly clock: Pick<Clock, 'setTimer'>
-  /** Outcomes that are remembered for events that may come again. @default that of createKnownOutcomes */
-  readonly maxKnownOutcomes?: number | undefined
   /** Called when a handler has ended, however late: its call is free. */
   readonly onCallEnd?: (() => void) | undefined
 }
@@ -38,7 +36,7 @@ const joinTimeouts = 4
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #freeCalls: ReturnType<typeof createFreeCalls<OpenDelivery>>
-  readonly #known: ReturnType<typeof createKnownOutcomes>
+  readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
   #unsettled = 0
   /** Redeliveries among them. */
@@ -48,7 +46,6 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#known = createKnownOutcomes(options.maxKnownOutcomes)
     this.#freeCalls = createFreeCalls({
       maxConcurrency: options.maxConcurrency,
       onFree: (work) => work.inContext(() => this.#proceed(this.#leaveQueue(work), 'with a free call')),

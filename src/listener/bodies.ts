@@ -5,6 +5,7 @@ import type { EventOutcome } from '../dispatch/delivery.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import { readDelivery } from '../dispatch/read-delivery.ts'
+import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { decideAcknowledgement } from './acknowledgement.ts'
 import type { Admitted } from './admit/admitted.ts'
 import { tooLarge } from './admit/decide-request.ts'
@@ -21,8 +22,7 @@ export interface BodiesOptions {
   readonly log: QuietLog
   /** As traces and metrics name it. */
   readonly source: DeliverySource
-  readonly maxRequestBytes: number
-  readonly maxConcurrency: number
+  readonly input: Pick<InputMetadata, 'maxRequestBytes' | 'maxConcurrency'>
   /** Lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known. */
   readonly declaredAttributes: () => ReadonlySet<string> | undefined
   readonly isReady: () => boolean
@@ -32,32 +32,28 @@ export interface BodiesOptions {
 export type Bodies = ReturnType<typeof createBodies>
 
 export function createBodies(options: BodiesOptions) {
-  const { dispatcher, answers, log, source, maxRequestBytes, maxConcurrency, declaredAttributes, isReady } = options
+  const { dispatcher, answers, log, source, input, declaredAttributes, isReady } = options
 
-  function tryDeliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+  function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
     try {
-      deliver(reply, body, arrivedAt)
+      const { headers } = reply.request
+      const reading = readDelivery(body)
+      if ('problem' in reading) {
+        log.warn('could not read a delivery', { reason: reading.problem })
+        answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
+        return
+      }
+      dispatcher.dispatch({
+        members: reading.members,
+        metadata: eventMetadata(headers, declaredAttributes()),
+        bytes: body.length,
+        arrivedAt,
+        redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
+        settle: (outcomes, onKnown) => acknowledge(reply, outcomes, onKnown),
+      })
     } catch (error) {
       fail(reply, error)
     }
-  }
-
-  function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
-    const { headers } = reply.request
-    const reading = readDelivery(body)
-    if ('problem' in reading) {
-      log.warn('could not read a delivery', { reason: reading.problem })
-      answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
-      return
-    }
-    dispatcher.dispatch({
-      members: reading.members,
-      metadata: eventMetadata(headers, declaredAttributes()),
-      bytes: body.length,
-      arrivedAt,
-      redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
-      settle: (outcomes, onKnown) => acknowledge(reply, outcomes, onKnown),
-    })
   }
 
   function acknowledge(
@@ -87,11 +83,12 @@ export function createBodies(options: BodiesOptions) {
         answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
       if (bytes !== undefined && isDelivery) {
         // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
-        addToTurn(() => tryDeliver(reply, bytes, arrivedAt), bytes.length, maxConcurrency)
+        addToTurn(() => deliver(reply, bytes, arrivedAt), bytes.length, input.maxConcurrency)
       } else if (bytes !== undefined) {
         const answer = answerValidation(bytes, { isReady: isReady() })
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
-      } else if (body === overLimit) refuse(tooLarge(isDelivery ? maxRequestBytes : maxValidationBytes), 'unreadable')
+      } else if (body === overLimit)
+        refuse(tooLarge(isDelivery ? input.maxRequestBytes : maxValidationBytes), 'unreadable')
       else if (body === noRoom) refuse(problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
       else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
     },

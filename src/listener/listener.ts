@@ -20,7 +20,7 @@ export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
-    Pick<DispatcherOptions, 'secrets' | 'maxKnownOutcomes'> {
+    Pick<DispatcherOptions, 'secrets'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
@@ -62,17 +62,9 @@ export async function createListener(options: ListenerOptions) {
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, maxKnownOutcomes } = options
-  const dispatcher = new Dispatcher({
-    ...input,
-    ...source,
-    handler,
-    log: handlerLog,
-    secrets,
-    maxKnownOutcomes,
-    now: elapsed,
-    clock,
-  })
+  const { secrets, health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
+  const dispatcher = new Dispatcher({ ...input, ...source, handler, secrets, log: handlerLog, now: elapsed, clock })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {
@@ -82,8 +74,6 @@ export async function createListener(options: ListenerOptions) {
     )
   }
 
-  const { health, subscriptionWrittenAt, onForeignDelivery } = options
-  const { mayBeRouted = () => true } = options
   let isDraining = false
   const isReady = () => !isDraining && mayBeRouted()
   const gate: Gate = {
@@ -108,23 +98,12 @@ export async function createListener(options: ListenerOptions) {
   })
   const { isCrowded } = server
   const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
-  const { declaredAttributes = () => undefined } = options
-  const { maxRequestBytes, maxConcurrency } = input
   const routes = createRoutes({
     gate,
     answers,
     elapsed,
     keepConnection: server.keep,
-    bodies: createBodies({
-      dispatcher,
-      answers,
-      log,
-      source,
-      maxRequestBytes,
-      maxConcurrency,
-      declaredAttributes,
-      isReady,
-    }),
+    bodies: createBodies({ dispatcher, answers, log, source, input, declaredAttributes, isReady }),
     deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, usedBytes: 0 },
     validationBudget: { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Delivery, EventOutcome } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/read-delivery.ts'
+import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
@@ -11,9 +12,7 @@ import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 export interface HeldEventsOptions extends SettlerOptions {
-  readonly eventSubscriptionName: string
-  /** How long a lock lasts, in ms. */
-  readonly lockMs: number
+  readonly pull: PullMetadata
   readonly counts: OpenPullCounts
   /** Called with what the dispatcher made of each event, before it is settled. */
   readonly onOutcome: (outcome: EventOutcome) => void
@@ -21,6 +20,8 @@ export interface HeldEventsOptions extends SettlerOptions {
   readonly onRoom: () => void
 }
 
+/** Event Grid's shortest lock; renewed in half of it where the length is not known, because ARM was not asked. */
+const minLockSeconds = 60
 /** How often it is looked which locks have to be renewed: those that are due together share a request. */
 const sweepMs = 1_000
 
@@ -33,9 +34,10 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { lockMs, counts, log, logger, clock, onOutcome, onRoom } = options
+  const { pull, counts, log, logger, clock, onOutcome, onRoom } = options
+  const lockMs = (pull.lockDurationSeconds ?? minLockSeconds) * 1000
   // In upper case, as a delivery by push has it.
-  const subscriptionName = options.eventSubscriptionName.toUpperCase()
+  const subscriptionName = pull.eventSubscriptionName.toUpperCase()
   const settler = createSettler(options)
   /** Events whose handler has not ended: only their locks are renewed. */
   const running = new Set<Held>()

@@ -4,7 +4,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import { createFailureStreak } from '../dispatch/failure-streak.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
@@ -17,7 +17,7 @@ import {
   type NamespaceClient,
   type RequestFailure,
 } from './namespace-client.ts'
-import { createPullCounts, type PullCounts } from './pull-counts.ts'
+import { createPullCounts } from './pull-counts.ts'
 import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
 import { traceClient } from './receive-trace.ts'
 
@@ -32,24 +32,11 @@ export interface ReceiverOptions
   readonly clock: SteadyClock
 }
 
-export interface ReceiverStatus {
-  /** Why nothing can be received now; `undefined` where the last receive succeeded. */
-  readonly failure: RequestFailure | undefined
-  /** Whether a receive has ever succeeded. */
-  readonly everReceived: boolean
-  readonly draining: boolean
-  /** Events in a row that the application failed or did not handle in time. */
-  readonly failing: FailureStreak | undefined
-  readonly counts: PullCounts
-}
-
 /**
  * How long Event Grid keeps a receive open while the queue is empty: 10 to 120 s. A connection that broke in silence is noticed
  * soon after, and proxies that close what is idle for a minute do not cut it.
  */
 const maxWaitSeconds = 30
-/** Event Grid's shortest lock; renewed in half of it where the length is not known, because ARM was not asked. */
-const minLockSeconds = 60
 /** An empty queue is answered after `maxWaitSeconds`; an answer within this time did not wait. */
 const atOnceMs = 1_000
 /** How long close waits for answers to open receives while the queue is not empty. */
@@ -79,7 +66,6 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     const { pull, handler, secrets, logger, clock } = options
-    const { eventSubscriptionName, lockDurationSeconds = minLockSeconds } = pull
     const now = () => clock.elapsed()
     const onRoom = () => this.#pumpSoon()
     this.#options = options
@@ -87,34 +73,25 @@ export class Receiver {
     this.#failing = createFailureStreak(() => clock.now())
     // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
     this.#handlerLog = createQuietLog({ logger, now, clock })
-    this.#dispatcher = new Dispatcher({
-      ...pull,
-      destination: pull.namespaceTopic.topic,
-      handler,
-      secrets,
-      now,
-      clock,
-      log: this.#handlerLog,
-      onCallEnd: onRoom,
-    })
+    const destination = pull.namespaceTopic.topic
+    const log = this.#handlerLog
+    this.#dispatcher = new Dispatcher({ ...pull, destination, handler, secrets, now, clock, log, onCallEnd: onRoom })
     this.#held = createHeldEvents({
+      ...options,
       client: this.#client,
-      eventSubscriptionName,
-      lockMs: lockDurationSeconds * 1000,
       counts: this.#counts,
       log: createQuietLog({ logger, now }),
-      logger,
-      clock,
       onOutcome: (outcome) => this.#countOutcome(outcome),
       onRoom,
     })
     const { signal } = this.#closing
-    this.#failures = createReceiveFailures({ pull, logger, clock, signal, onPauseEnd: () => this.#pump() })
+    this.#failures = createReceiveFailures({ ...options, signal, onPauseEnd: () => this.#pump() })
     this.#pump()
   }
 
-  status(): ReceiverStatus {
+  status() {
     return {
+      /** Why nothing can be received now; `undefined` where the last receive succeeded. */
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,

@@ -1,10 +1,11 @@
 /** Push delivery put together: the listener, and the watch over its event subscription. */
-import { createListener, type ListenerOptions, type ListenerStatus } from '../../listener/listener.ts'
+import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { decideInputHealth, type InputFacts, type InputHealth, summarise } from '../health.ts'
+import { decideInputHealth, type InputHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 
 /** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {
@@ -25,8 +26,8 @@ export async function createInputSide(
   input: InputMetadata,
   options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening' | 'portOwner'>,
 ): Promise<InputSide> {
-  const { endpoints, logger, secrets, handler, fastify, beforeListening, portOwner } = options
-
+  const { clock, ...common } = options
+  const { logger, handler } = common
   let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
@@ -50,40 +51,30 @@ export async function createInputSide(
           logger,
           provisioning,
           addsCredential: input.deliveryAuthentication.kind === 'secret',
-          ...(options.clock && { clock: options.clock }),
+          ...(clock && { clock }),
         })
 
   let closed = false
-  let report: () => ListenerStatus | undefined = () => undefined
-  const facts = (): InputFacts => ({
-    closed,
-    listener: report(),
-    handlerAttached: handler() !== undefined,
-    subscription: keeper?.state() ?? { state: 'unmanaged' },
-    timesDeleted: keeper?.timesDeleted() ?? 0,
-    mayBeRouted: keeper?.isReady() ?? true,
-  })
-
+  const stateNow = (): SubscriptionState => keeper?.state() ?? { state: 'unmanaged' }
+  const mayBeRouted = () => keeper?.isReady() ?? true
   const listener = await createListener({
+    ...common,
     input,
-    endpoints,
-    logger,
-    secrets,
-    handler,
-    fastify,
-    beforeListening,
-    portOwner,
-    health: () => summarise(facts()),
+    // Anybody who reaches the port may know it: no names and no messages of Azure.
+    health: () => ({
+      status: 'up',
+      eventSubscription: stateNow().state,
+      handler: handler() === undefined ? 'missing' : 'attached',
+    }),
     declaredAttributes: () => attributes,
-    mayBeRouted: () => keeper?.isReady() ?? true,
+    mayBeRouted,
     onForeignDelivery: () => keeper?.repair(),
     subscriptionWrittenAt() {
       // What somebody else writes may change at any time: a token that fails then must not cost an event.
-      const state = provisioning === 'manage' ? keeper?.state() : undefined
-      return state?.state === 'provisioned' ? state.since : undefined
+      const state = stateNow()
+      return provisioning === 'manage' && state.state === 'provisioned' ? state.since : undefined
     },
   })
-  report = listener.status
   const { address, port } = listener.address
   logger.info('listening for handshakes and deliveries', { address, port })
 
@@ -99,7 +90,18 @@ export async function createInputSide(
     },
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
-    health: () => decideInputHealth(facts(), Date.now()),
+    health: () =>
+      decideInputHealth(
+        {
+          closed,
+          listener: listener.status(),
+          handlerAttached: handler() !== undefined,
+          subscription: stateNow(),
+          timesDeleted: keeper?.timesDeleted() ?? 0,
+          mayBeRouted: mayBeRouted(),
+        },
+        Date.now(),
+      ),
     isHandling: () => listener.status().running > 0,
     async close() {
       await Promise.all([listener.drain(), keeper?.close()])

@@ -61,7 +61,7 @@ it.each<{ what: string; changes: Fields; told: readonly string[] }>([
   {
     what: 'fields of both sides',
     changes: { publishTimeout: '9s', maxConcurrency: '7' },
-    told: ['input', 'output'].map((side) => `maxConcurrency, publishTimeout changed: the ${side} side starts anew`),
+    told: ['output', 'input'].map((side) => `maxConcurrency, publishTimeout changed: the ${side} side starts anew`),
   },
 ])('starts the sides anew whose metadata differ, and no other: $what', async ({ changes, told }) => {
   const world = await openWorld()

@@ -65,20 +65,17 @@ it.each<{ name: string; break: (reply: FastifyReply) => void }>([
       reply.send = () => expect.fail('broken by the host')
     },
   },
-])('remembers a bounded number of events with an answer $name', async ({ break: breakReply }) => {
+])('remembers the events of an answer $name', async ({ break: breakReply }) => {
   const { deliver, events } = await openListener({
-    maxKnownOutcomes: 2,
     fastify: (server) =>
       server.addHook('preHandler', async ({ headers }, reply) => {
         if (headers['x-broken'] !== undefined) breakReply(reply)
       }),
     handler: () => {},
   })
-  for (const id of ['one', 'two', 'three']) {
-    await deliver(cloudEventText(id), { 'x-broken': 'yes' }).catch(() => {})
-  }
-  for (const id of ['three', 'one']) await deliver(cloudEventText(id), { 'aeg-delivery-count': '1' })
-  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one', 'two', 'three', 'one'])
+  await deliver(cloudEventText('one'), { 'x-broken': 'yes' }).catch(() => {})
+  for (const id of ['one', 'two']) await deliver(cloudEventText(id), { 'aeg-delivery-count': '1' })
+  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one', 'two'])
 })
 
 it('counts the answer of a hook that answers in place of the listener', async () => {
