@@ -1,11 +1,15 @@
 import { createServer } from 'node:https'
+import type { AccessToken, GetTokenOptions } from '@azure/core-auth'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCertificateAuthority } from '../../../packages/emulator/src/server/tls/certificates.ts'
 import { createCredential } from '../../../src/azure/credential.ts'
 import { NoTokenError } from '../../../src/azure/refusals/entra-refusal.ts'
+import type { RenewableCredential } from '../../../src/azure/token-keeper.ts'
 import { BindingError } from '../../../src/core/errors.ts'
 import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
 import type { OutputMetadata } from '../../../src/metadata/typed/metadata.ts'
+import { createTopicClient } from '../../../src/publisher/topic/topic-client.ts'
+import { systemClock } from '../../../src/support/time/clock.ts'
 import { listen } from '../../support/listen.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -134,6 +138,42 @@ describe('with topicAuthentication entra', () => {
     await asked.promise
     time.advance(1_000)
     expect((await failed).message).toMatch(/can't be reached/)
+  })
+
+  it('a request that gives up waiting for the token leaves it to the others, and close ends the wait', async () => {
+    const topic = await startSecureTopic()
+    const waits: { signal: GetTokenOptions['abortSignal']; token: PromiseWithResolvers<AccessToken> }[] = []
+    const credential: RenewableCredential = {
+      getToken(_scopes, { abortSignal: signal } = {}) {
+        const token = Promise.withResolvers<AccessToken>()
+        signal?.addEventListener('abort', () => token.reject(new Error('nobody waits for the token')))
+        waits.push({ signal, token })
+        return token.promise
+      },
+      renew: () => false,
+    }
+    const environment = azureEnvironments.AzurePublicCloud
+    const output = { topicEndpoint: topic.endpoint, environment, topicSchema: 'auto', publishTimeoutMs: 1 } as const
+    const client = createTopicClient({
+      output: { ...output, authentication: { kind: 'entra', credential: { kind: 'host' } } },
+      credential,
+      endpoints: { ca: topic.ca },
+      clock: systemClock,
+    })
+    const caller = new AbortController()
+    const send = (signal: AbortSignal) =>
+      client.send('EventGridSchema', [{ id: '1', json: '{}', bytes: 2, takesTrace: false }], signal)
+    const first = send(caller.signal)
+    const second = send(new AbortController().signal)
+    await vi.waitUntil(() => waits.length > 0)
+    caller.abort()
+    expect(await first).toMatchObject({ kind: 'unreachable', reason: 'no answer in time' })
+    waits[0]?.token.resolve({ token: 'token-1', expiresOnTimestamp: 0 })
+    expect(await second).toMatchObject({ kind: 'accepted' })
+    const third = send(new AbortController().signal)
+    await vi.waitUntil(() => waits.length > 1)
+    client.close()
+    expect(await third).toMatchObject({ kind: 'unreachable', reason: 'nobody waits for the token' })
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {
