@@ -81,7 +81,7 @@ export class Binding implements BindingComponent {
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     this.#sides = new ComponentSides(
-      () => ({ endpoints: this.endpoints, hostCredential, logger: this.#logger }),
+      () => ({ endpoints: this.endpoints(), hostCredential, logger: this.#logger }),
       fastify,
     )
     this.#sides.input.read(onEvent)
@@ -189,7 +189,7 @@ export class Binding implements BindingComponent {
   }
 
   /** Where it looks for Azure: the option, or else the environment. What is absent here is the cloud's own. */
-  get endpoints(): Endpoints {
+  endpoints(): Endpoints {
     return this.#givenEndpoints ?? endpointsFromEnvironment(process.env)
   }
 

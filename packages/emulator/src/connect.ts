@@ -9,7 +9,7 @@ export interface Connectable {
   /** Where the binding listens, once it does. */
   address(): { readonly port: number } | undefined
   /** Where it looks for Azure. A binding without it is not asked. */
-  readonly endpoints?: { readonly resourceManager?: string }
+  endpoints?(): { readonly resourceManager?: string }
   init(component: { readonly name: string; readonly properties: Readonly<Record<string, string>> }): Promise<void>
 }
 
@@ -41,7 +41,8 @@ export async function connectBinding(
   }
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic(options.topic)
-  if (binding.endpoints && binding.endpoints.resourceManager === undefined && !isProxied(process.env)) {
+  const endpoints = binding.endpoints?.()
+  if (endpoints && endpoints.resourceManager === undefined && !isProxied(process.env)) {
     throw new TypeError('the binding would look for Azure: make it with new Binding({ endpoints: emulator.endpoints })')
   }
   const { name = topic.name, metadata } = options
