@@ -47,10 +47,12 @@ export function createWebhookClient(options: Pick<DeliveryOptions, 'clock' | 'in
   // The queues bound the number of requests; a pool that queues requests could not be emptied.
   const pool = { keepAlive: true, scheduling: 'lifo' } as const
   const plain = new http.Agent(pool)
-  // Made at the first https request: parsing some hundred certificates is slow.
+  // Made at the first https request, and parsed once: parsing some hundred certificates is slow, and an agent does it for each connection.
   let secure: https.Agent | undefined
   const secureAgent = () => {
-    secure ??= new https.Agent({ ...pool, ca: [...tls.getCACertificates('default'), ...options.trustedCertificates] })
+    if (secure) return secure
+    const ca = [...tls.getCACertificates('default'), ...options.trustedCertificates]
+    secure = new https.Agent({ ...pool, secureContext: tls.createSecureContext({ ca }) })
     return secure
   }
 
