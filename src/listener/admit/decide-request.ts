@@ -125,7 +125,7 @@ function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, 
   if (foreign) return 'foreign'
   if (evidence.kind === 'unavailable') return 'unavailable'
   if (status === 503) return 'unaccepted'
-  return status === 401 && !namesNoOther ? 'otherSender' : 'unauthorized'
+  return namesNoOther ? 'unauthorized' : 'otherSender'
 }
 
 /** Does a header have this value, and no other? Compares without case; `text` is in lower case. */

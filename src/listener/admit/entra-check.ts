@@ -21,9 +21,9 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   const verified = new Map<string, number>()
 
   function remember(digest: string, expiresAt: number): void {
-    if (verified.size >= maxCached) {
-      const oldest = verified.keys().next().value
-      if (oldest !== undefined) verified.delete(oldest)
+    for (const oldest of verified.keys()) {
+      if (verified.size < maxCached) break
+      verified.delete(oldest)
     }
     verified.set(digest, expiresAt)
   }

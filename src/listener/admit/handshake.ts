@@ -34,14 +34,15 @@ export function answerOptions(headers: IncomingHttpHeaders, context: OptionsCont
   if (typeof requested !== 'string' || requested.trim() === '')
     return { answer: answerHealth(isDraining(), health), isRefused: false }
   const origin = soleValue(requested)
-  const granted = origin?.toLowerCase() === allowedOrigin.toLowerCase()
+  const allow = allowedMethods
+  if (origin === undefined || origin.toLowerCase() !== allowedOrigin.toLowerCase())
+    return { answer: { status: 200, headers: { allow } }, isRefused: true }
   const consent = {
-    'webhook-allowed-origin': origin ?? '',
+    'webhook-allowed-origin': origin,
     'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
     ...readiness(isReady()),
   }
-  const answer = { status: 200, headers: { allow: allowedMethods, ...(granted && consent) } }
-  return { answer, isRefused: !granted }
+  return { answer: { status: 200, headers: { allow, ...consent } }, isRefused: false }
 }
 
 const readiness = (isReady: boolean) => (isReady ? {} : { [notReadyHeader]: 'true' })

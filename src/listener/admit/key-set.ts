@@ -80,7 +80,7 @@ export function createKeySet(options: KeySetOptions) {
         await compactVerify(token, keys, { algorithms: ['RS256'] })
         return 'valid'
       } catch (error) {
-        if (error instanceof errors.JOSEError && faultsOfToken.has(error.code)) return 'invalid'
+        if (faultsOfToken.has(codeOf(error))) return 'invalid'
         // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
         return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
       }
@@ -89,7 +89,7 @@ export function createKeySet(options: KeySetOptions) {
 }
 
 /** All other errors are about the keys. */
-const faultsOfToken: ReadonlySet<string> = new Set([
+const faultsOfToken: ReadonlySet<string | undefined> = new Set([
   'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
   'ERR_JWS_INVALID',
   'ERR_JOSE_NOT_SUPPORTED',

@@ -21,7 +21,6 @@ export function createSharedTokenCheck(
   const isOurs = (text: string) => values.some((value) => isSameText(text, value))
   return ({ [headerName]: presented }) => {
     if (typeof presented !== 'string') return absent
-    if (isOurs(presented)) return proven
     const credentials = splitDeliveryCredentials(presented)
     if (credentials.some(isOurs)) return proven
     return credentials.some((credential) => keyIds.has(keyIdOf(credential))) ? mismatch : absent

@@ -25,12 +25,10 @@ const lowerCase = (text: string) => text.toLowerCase()
 /** How texts compare that mean the same in several spellings. */
 const spellings: Readonly<Record<string, (text: string) => unknown>> = {
   resourceId: lowerCase,
-  userAssignedIdentity: lowerCase,
   azureActiveDirectoryTenantId: lowerCase,
   azureActiveDirectoryApplicationIdOrUri: lowerCase,
   endpointUrl: (url) => URL.parse(url)?.href ?? url,
   eventTimeToLive: (text) => durationSeconds(text) ?? text,
-  expirationTimeUtc: (text) => (Number.isNaN(Date.parse(text)) ? text : new Date(text).toISOString()),
 }
 
 /**
@@ -52,7 +50,7 @@ export function canonicalRecord(record: UnknownRecord): UnknownRecord {
   const canonical = Object.entries(members)
     .map(([name, member]) => [name, canonicalValue(name, member)] as const)
     .filter(([name, member]) => !isNothing(member) && member !== serviceDefaults[name])
-  return Object.fromEntries(canonical.sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(canonical)
 }
 
 function canonicalValue(name: string, value: unknown): unknown {
@@ -66,7 +64,7 @@ function canonicalValue(name: string, value: unknown): unknown {
   return typeof value === 'string' ? (spellings[name]?.(value) ?? value) : value
 }
 
-const keyOf = (item: unknown) => JSON.stringify(item) ?? ''
+const keyOf = (item: unknown) => JSON.stringify(item)
 
 function attributesByName(mappings: readonly unknown[]): UnknownRecord {
   return Object.fromEntries(

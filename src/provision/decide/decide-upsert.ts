@@ -90,8 +90,11 @@ export function decideUpsert(
   return { action: 'patch', properties: patch, ...about }
 }
 
+/** In alphabetical order, as changes are shown. */
 const differingNames = (before: UnknownRecord, after: UnknownRecord): readonly string[] =>
-  Object.keys({ ...before, ...after }).filter((name) => !isDeepStrictEqual(before[name], after[name]))
+  Object.keys({ ...before, ...after })
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    .sort()
 
 /** For the log: `filter (subjectBeginsWith)`. `destination` alone would not tell a new credential from a new endpoint. */
 function withParts(field: string, given: unknown, wanted: unknown): string {
@@ -128,7 +131,7 @@ export function changesBetween(
     const at = [...path, name]
     const isLeaf = path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(one ?? other) && isRecord(other ?? one))
     if (!isLeaf) return changesBetween(isRecord(one) ? one : {}, isRecord(other) ? other : {}, at)
-    const shown = (value: unknown) => (isSecret(one) || isSecret(other) ? hidden(value) : showPlain(name, value))
+    const shown = (value: unknown) => (isSecret(one) || isSecret(other) ? '(redacted)' : showPlain(name, value))
     return {
       field: at.join('.'),
       ...(one !== undefined && { before: shown(one) }),
@@ -140,7 +143,4 @@ export function changesBetween(
 const isSecret = (attribute: unknown): boolean =>
   isRecord(attribute) && isRecord(attribute.properties) && attribute.properties.isSecret === true
 
-const hidden = (value: unknown) => (value === undefined ? undefined : '(redacted)')
-
-const showPlain = (name: string, value: unknown): unknown =>
-  name === 'endpointUrl' && typeof value === 'string' ? showUrl(value) : value
+const showPlain = (name: string, value: unknown): unknown => (name === 'endpointUrl' ? showUrl(String(value)) : value)

@@ -63,8 +63,9 @@ const credentialPattern = /^[\w-]{1,100}\.[\w-]{1,200}$/
  * credentials of others had to go, the oldest first
  */
 export function mergeCredentials(existing: string | undefined, ours: string) {
-  const present = splitDeliveryCredentials(existing ?? '')
-  if (existing !== undefined && present.includes(ours)) return { value: existing, added: false, removed: 0 }
+  const standing = existing ?? ''
+  const present = splitDeliveryCredentials(standing)
+  if (present.includes(ours)) return { value: standing, added: false, removed: 0 }
   const others = [...new Set(present)].filter((credential) => credentialPattern.test(credential))
   const kept = others.slice(0, maxCredentials - 1)
   return { value: [ours, ...kept].join(','), added: true, removed: others.length - kept.length }

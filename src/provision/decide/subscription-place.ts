@@ -1,5 +1,5 @@
 /** Where Resource Manager keeps an event subscription, by its source: extension, system topic, partner topic, namespace topic. */
-import type { NamespaceTopicId, Scope } from '../../metadata/fields/scope.ts'
+import { type NamespaceTopicId, resourceType, type Scope } from '../../metadata/fields/scope.ts'
 
 /** An event subscription, and where Resource Manager keeps it. */
 export interface SubscriptionPlace {
@@ -21,7 +21,7 @@ export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string 
  * operation is not supported using this API call"), and takes that of custom topics, domains and their topics.
  */
 export function placeAt(scope: Scope, name: string): SubscriptionPlace {
-  const sourceId = scope.id.replace(/(?<!\/)\/+$/, '')
+  const { id: sourceId } = scope
   const kind = kindOf(scope)
   if (kind !== 'extension') {
     return { kind, name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false }
@@ -41,9 +41,12 @@ export function placeOfQueue({ id: sourceId }: NamespaceTopicId, name: string): 
 }
 
 function kindOf(scope: Scope): 'extension' | 'systemTopic' | 'partnerTopic' {
-  if (scope.kind !== 'resource' || scope.provider.toLowerCase() !== 'microsoft.eventgrid') return 'extension'
-  const [first, ...children] = scope.path
-  const type = children.length > 0 ? undefined : first?.type.toLowerCase()
-  if (type === 'systemtopics') return 'systemTopic'
-  return type === 'partnertopics' ? 'partnerTopic' : 'extension'
+  switch (resourceType(scope)) {
+    case 'microsoft.eventgrid/systemtopics':
+      return 'systemTopic'
+    case 'microsoft.eventgrid/partnertopics':
+      return 'partnerTopic'
+    default:
+      return 'extension'
+  }
 }

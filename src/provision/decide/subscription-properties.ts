@@ -157,7 +157,7 @@ export const isActive = ({ provisioningState: state }: SubscriptionProperties): 
 
 /** Does a member of JSON say no more than if it were missing? */
 export function isNothing(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return true
+  if (value === undefined || value === '') return true
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { CredentialFault } from '../../../src/listener/admit/credential-fault.ts'
 import { createEntraCheck } from '../../../src/listener/admit/entra-check.ts'
 import { decideToken, type ExpectedToken } from '../../../src/listener/admit/entra-token.ts'
-import { createKeySet, type KeySet } from '../../../src/listener/admit/key-set.ts'
+import { createKeySet, type KeySet, type SignatureCheck } from '../../../src/listener/admit/key-set.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -36,6 +36,8 @@ const claimsV2 = {
   ver: '2.0',
 }
 
+const timeOf = (ms: number) => new Date(ms).toISOString()
+
 const expected: ExpectedToken = {
   tenantId,
   clientId,
@@ -58,6 +60,7 @@ describe('decideToken', () => {
     { name: 'ids in upper case', claims: { ...claimsV1, tid: tenantId.toUpperCase(), aud: clientId.toUpperCase() } },
     { name: 'an expiry within the skew', claims: { ...claimsV1, exp: now - 299 } },
     { name: 'a beginning within the skew', claims: { ...claimsV1, nbf: now + 300 } },
+    { name: 'no beginning', claims: { ...claimsV1, nbf: undefined } },
     { name: 'roles beside', claims: { ...claimsV1, roles: ['AzureEventGridSecureWebhookSubscriber'] } },
   ])('accepts $name', ({ claims }) => {
     expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: true, expiresAt: claims.exp * 1_000 })
@@ -69,7 +72,16 @@ describe('decideToken', () => {
     {
       name: 'another issuer',
       claims: { ...claimsV2, iss: 'https://login.partner.example.com/x/v2.0' },
-      fault: { problem: 'issuer', claim: 'iss', came: 'https://login.partner.example.com/x/v2.0' },
+      fault: {
+        ...{ problem: 'issuer', claim: 'iss', came: 'https://login.partner.example.com/x/v2.0' },
+        expected: `https://sts.windows.net/${tenantId}/ or https://login.microsoftonline.com/${tenantId}/v2.0`,
+      },
+    },
+    { name: 'issuer that is no text', claims: { ...claimsV1, iss: 7 }, fault: { problem: 'issuer', came: 'a number' } },
+    {
+      name: 'another application in a token of both versions',
+      claims: { ...claimsV1, appid: 'somebody', azp: eventGridClientId },
+      fault: { problem: 'caller', claim: 'appid', came: 'somebody' },
     },
     { name: 'no tenant', claims: { ...claimsV1, tid: undefined }, fault: { problem: 'tenant', expected: tenantId } },
     {
@@ -110,7 +122,12 @@ describe('decideToken', () => {
       claims: { ...claimsV1, aud: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl' },
       fault: { problem: 'audience', came: 'Bearer (redacted)' },
     },
-    { name: 'no audience', claims: { ...claimsV1, aud: undefined }, fault: { problem: 'audience', claim: 'aud' } },
+    {
+      name: 'the longest audience that is shown',
+      claims: { ...claimsV1, aud: 'y'.repeat(1_000) },
+      fault: { problem: 'audience', came: `${'y'.repeat(200)}…` },
+    },
+    { name: 'audience', claims: { ...claimsV1, aud: undefined }, fault: { problem: 'audience', claim: 'aud' } },
     {
       name: 'an expiry beyond the skew',
       claims: { ...claimsV1, exp: now - 300 },
@@ -119,12 +136,28 @@ describe('decideToken', () => {
     { name: 'an expiry that is a text', claims: { ...claimsV1, exp: '9999999999' }, fault: { came: '9999999999' } },
     { name: 'an expiry beyond all time', claims: { ...claimsV1, exp: -9e99 }, fault: { came: 'a number' } },
     {
+      name: 'an expiry that never comes',
+      claims: { ...claimsV1, exp: Number.POSITIVE_INFINITY },
+      fault: { problem: 'expired' },
+    },
+    {
+      name: 'an expiry at the first moment of all time',
+      claims: { ...claimsV1, exp: -8.64e12 },
+      fault: { problem: 'expired', came: '-271821-04-20T00:00:00.000Z', expected: `later than ${timeOf(nowMs)}` },
+    },
+    {
+      name: 'a beginning that is a text',
+      claims: { ...claimsV1, nbf: '0' },
+      fault: { problem: 'not_yet_valid', claim: 'nbf', came: '0', expected: `not later than ${timeOf(nowMs)}` },
+    },
+    {
       name: 'a beginning beyond the skew',
       claims: { ...claimsV1, nbf: now + 301 },
       fault: { problem: 'not_yet_valid' },
     },
   ])('accepts no $name, and says what is wrong', ({ claims, fault }) => {
-    expect(decideToken(claims, expected, nowMs)).toMatchObject({ accepted: false, fault })
+    const hosts = { authorityHosts: [...expected.authorityHosts, ...expected.authorityHosts] }
+    expect(decideToken(claims, { ...expected, ...hosts }, nowMs)).toMatchObject({ accepted: false, fault })
   })
 })
 
@@ -165,6 +198,26 @@ describe('createKeySet', () => {
     advance(30_000)
     expect(await verify(await two.sign(claimsV1))).toBe('valid')
     expect(fetched()).toBe(2)
+  })
+
+  it('finds a token invalid where its signature or its form is wrong', async () => {
+    const [one, two] = await signers
+    const { verify } = await open([one.jwk])
+    const [head, claims] = (await one.sign(claimsV1)).split('.')
+    const [, , signature] = (await two.sign(claimsV1)).split('.')
+    expect(await verify(`${head}.${claims}.${signature}`)).toBe('invalid')
+    expect(await verify('a.b.c')).toBe('invalid')
+  })
+
+  it('tells nobody of a fetch that ended with the listener', async () => {
+    const [one] = await signers
+    const failures: string[] = []
+    const { verify } = createKeySet({
+      ...{ url: 'https://127.0.0.1:1/keys', ca: undefined, elapsed: () => 0, closing: AbortSignal.abort() },
+      onFailure: (reason) => failures.push(reason),
+    })
+    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
+    expect(failures).toEqual([])
   })
 
   it('says that a key is unknown when the issuer has just been asked', async () => {
@@ -225,19 +278,26 @@ describe('createKeySet', () => {
       { body: '<html>sign in</html>' },
       'the answer holds no usable key: something else than Entra may',
     ],
-    ['an empty set', { body: '{"keys":[]}' }, 'the answer holds no usable key'],
+    ...['{"keys":[]}', '{"keys":7}', '{"keys":[7,{"kty":"RSA"}]}', '[]'].map((body): [string, object, string] => [
+      body,
+      { body },
+      'the answer holds no usable key',
+    ]),
+    ['an answer that is too long', { body: ' '.repeat(262_145) }, 'ANSWER_TOO_LONG'],
   ])('says why there are no keys: %s', async (_name, answer, reason) => {
     const [one] = await signers
-    const { verify, state, failures, failure, advance } = await open([one.jwk])
+    const { verify, state, failures, failure, advance, fetched } = await open([one.jwk])
     const { status, body } = state
     Object.assign(state, answer)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     expect(failures).toEqual([expect.stringContaining(reason)])
     // While it waits before it asks again, the reason is still the first.
+    advance(29_999)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     expect(failure()).toContain(reason)
+    expect(fetched()).toBe(1)
     Object.assign(state, { status, body })
-    advance(30_000)
+    advance(1)
     expect(await verify(await one.sign(claimsV1))).toBe('valid')
     expect(failure()).toBeUndefined()
   })
@@ -295,7 +355,11 @@ describe('createEntraCheck', () => {
     expect(await check(authorization)).toEqual({ kind: 'proven' })
     expect(check(authorization)).toEqual({ kind: 'proven' })
     expect(asked()).toBe(1)
-    clock.advance(86_400_000 + 300_000)
+    clock.advance(86_400_000 - 1)
+    expect(check(authorization)).toEqual({ kind: 'proven' })
+    clock.advance(1)
+    expect(check(authorization)).toBeInstanceOf(Promise)
+    clock.advance(300_000)
     expect(await check(authorization)).toMatchObject({ kind: 'failing' })
   })
 
@@ -304,7 +368,33 @@ describe('createEntraCheck', () => {
     const tokens = await Promise.all(['1', '2', '3'].map((jti) => signer.sign({ ...claimsV1, jti })))
     for (const token of tokens) expect(await check(`Bearer ${token}`)).toEqual({ kind: 'proven' })
     expect(check(`Bearer ${tokens[2]}`)).toEqual({ kind: 'proven' })
+    expect(check(`Bearer ${tokens[1]}`)).toEqual({ kind: 'proven' })
     expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
+  })
+
+  it.each<{ verdict: SignatureCheck; failure?: string; evidence: object }>([
+    { verdict: 'unknownKey', evidence: { kind: 'failing', fault: { problem: 'unknown_key' } } },
+    { verdict: 'invalid', evidence: { kind: 'failing', fault: { problem: 'signature' } } },
+    { verdict: 'unavailable', evidence: { kind: 'unavailable', fault: { problem: 'unknown_key' } } },
+    {
+      verdict: 'unavailable',
+      failure: 'no answer',
+      evidence: { kind: 'unavailable', fault: { problem: 'keys_unavailable', detail: 'no answer' } },
+    },
+  ])('takes a signature for what the keys say: $verdict, $failure', async ({ verdict, failure, evidence }) => {
+    const keys: KeySet = { failure: () => failure, verify: () => Promise.resolve(verdict) }
+    const check = createEntraCheck({ expected, keys, now: () => nowMs })
+    const { sign } = await createSigner('one')
+    expect(await check(`bearer  ${await sign(claimsV1)} `)).toEqual(evidence)
+  })
+
+  it('takes no token that names another algorithm or no key, and asks for none', async () => {
+    const { check, asked } = await open()
+    const tokenOf = (header: object) =>
+      `Bearer ${[header, claimsV1].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.x`
+    for (const header of [{ alg: 'HS256', kid: 'one' }, { alg: 'RS256' }, { alg: 'RS256', kid: 7 }, { kid: 'one' }])
+      expect(await check(tokenOf(header))).toEqual({ kind: 'failing', fault: { problem: 'format' } })
+    expect(asked()).toBe(0)
   })
 
   it('asks for no key when the claims already fail', async () => {
@@ -329,7 +419,7 @@ describe('a delivery under entra', () => {
     let reported = 0
     const opened = await openListener({
       input: { deliveryAuthentication },
-      endpoints: { authorityHost: server.authorityHost, ca: server.ca },
+      endpoints: { authorityHost: `${server.authorityHost}/`, ca: server.ca },
       keySetTimeoutMs,
       now: clock.now,
       subscriptionWrittenAt: () => writtenAt,
@@ -418,7 +508,11 @@ describe('a delivery under entra', () => {
     const answer = await deliver(authorization)
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('30')
-    expect(log.text()).toContain('could not fetch the keys')
+    const url = `${server.authorityHost}/${tenantId}/discovery/v2.0/keys`
+    expect(log.lines).toContainEqual({
+      ...{ level: 'warn', message: 'could not fetch the keys of Entra' },
+      fields: { url, reason: 'it was answered with 500' },
+    })
     expect(log.text()).not.toContain(authorization.slice(7))
     server.state.status = 200
     clock.advance(30_000)

@@ -37,12 +37,29 @@ describe('OPTIONS with an origin', () => {
     { requested: 'many', granted: '*' },
     { requested: '-1', granted: '*' },
     { requested: '0', granted: '*' },
-    { requested: '99999999999', granted: '*' },
+    { requested: '999999999', granted: '999999999' },
+    { requested: '9999999999', granted: '*' },
+    { requested: '12x', granted: '*' },
+    { requested: 'x12', granted: '*' },
+    { requested: '1', granted: '1' },
   ])('grants rate $granted when $requested is asked for', async ({ requested, granted }) => {
     const { request } = await openListener()
     const headers = { 'webhook-request-origin': origin, 'webhook-request-rate': requested }
     const answer = await request({ method: 'OPTIONS', headers })
     expect(answer.headers.get('webhook-allowed-rate')).toBe(granted)
+  })
+
+  it.each([
+    { name: 'another', sent: 'eventgrid.example.com' },
+    { name: 'two that differ', sent: `${origin}, eventgrid.example.com` },
+  ])('grants nothing to an origin that is $name, and warns of it', async ({ sent }) => {
+    const { request, log } = await openListener()
+    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': sent } })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
+    for (const name of ['origin', 'rate']) expect(answer.headers.has(`webhook-allowed-${name}`)).toBe(false)
+    expect(await answer.text()).toBe('')
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { origin: sent } }])
   })
 
   it('follows the configured cloud', async () => {
@@ -64,9 +81,12 @@ describe('OPTIONS with an origin', () => {
 describe('OPTIONS without an origin', () => {
   it('answers 200 with the health of the binding in the body', async () => {
     const { request } = await openListener({ health: () => ({ status: 'degraded', input: { handler: 'missing' } }) })
-    const answer = await request({ method: 'OPTIONS' })
+    // A proxy may make an empty header of one that is missing.
+    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': ' ' } })
     expect(answer.status).toBe(200)
     expect(answer.headers.get('webhook-allowed-origin')).toBeNull()
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
     expect(await answer.json()).toEqual({ status: 'degraded', input: { handler: 'missing' } })
   })
 
@@ -80,6 +100,7 @@ describe('OPTIONS without an origin', () => {
     await listener.drain()
     const answer = await request({ method: 'OPTIONS' })
     expect(answer.status).toBe(503)
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
     expect(answer.headers.get('retry-after')).toBe('30')
   })
 
@@ -119,6 +140,7 @@ describe('SubscriptionValidation', () => {
   it.each([
     { name: 'an array of one Event Grid event', body: asEventGrid },
     { name: 'one CloudEvent', body: asCloudEvent(validation) },
+    { name: 'an array of one CloudEvent', body: `[${asCloudEvent(validation)}]` },
     { name: 'one CloudEvent with data as JSON in a string', body: asCloudEvent(JSON.stringify(validation)) },
   ])('answers the code of $name, without a credential and without an event', async ({ body }) => {
     const { deliver, events } = await openListener()
@@ -144,6 +166,10 @@ describe('SubscriptionValidation', () => {
 
   it.each([
     { name: 'no JSON', body: '{' },
+    { name: 'no event', body: '7' },
+    { name: 'a list of no event', body: '[7]' },
+    { name: 'data that is no JSON', body: asCloudEvent('{') },
+    { name: 'an empty code', body: asCloudEvent({ validationCode: '' }) },
     { name: 'no code', body: asCloudEvent({ validationUrl: validation.validationUrl }) },
     { name: 'a code that is no text', body: asCloudEvent({ validationCode: 7 }) },
     { name: 'a code that is too long', body: asCloudEvent({ validationCode: 'x'.repeat(1_025) }) },
@@ -152,6 +178,22 @@ describe('SubscriptionValidation', () => {
   ])('answers 400 to $name', async ({ body }) => {
     const { deliver } = await openListener()
     expect((await deliver(body, headers)).status).toBe(400)
+  })
+
+  it('answers a code of 1,024 characters', async () => {
+    const { deliver } = await openListener()
+    const validationCode = 'x'.repeat(1_024)
+    const answer = await deliver(asCloudEvent({ validationCode }), headers)
+    expect(await answer.json()).toEqual({ validationResponse: validationCode })
+  })
+
+  it('says that this replica takes no deliveries yet, as the answer to OPTIONS does', async () => {
+    const { deliver, request } = await openListener({ mayBeRouted: () => false })
+    const ready = await openListener()
+    const options = { method: 'OPTIONS', headers: { 'webhook-request-origin': origin } }
+    const says = (answers: Response[]) => answers.map((answer) => answer.headers.get('x-eventgrid-binding-not-ready'))
+    expect(says([await deliver(asEventGrid, headers), await request(options)])).toEqual(['true', 'true'])
+    expect(says([await ready.deliver(asEventGrid, headers), await ready.request(options)])).toEqual([null, null])
   })
 
   it('is answered before a handler is there', async () => {

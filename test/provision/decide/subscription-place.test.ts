@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseEventSource } from '../../../src/metadata/fields/scope.ts'
-import { placeAt } from '../../../src/provision/decide/subscription-place.ts'
+import { parseEventSource, parseNamespaceTopic } from '../../../src/metadata/fields/scope.ts'
+import { placeAt, placeOfQueue, subscriptionIdOf } from '../../../src/provision/decide/subscription-place.ts'
 
 const group = '/subscriptions/s1/resourceGroups/rg1'
 const own = `${group}/providers/Microsoft.EventGrid`
@@ -26,4 +26,12 @@ it.each([
   const listPath = `${scope}/eventSubscriptions`
   const place = { kind, name: 'orders', sourceId: scope, listPath, listsOthers: false }
   expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
+})
+
+it('has the place of a Queue event subscription below its namespace topic', () => {
+  const sourceId = `${own}/namespaces/n1/topics/t1`
+  const place = placeOfQueue(parseNamespaceTopic(sourceId), 'orders')
+  const listPath = `${sourceId}/eventSubscriptions`
+  expect(place).toEqual({ kind: 'namespaceTopic', name: 'orders', sourceId, listPath, listsOthers: false })
+  expect(subscriptionIdOf(place)).toBe(`${listPath}/orders`)
 })

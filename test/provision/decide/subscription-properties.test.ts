@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import {
+  isActive,
+  isChanging,
+  readSubscriptionProperties,
+  withoutNothing,
+  works,
+} from '../../../src/provision/decide/subscription-properties.ts'
+
+describe('readSubscriptionProperties', () => {
+  it.each([undefined, '<html>', {}, { properties: [] }])('sees no event subscription in %j', (answer) => {
+    expect(readSubscriptionProperties(answer)).toEqual({ fault: 'it has no properties' })
+  })
+
+  const blob = ['endpointType', 'properties.resourceId', 'properties.blobContainerName']
+  const identity = ['identity.type', 'identity.userAssignedIdentity']
+  const blobByIdentity = [...identity, ...blob.map((path) => `deadLetterDestination.${path}`)]
+  const destination = [
+    'endpointType',
+    ...['endpointUrl', 'endpointBaseUrl', 'resourceId', 'maxEventsPerBatch', 'preferredBatchSizeInKilobytes'],
+    ...['azureActiveDirectoryTenantId', 'azureActiveDirectoryApplicationIdOrUri'],
+    ...['name', 'type', 'properties.value', 'properties.isSecret', 'properties.sourceField'].map(
+      (path) => `deliveryAttributeMappings.0.${path}`,
+    ),
+  ].map((path, index) => (index === 0 ? path : `properties.${path}`))
+  const filter = ['operatorType', 'key'].map((name) => `0.${name}`)
+  const below = (parent: string, paths: readonly string[]) => paths.map((path) => `${parent}.${path}`)
+  it.each([
+    ...['provisioningState', 'eventDeliverySchema', 'expirationTimeUtc', 'labels.0'],
+    ...below('destination', destination),
+    ...below('deliveryWithResourceIdentity', [...identity, ...below('destination', destination)]),
+    ...below('filter', ['subjectBeginsWith', 'subjectEndsWith', 'includedEventTypes.0', 'isSubjectCaseSensitive']),
+    ...below('filter', ['enableAdvancedFilteringOnArrays', ...below('advancedFilters', filter)]),
+    ...below('retryPolicy', ['maxDeliveryAttempts', 'eventTimeToLiveInMinutes']),
+    ...below('deadLetterDestination', blob),
+    ...below('deadLetterWithResourceIdentity', blobByIdentity),
+    ...below('deliveryConfiguration', ['deliveryMode', 'queue.receiveLockDurationInSeconds', 'queue.maxDeliveryCount']),
+    ...below('deliveryConfiguration.queue', ['eventTimeToLive']),
+    ...below('deliveryConfiguration.queue.deadLetterDestinationWithResourceIdentity', blobByIdentity),
+    ...below('filtersConfiguration', ['includedEventTypes.0', ...below('filters', filter)]),
+  ])('names the part that has another type than any event subscription: %s', (path) => {
+    const wrong = path.split('.').reduceRight<object>((part, name) => (name === '0' ? [part] : { [name]: part }), {})
+    const fault = expect.stringMatching(`^properties\\.${path}: `)
+    expect(readSubscriptionProperties({ properties: wrong })).toEqual({ fault })
+  })
+
+  it('takes null for nothing, and a prototype for no member', () => {
+    const properties = JSON.parse(`{
+      "labels": null,
+      "filter": { "includedEventTypes": null, "advancedFilters": [{ "key": null, "novelty": [null, 1] }] },
+      "destination": { "endpointType": "WebHook", "properties": { "endpointUrl": null } },
+      "__proto__": { "provisioningState": "Failed" }
+    }`)
+    const read = readSubscriptionProperties({ properties })
+    const filter = { advancedFilters: [{ novelty: [null, 1] }] }
+    expect(read).toEqual({ properties: { filter, destination: { endpointType: 'WebHook', properties: {} } } })
+  })
+})
+
+it.each([
+  { state: undefined, is: { changing: false, working: true, active: true } },
+  { state: 'Succeeded', is: { changing: false, working: true, active: true } },
+  { state: 'Updating', is: { changing: true, working: false, active: true } },
+  { state: 'Creating', is: { changing: true, working: false, active: false } },
+  { state: 'Deleting', is: { changing: true, working: false, active: false } },
+  { state: 'Failed', is: { changing: false, working: false, active: false } },
+  { state: 'AwaitingManualAction', is: { changing: false, working: false, active: false } },
+])('knows what delivers, and what somebody changes: $state', ({ state, is }) => {
+  const existing = { provisioningState: state }
+  expect({ changing: isChanging(existing), working: works(existing), active: isActive(existing) }).toEqual(is)
+})
+
+describe('withoutNothing', () => {
+  it('leaves out known members that are empty, at any depth', () => {
+    const nothing = {
+      ...{ destination: {}, deliveryWithResourceIdentity: { identity: {}, destination: { properties: {} } } },
+      ...{ filter: { subjectBeginsWith: '', subjectEndsWith: '', includedEventTypes: [], advancedFilters: [] } },
+      ...{ labels: [], retryPolicy: {}, expirationTimeUtc: '', eventDeliverySchema: '' },
+      ...{ properties: { deliveryAttributeMappings: [] } },
+      ...{ deadLetterDestination: {}, deadLetterWithResourceIdentity: { deadLetterDestination: {} } },
+      ...{ deadLetterDestinationWithResourceIdentity: {}, filtersConfiguration: { filters: [] } },
+      ...{ deliveryConfiguration: { queue: { eventTimeToLive: '' } } },
+    }
+    expect(withoutNothing(nothing)).toEqual({})
+  })
+
+  it('leaves what says something, and what is not known', () => {
+    const something = {
+      ...{ filter: { subjectBeginsWith: '/a', novelty: '' }, labels: [''], retryPolicy: { maxDeliveryAttempts: 0 } },
+      ...{ novelty: {}, list: [], text: '' },
+    }
+    expect(withoutNothing({ ...something, missing: undefined })).toEqual(something)
+    expect(withoutNothing({ missing: undefined })).not.toHaveProperty('missing')
+  })
+})

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest'
+import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
+import type {
+  SubscriptionProperties,
+  WebHookProperties,
+} from '../../../src/provision/decide/subscription-properties.ts'
+import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
+
+const [here, url] = ['https://app.example.com/api/events', 'https://app.example.com/api/events?code=query-marked']
+const hub = { destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } } }
+const at = (properties: WebHookProperties) => ({ destination: { endpointType: 'WebHook', properties } })
+
+describe('an event subscription that delivers', () => {
+  it.each<{ name: string; there: SubscriptionProperties; away?: string; moves?: string }>([
+    { name: 'here', there: standing() },
+    { name: 'here with another query', there: at({ endpointUrl: `${here}?other` }) },
+    { name: 'here, as its base URL alone tells', there: at({ endpointBaseUrl: here }) },
+    { name: 'here by its base URL, before all', there: at({ endpointBaseUrl: here, endpointUrl: `${here}/x` }) },
+    { name: 'to a web hook whose URL is not told', there: at({}) },
+    {
+      name: 'to another path, and shows no query',
+      there: at({ endpointUrl: 'https://app.example.com/?marked' }),
+      away: 'https://app.example.com/',
+    },
+    {
+      name: 'to another host',
+      there: at({ endpointUrl: 'https://old.example.com:444/api/events?marked' }),
+      ...{ away: 'https://old.example.com:444/api/events', moves: 'old.example.com:444' },
+    },
+    {
+      name: 'to another host, of which the base URL alone is told',
+      there: at({ endpointBaseUrl: 'https://old.example.com/' }),
+      ...{ away: 'https://old.example.com/', moves: 'old.example.com' },
+    },
+    { name: 'to what is no URL', there: at({ endpointUrl: 'x' }), away: 'x' },
+  ])('$name', ({ there, away, moves }) => {
+    const wanted = desire({ deliveryAuthentication: { kind: 'none' } })
+    expect(wanted.awayFrom(there)).toEqual(away && `it delivers to ${away}, not to ${here}`)
+    const warning = `moving the event subscription from ${moves} to app.example.com: ${moves} gets no more events of it`
+    expect(wanted.warningsOf(there)).toEqual(moves === undefined ? [] : [warning])
+    expect(wanted.refusalOf(there)).toBeUndefined()
+  })
+
+  it('to another kind of destination', () => {
+    expect(desire().awayFrom(hub)).toBe('it delivers to EventHub')
+    expect(desire().assumeHidden(hub)).toBe(hub)
+    expect(desire().lacksCredential(hub)).toBe(true)
+  })
+})
+
+describe('delivery credentials', () => {
+  const others = (count: number) => {
+    const value = Array.from({ length: count }, (_, index) => `key${index}.x`).join(',')
+    return at({ endpointUrl: url, deliveryAttributeMappings: [attribute(ours.name, value, true)] })
+  }
+  it.each([
+    { name: 'two of other replicas', there: others(2), lacks: true, warnings: [] },
+    {
+      name: 'three of other replicas',
+      there: others(3),
+      lacks: true,
+      warnings: [expect.stringContaining('at most 3')],
+    },
+    { name: 'ours', there: standing(), lacks: false, warnings: [] },
+  ])('are warned of where one has to go: $name', ({ there, lacks, warnings }) => {
+    expect(desire().lacksCredential(there)).toBe(lacks)
+    expect(desire().warningsOf(there)).toEqual(warnings)
+    const without = desire({ deliveryAuthentication: { kind: 'none' } })
+    expect(without.lacksCredential(there)).toBe(false)
+    expect(without.warningsOf(there)).toEqual([])
+  })
+})
+
+describe('what a plain read hides counts as wanted:', () => {
+  const hidden = attribute(ours.name, 'Hidden', true)
+  it.each<{ name: string; there: WebHookProperties; assumed: WebHookProperties }>([
+    {
+      name: 'the query of our URL, and our credential',
+      there: { endpointBaseUrl: here, deliveryAttributeMappings: [theirs, hidden] },
+      assumed: { endpointBaseUrl: here, endpointUrl: url, deliveryAttributeMappings: [theirs, ours] },
+    },
+    {
+      name: 'of another URL nothing',
+      there: { endpointBaseUrl: 'https://old.example.com/', maxEventsPerBatch: 2 },
+      assumed: {
+        ...{ endpointBaseUrl: 'https://old.example.com/', maxEventsPerBatch: 2 },
+        deliveryAttributeMappings: [],
+      },
+    },
+    { name: 'of no URL nothing', there: {}, assumed: { deliveryAttributeMappings: [] } },
+  ])('$name', ({ there, assumed }) => {
+    const rest = { labels: ['x'], destination: { ...at(there).destination, novelty: 1 } }
+    const { deliveryWithResourceIdentity, ...plain } = desire().assumeHidden(rest)
+    expect(deliveryWithResourceIdentity).toBeUndefined()
+    expect(plain).toEqual({ labels: ['x'], destination: { endpointType: 'WebHook', novelty: 1, properties: assumed } })
+    const wrapped = { deliveryWithResourceIdentity: { identity: { type: 'SystemAssigned' }, ...at(there) } }
+    expect(desire().assumeHidden(wrapped).deliveryWithResourceIdentity).toEqual({
+      identity: { type: 'SystemAssigned' },
+      ...at(assumed),
+    })
+  })
+
+  it('no credential where deliveries need none', () => {
+    const there = at({ deliveryAttributeMappings: [hidden] })
+    expect(desire({ deliveryAuthentication: { kind: 'none' } }).assumeHidden(there)).toMatchObject(there)
+  })
+})
+
+describe('merge', () => {
+  const merge = (there: SubscriptionProperties, wanted = desire({ replaceDestination: true })) =>
+    wanted.merge(there, { resets: 'apply' })
+
+  it('writes nothing that Azure fills in', () => {
+    const filter = { includedEventTypes: ['All'], isSubjectCaseSensitive: true }
+    expect(merge(standing({ systemData: { createdBy: 'x' }, filter }))).toEqual({
+      destination: {
+        endpointType: 'WebHook',
+        properties: {
+          ...{ endpointUrl: url, maxEventsPerBatch: 1, preferredBatchSizeInKilobytes: 64 },
+          deliveryAttributeMappings: [ours],
+        },
+      },
+      eventDeliverySchema: 'CloudEventSchemaV1_0',
+      filter: { isSubjectCaseSensitive: true },
+      retryPolicy: { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 },
+    })
+  })
+
+  it('keeps what it does not know of a web hook, and nothing of another destination', () => {
+    expect(merge({ destination: { ...webHook(), novelty: 1 } })).toHaveProperty('destination.novelty', 1)
+    expect(merge({ destination: { ...hub.destination, novelty: 1 } }).destination).toEqual({
+      endpointType: 'WebHook',
+      properties: { endpointUrl: url, deliveryAttributeMappings: [ours] },
+    })
+  })
+
+  it('sets batches and retries', () => {
+    const given = { maxEventsPerBatch: 9, preferredBatchSizeInKilobytes: 99 }
+    const retryPolicy = { maxDeliveryAttempts: 3, eventTimeToLiveInMinutes: 60 }
+    const wanted = settings({ ...given, maxDeliveryAttempts: 3, eventTimeToLiveMinutes: 60 })
+    expect(merge({}, wanted)).toMatchObject({ destination: { properties: given }, retryPolicy })
+  })
+
+  const identity = { type: 'SystemAssigned' }
+  const to = { storageAccountId: '/new', container: 'c' }
+  it.each<{ name: string; there: SubscriptionProperties; given?: typeof to | typeof resetToDefault; is: object }>([
+    { name: 'stay', there: { deadLetterDestination: blob('/r') }, is: { deadLetterDestination: blob('/r') } },
+    { name: 'are set where there are none', there: {}, given: to, is: { deadLetterDestination: blob('/new') } },
+    {
+      name: 'move, with what is not known of them',
+      there: { deadLetterDestination: { ...blob('/r'), novelty: 1 } },
+      ...{ given: to, is: { deadLetterDestination: { ...blob('/new'), novelty: 1 } } },
+    },
+    {
+      name: 'move from another kind of destination',
+      there: { deadLetterDestination: { ...blob('/r'), endpointType: 'Novel', novelty: 1 } },
+      ...{ given: to, is: { deadLetterDestination: blob('/new') } },
+    },
+    {
+      name: 'stay with a managed identity',
+      there: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') } },
+      is: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') } },
+    },
+    {
+      name: "move with the managed identity, which is the operator's",
+      there: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: { ...blob('/r'), novelty: 1 } } },
+      given: to,
+      is: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: { ...blob('/new'), novelty: 1 } } },
+    },
+    {
+      name: 'end, the identity too',
+      there: {
+        ...{ deadLetterDestination: blob('/r') },
+        deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') },
+      },
+      ...{ given: resetToDefault, is: {} },
+    },
+  ])('dead letters $name', ({ there, given, is }) => {
+    const { deadLetterDestination, deadLetterWithResourceIdentity } = merge(there, settings({ deadLetter: given }))
+    expect({ deadLetterDestination, deadLetterWithResourceIdentity }).toEqual(is)
+  })
+})
