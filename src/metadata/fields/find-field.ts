@@ -115,8 +115,7 @@ export function findField(name: string): KnownField | undefined {
 export const everyFieldName: readonly string[] = metadataFields.flatMap(({ name, aliases }) => [name, ...aliases])
 
 /** What to write for a field that is missing, as an entry of a component's metadata. */
-export function entryToWrite(name: FieldName): string {
-  const { secret = false, example, choices = [] } = findField(name) ?? {}
+export function entryToWrite({ name, secret, example = '…' }: MetadataField): string {
   if (secret) return `{ name: ${name}, secretKeyRef: { name: event-grid, key: ${name} } }`
-  return `{ name: ${name}, value: "${example ?? choices[0] ?? '…'}" }`
+  return `{ name: ${name}, value: "${example}" }`
 }

@@ -63,8 +63,8 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
   function report(found: readonly MetadataIssue[], excerpt?: ComponentFile['excerpt']): void {
     if (found.length === 0) return
     issues.push(...found)
-    const excerptOf = excerptWidth === undefined ? undefined : excerpt
-    faults.push(describeIssues(found, excerptOf && ((at) => excerptOf(at, excerptWidth ?? 0))).join('\n'))
+    const isShown = excerpt !== undefined && excerptWidth !== undefined
+    faults.push(describeIssues(found, isShown ? (at) => excerpt(at, excerptWidth) : undefined).join('\n'))
   }
   for (const [file, read] of files) {
     const previous = before?.byFile.get(file) ?? []

@@ -13,7 +13,7 @@ export function inputConflicts(
 ): readonly MetadataIssue[] {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deliveryMode, handshakePort, tenantId, azureEnvironment, eventGridClientId } = values
-  if (deliveryMode === 'push' && handshakePort === 0 && !allowAnyPort) {
+  if (handshakePort === 0 && !allowAnyPort) {
     issues.push({
       field: 'handshakePort',
       rule: 'must be a port from 1 to 65535: 0 takes a free one in the library only',

@@ -45,10 +45,10 @@ function emptyFields(
   isMeant: (field: EmptyField) => boolean,
 ): readonly MetadataIssue[] {
   const meant = metadataFields.filter((field) => empty.has(field.name) && isMeant(field))
-  return meant.map(({ name }) => ({
-    field: name,
+  return meant.map((field) => ({
+    field: field.name,
     rule: 'counts as absent',
-    fix: fillIn(`write ${entryToWrite(name)}`, resolvedBy),
+    fix: fillIn(`write ${entryToWrite(field)}`, resolvedBy),
   }))
 }
 
@@ -58,11 +58,12 @@ const fillIn = (write: string, resolvedBy: MissingOptions['resolvedBy']) =>
 function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: MissingOptions['resolvedBy']) {
   const { fields, unknown, empty } = given
   const because = reasonOf(reader === 'output' ? 'output' : 'input', given)
-  const issues = metadataFields.flatMap(({ name, needed }): MetadataIssue[] => {
+  const issues = metadataFields.flatMap((field): MetadataIssue[] => {
+    const { name, needed } = field
     const need = by.has(name) ? undefined : needed(by, reader)
     if (!need) return []
     const slip = unknown.find(({ meant }) => meant === name)
-    const write = need.or === undefined ? `write ${entryToWrite(name)}` : `write ${entryToWrite(name)}, or ${need.or}`
+    const write = `write ${entryToWrite(field)}${need.or === undefined ? '' : `, or ${need.or}`}`
     let fix = `${write}${because}`
     if (slip) fix = `is ${slip.issue.field} meant for it?`
     else if (empty.has(name)) fix = fillIn(write, resolvedBy)

@@ -11,6 +11,8 @@ const document = {
   spec: { type: 'bindings.cloud.eventrouter', version: 'v1', metadata: list },
 }
 
+const at = { file: 'f.yaml', line: 1, column: 2 }
+
 /** The document with another part of its spec. */
 const withSpec = (changes: object) => ({ ...document, spec: { ...document.spec, ...changes } })
 
@@ -26,6 +28,25 @@ describe('readDefinition', () => {
     ['a name and a list', { name: 'orders', properties: list }, { name: 'orders', properties: list }],
     ['a flat record', sampleOutput, { name: undefined, properties: sampleOutput }],
     [
+      'a component of no type and an empty version',
+      { version: '', properties: list },
+      { name: undefined, properties: list },
+    ],
+    ['a document of no version', withSpec({ version: '' }), { name: 'orders', properties: list }],
+    [
+      'a record with the places of its values',
+      { properties: sampleOutput, places: { properties: { accessKey: at, topicEndpoint: 'nowhere' } } },
+      {
+        name: undefined,
+        properties: list.map((entry) => ({ ...entry, at: entry.name === 'accessKey' ? at : undefined })),
+      },
+    ],
+    [
+      'a list beside places that are of a record',
+      { properties: list, places: { properties: { accessKey: at } } },
+      { name: undefined, properties: list },
+    ],
+    [
       'a document without metadata',
       { ...document, spec: { type: 'bindings.cloud.eventrouter' } },
       { name: 'orders', properties: [] },
@@ -37,10 +58,10 @@ describe('readDefinition', () => {
     (type) => expect(readDefinition(withSpec({ type })).name).toBe('orders'),
   )
 
-  it.each(['dapr.io/v1alpha1', 'platform.example/v1alpha1', 'a-b.c.example/v1alpha1'])(
-    'takes the apiVersion %s',
-    (apiVersion) => expect(readDefinition({ ...document, apiVersion }).name).toBe('orders'),
-  )
+  it.each([
+    ...['dapr.io/v1alpha1', 'platform.example/v1alpha1', 'a-b.c.example/v1alpha1', 'Dapr.IO/V1alpha1'],
+    ...[`${'a'.repeat(63)}/v1alpha1`, `${'a.'.repeat(121)}a/v1alpha1`],
+  ])('takes the apiVersion %s', (apiVersion) => expect(readDefinition({ ...document, apiVersion }).name).toBe('orders'))
 
   const several = { ...document, kind: 'x', apiVersion: 'y', spec: { type: 'z', version: 'w' } }
 
@@ -58,6 +79,18 @@ describe('readDefinition', () => {
     ['a spec alone', { spec: document.spec }, 'apiVersion', 'kind', 'metadata.name'],
     ['a kind alone', { kind: 'Component' }, 'apiVersion', 'metadata.name', 'spec.type'],
     ['an apiVersion alone', { apiVersion: 'dapr.io/v1alpha1' }, 'kind', 'metadata.name', 'spec.type'],
+    ['an empty name', { ...document, metadata: { name: ' ' } }, 'metadata.name'],
+    ['a name of 257 characters', { ...document, metadata: { name: 'n'.repeat(257) } }, 'metadata.name'],
+    ['an apiVersion of 254 characters', { ...document, apiVersion: `${'a.'.repeat(122)}a/v1alpha1` }, 'apiVersion'],
+    [
+      'an apiVersion with a label of 64 letters',
+      { ...document, apiVersion: `${'a'.repeat(64)}/v1alpha1` },
+      'apiVersion',
+    ],
+    ['an apiVersion with more behind it', { ...document, apiVersion: 'dapr.io/v1alpha1x' }, 'apiVersion'],
+    ['an apiVersion that is no text', { ...document, apiVersion: 1 }, 'apiVersion'],
+    ['metadata that is no mapping', { ...document, metadata: 'orders' }, 'metadata.name'],
+    ['a component whose type is no text', { type: null, properties: {} }, 'type'],
     ['no spec', { ...document, spec: undefined }, 'spec.type'],
     ['metadata that is no list', withSpec({ metadata: sampleOutput }), 'spec.metadata'],
     ['a component of another type', { name: 'x', type: 'state.redis', properties: {} }, 'type'],
@@ -70,6 +103,36 @@ describe('readDefinition', () => {
     expect(error.code).toBe('METADATA_INVALID')
     expect(error.issues.map(({ field }) => field)).toEqual(fields)
   })
+
+  it('says what was written, what to write and where, and whose component it is', () => {
+    const places = { type: at, version: { ...at, line: 2 } }
+    const error = thrownBy(() =>
+      readDefinition({ name: 'orders', type: 'bindings.azure.eventgird', version: 2, properties: 5, places }),
+    )
+    expect(error.message).toContain('component "orders" is not valid')
+    const type = 'must be bindings.cloud.eventrouter or bindings.azure.eventgrid'
+    expect(error.issues).toEqual([
+      {
+        ...{ field: 'type', value: '"bindings.azure.eventgird"', rule: type, at },
+        fix: 'did you mean bindings.azure.eventgrid?',
+      },
+      { field: 'version', value: 'a number', rule: 'must be v1, the only version there is', at: places.version },
+      { field: 'properties', rule: 'must be a record or a list of { name, value }' },
+    ])
+    const unnamed = thrownBy(() => readDefinition({ type: null, properties: {} }))
+    expect([unnamed.message, unnamed.issues]).toEqual([
+      expect.stringContaining('the component is not valid'),
+      [{ field: 'type', value: 'a null', rule: type }],
+    ])
+  })
+
+  it.each([
+    [{ ...document, apiVersion: 'x' }, 'write apiVersion: dapr.io/v1alpha1'],
+    [withSpec({ version: 1 }), 'write version: v1'],
+    [{ componentType: 'x' }, expect.stringContaining('kind: Component')],
+  ])('says what to write in place of %j', (input, fix) =>
+    expect(thrownBy(() => readDefinition(input)).issues).toMatchObject([{ fix }]),
+  )
 
   it.each<[input: unknown, value: string, fix: RegExp]>([
     [undefined, 'undefined', /^is there such a component\? give a component/],

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseScope } from '../../../src/metadata/fields/scope.ts'
+import { derivePullName } from '../../../src/metadata/fields/subscription-name.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { sampleInput } from '../sample.ts'
 
@@ -19,7 +21,8 @@ describe('the name of the event subscription', () => {
     ['order-events', 'orderevents684dc626'],
     ['ab', 'abfb8e20fc'],
     ['größe', 'gred353a267'],
-  ])('is made from the name %s otherwise', (name, expected) => expect(nameOf(name)).toBe(expected))
+    ['c'.repeat(65), expect.stringMatching(/^c{56}[0-9a-f]{8}$/)],
+  ])('is made from the name %s otherwise', (name, expected) => expect(nameOf(name)).toEqual(expected))
 
   it('is always 3 to 64 letters and digits, and differs for names that differ in other characters', () => {
     fc.assert(
@@ -35,5 +38,28 @@ describe('the name of the event subscription', () => {
     expect(nameOf(undefined, { scope: `${sampleInput.scope.toUpperCase()}/` })).toBe(name)
     expect(nameOf(undefined, { subscriberEndpoint: 'HTTPS://APP.example?code=secret' })).toBe(name)
     expect(nameOf(undefined, { subscriberEndpoint: 'https://other.example' })).not.toBe(name)
+  })
+})
+
+describe('the name of a Queue event subscription', () => {
+  const topic = '/subscriptions/s/resourceGroups/g/providers/Microsoft.EventGrid/namespaces/n/topics/t'
+  const scope = parseScope('/subscriptions/s/resourceGroups/g')
+
+  it.each([
+    ['abc', 'abc'],
+    ['a'.repeat(50), 'a'.repeat(50)],
+    // The hash is the first 8 digits of what `printf %s NAME | sha256sum` prints.
+    ['order-events', 'orderevents684dc626'],
+    ['b'.repeat(51), expect.stringMatching(/^b{42}[0-9a-f]{8}$/)],
+  ])('is made from the name of the component: %s', (name, expected) =>
+    expect(derivePullName(name, topic, scope)).toEqual(expected),
+  )
+
+  it('comes from the topic and the forwarded scope without a component, whatever their letter case', () => {
+    const name = derivePullName(undefined, topic, scope)
+    expect(name).toMatch(/^binding[0-9a-f]{16}$/)
+    expect(derivePullName('', topic.toUpperCase(), parseScope(scope.id.toUpperCase()))).toBe(name)
+    const others = [derivePullName('', topic, undefined), derivePullName('', `${topic}2`, scope)]
+    expect(new Set([name, ...others]).size).toBe(3)
   })
 })

@@ -114,3 +114,110 @@ describe('required fields', () => {
     expect(parseMetadata(sampleInput, { credentialGiven: true }).input?.credential).toEqual({ kind: 'host' })
   })
 })
+
+describe('what to write', () => {
+  const managed = 'or for a managed identity set azureCredential: managedIdentity'
+  const secretEntry = '{ name: clientSecret, secretKeyRef: { name: event-grid, key: clientSecret } }'
+
+  it.each([
+    ['a secret', without('clientSecret'), 'clientSecret', `write ${secretEntry}, ${managed} and a deliveryToken`],
+    [
+      'a secret beside a delivery token',
+      { ...without('clientSecret'), deliveryToken: 'x'.repeat(16) },
+      'clientSecret',
+      `write ${secretEntry}, ${managed}`,
+    ],
+    [
+      'a secret for deliveries without a credential',
+      { ...without('clientSecret'), deliveryAuthentication: 'none' },
+      'clientSecret',
+      `write ${secretEntry}, ${managed}`,
+    ],
+    [
+      'a delivery token',
+      { ...without('clientSecret'), azureCredential: 'cli' },
+      'deliveryToken',
+      'write { name: deliveryToken, secretKeyRef: { name: event-grid, key: deliveryToken } }, or set deliveryAuthentication to entra',
+    ],
+    [
+      'a field with an example',
+      without('handshakePort'),
+      'handshakePort',
+      'write { name: handshakePort, value: "8080" }',
+    ],
+    [
+      'a field without one',
+      { ...sampleInput, provisioning: 'none' },
+      'eventSubscriptionName',
+      'write { name: eventSubscriptionName, value: "…" }',
+    ],
+    [
+      'a field of the side that a single field configures',
+      { topicEndpoint: sampleOutput.topicEndpoint },
+      'accessKey',
+      'write { name: accessKey, secretKeyRef: { name: event-grid, key: accessKey } } (the output side is configured because topicEndpoint is set)',
+    ],
+    [
+      'a field of a side that direction names',
+      { topicEndpoint: sampleOutput.topicEndpoint, direction: 'output' },
+      'accessKey',
+      'write { name: accessKey, secretKeyRef: { name: event-grid, key: accessKey } }',
+    ],
+  ])('is said for %s', (_name, fields, field, fix) => expect(faults(fields)).toMatchObject([{ field, fix }]))
+
+  it.each(['AccessKey', 'deliveryMode', 'publishTimeout'])(
+    'names %s where it alone says which side is meant',
+    (name) => {
+      const value = { deliveryMode: 'push', publishTimeout: '5s' }[name] ?? 'k'
+      for (const { fix } of faults({ [name]: value })) expect(fix).toContain(`because ${name} is set)`)
+    },
+  )
+
+  it('says nothing of the credential of a push that has a whole one, or of an output by its key', () => {
+    expect(faults({ ...sampleInput, accessKey: 'k' }).map(({ field }) => field)).toEqual(['topicEndpoint'])
+    expect(
+      faults({ ...sampleOutput, direction: 'input, output', provisioning: 'none' }).map(({ field }) => field),
+    ).toEqual([...['subscriberEndpoint', 'handshakePort', 'scope', 'eventSubscriptionName', 'deliveryToken']])
+  })
+})
+
+describe('an empty field', () => {
+  const absent = 'counts as absent'
+  const fromSidecar = expect.stringMatching(/^its value came empty; /)
+
+  it.each([
+    {
+      name: 'where no side is configured: secrets and what a side requires',
+      fields: { accessKey: '', azureTenantId: '', labels: '', azureCloud: ' ' },
+      expected: [
+        [undefined, 'configures neither the input nor the output side'],
+        ['tenantId', absent],
+        ['accessKey', absent],
+      ],
+    },
+    {
+      name: 'of the side that lacks others: secrets of the sidecar that nobody else asks for',
+      fields: { ...without('scope'), deliveryToken: '', accessKey: '', labels: '' },
+      expected: [
+        ['scope', 'is required on the input side'],
+        ['deliveryToken', absent],
+      ],
+    },
+  ])('is named $name', ({ fields, expected }) => {
+    const issues = faults(fields, { resolvedBy: 'sidecar' })
+    expect(new Set(issues.map(({ field, rule }) => [field, rule]))).toEqual(new Set(expected))
+    for (const { rule, fix } of issues) if (rule === absent) expect(fix).toEqual(fromSidecar)
+  })
+
+  it('is no fault where nothing is missing', () => {
+    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }, { resolvedBy: 'sidecar' }).input).toBeDefined()
+  })
+
+  it('beside others that are missing is no fault of its own where we have read its reference', () => {
+    expect(faults({ ...without('scope'), deliveryToken: '' }).map(({ field }) => field)).toEqual(['scope'])
+    expect(faults({ accessKey: '' })).toMatchObject([
+      { rule: 'configures neither the input nor the output side' },
+      { field: 'accessKey', fix: expect.stringMatching(/^its value is empty: write \{ name: accessKey, /) },
+    ])
+  })
+})

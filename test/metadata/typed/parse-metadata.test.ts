@@ -62,6 +62,38 @@ describe('bounds and secrets', () => {
     expect([name?.rule, value?.rule]).toEqual([expect.stringContaining('256'), expect.stringContaining('65536')])
   })
 
+  it('takes as many entries, and a name and a value that are as long', () => {
+    const longest = { ['n'.repeat(256)]: '', subjectBeginsWith: 'v'.repeat(65_536) }
+    const more = Array.from({ length: 256 - Object.keys({ ...sampleInput, ...longest }).length }, (_, n) => [
+      `x${n}`,
+      '',
+    ])
+    const fields = { ...sampleInput, ...longest, ...Object.fromEntries(more) }
+    expect(input(fields)?.settings.subjectBeginsWith).toHaveLength(65_536)
+    expect(parseMetadata(Object.entries(fields).map(([name, value]) => ({ name, value }))).input).toBeDefined()
+  })
+
+  it('names the component, and reports where each entry of a list stands', () => {
+    const at = { file: 'f.yaml', line: 3, column: 5 }
+    const list = [
+      { name: 'scope', value: 'x', at },
+      { name: 'SCOPE', value: 'y', at: { ...at, line: 4 } },
+      { name: 'maxConcurency', value: '1', at: { ...at, line: 5 } },
+      { name: 'maxConcurrency', value: ['1'], at: { ...at, line: 6 } },
+      { name: 'n'.repeat(257), value: '', at: { ...at, line: 7 } },
+    ]
+    const error = thrownBy(() => parseMetadata(list, { componentName: 'orders' }))
+    expect(error.message).toContain('the metadata of component "orders" is not valid')
+    const lines = new Map(error.issues.map((issue) => [issue.rule, issue.at?.line]))
+    expect([...lines].filter(([, line]) => line !== undefined)).toEqual([
+      ['must have a name of at most 256 characters', 7],
+      ['is given twice', 4],
+      ['must start with a slash', 3],
+      ['must be a string', 6],
+      ['is not a field of this component', 5],
+    ])
+  })
+
   it('refuses list entries that are no entries, and references that nobody resolved', () => {
     const list: { name: string }[] = JSON.parse('[null, {"value":"x"}, {"name":"scope","secretKeyRef":{"name":"s"}}]')
     const rules = thrownBy(() => parseMetadata(list)).issues.map(({ rule }) => rule)
