@@ -11,130 +11,149 @@ export interface HostOptions extends Omit<OpenOptions, 'logger'> {
   readonly loggerOf: (component: string) => Logger
 }
 
-export type Host = ReturnType<typeof createHost>
+export class Host {
+  readonly #options: HostOptions
+  #endpoints: Endpoints | undefined
+  readonly #running = new Map<string, RunningComponent>()
+  readonly #inTurn = createTurns()
+  #appUp = false
+  #closing = false
 
-export function createHost({ loggerOf, endpoints: first, ...shared }: HostOptions) {
-  const { channel, metrics } = shared
-  let endpoints = first
-  const running = new Map<string, RunningComponent>()
-  let appUp = false
-  let closing = false
-  const inTurn = createTurns()
+  constructor(options: HostOptions) {
+    this.#options = options
+    this.#endpoints = options.endpoints
+  }
+
+  /** By name, in the order of their names. */
+  components(): readonly RunningComponent[] {
+    return this.#all().sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name))
+  }
+
+  find(name: string): RunningComponent | undefined {
+    return this.#running.get(name)
+  }
+
+  async start(loaded: Loaded): Promise<void> {
+    for (const one of loaded.components.values()) {
+      try {
+        await this.#open(one)
+      } catch (error) {
+        const logger = this.#options.loggerOf(one.component.name)
+        logger.error(`could not be started${this.#neighbour(one, error)}`)
+        throw error
+      }
+    }
+  }
+
+  /**
+   * Starts, changes and closes components until the loaded ones run. Where one can't be opened, that is logged, and its previous version
+   * goes on. One change at a time.
+   */
+  change({ components }: Loaded): Promise<void> {
+    return this.#inTurn(() => this.#changeTo(components))
+  }
+
+  /** Starts all components anew, at other endpoints. */
+  moveTo(endpoints: Endpoints): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#endpoints = endpoints
+      const all = this.#all()
+      await drain(all)
+      await this.#close(all)
+      await this.#startMissing(all.map(({ loaded }) => loaded))
+    })
+  }
+
+  appIsUp(up: boolean): void {
+    this.#appUp = up
+    for (const component of this.#all()) component.appIsUp(up)
+  }
+
+  /** Drains all components at once, and ends a change under way. */
+  async close(): Promise<void> {
+    this.#closing = true
+    await drain(this.#all())
+    // A change under way opens at most one more component.
+    await this.#inTurn(async () => {})
+    const all = this.#all()
+    await drain(all)
+    await this.#close(all)
+  }
+
+  #all(): RunningComponent[] {
+    return [...this.#running.values()]
+  }
 
   /** Starts a component, or changes one that runs. */
-  async function open(loaded: LoadedComponent): Promise<void> {
+  async #open(loaded: LoadedComponent): Promise<void> {
+    const { loggerOf, ...options } = this.#options
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component = running.get(name) ?? createComponent(loaded, { ...shared, logger, endpoints })
+    const component =
+      this.#running.get(name) ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
     await component.open(loaded)
-    running.set(name, component)
+    this.#running.set(name, component)
     const { input: push, pull, output } = loaded.metadata
     const input = push ?? pull
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
-    if (input && !channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
-    component.appIsUp(appUp)
+    if (input && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
+    component.appIsUp(this.#appUp)
   }
 
-  /** Names the component that already listens on the port, whatever the order of the files. */
-  function neighbour({ component: { name }, metadata: { input } }: LoadedComponent, error: unknown): string {
-    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
-    const other = [...running.values()].find(
-      (one) => one.loaded.component.name !== name && one.port() === input?.handshakePort,
-    )
-    return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
-  }
-
-  /** Drains all inputs before any output is closed: an application may publish while it handles an event. */
-  async function drain(components: readonly RunningComponent[]): Promise<void> {
-    await Promise.all(components.map((component) => component.drain()))
-  }
-
-  async function close(component: RunningComponent): Promise<void> {
-    running.delete(component.loaded.component.name)
-    await component.close()
-  }
-
-  async function openOrTell(loaded: LoadedComponent, otherwise: string): Promise<void> {
-    const logger = loggerOf(loaded.component.name)
+  async #openOrTell(loaded: LoadedComponent, otherwise: string): Promise<void> {
+    const logger = this.#options.loggerOf(loaded.component.name)
     try {
-      await open(loaded)
+      await this.#open(loaded)
     } catch (error) {
-      if (closing) return
-      logger.error(`${shownMessage(error)}${neighbour(loaded, error)}`)
+      if (this.#closing) return
+      logger.error(`${shownMessage(error)}${this.#neighbour(loaded, error)}`)
       logger.warn(`${otherwise} until its file changes`)
     }
   }
 
-  async function changeTo(components: Loaded['components']): Promise<void> {
-    const stale = [...running.values()].filter(
+  /** Names the component that already listens on the port, whatever the order of the files. */
+  #neighbour({ component: { name }, metadata: { input } }: LoadedComponent, error: unknown): string {
+    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
+    const other = this.#all().find((one) => one.loaded.component.name !== name && one.port() === input?.handshakePort)
+    return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
+  }
+
+  async #changeTo(components: Loaded['components']): Promise<void> {
+    const stale = this.#all().filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
     const removed = stale.filter(({ loaded }) => !components.has(loaded.component.name))
     const changed = stale.flatMap(({ loaded }) => components.get(loaded.component.name) ?? [])
     // All at once, as one may take over the port of another.
-    const updates = changed.map((loaded) => openOrTell(loaded, 'its previous version goes on'))
+    const updates = changed.map((loaded) => this.#openOrTell(loaded, 'its previous version goes on'))
     const [failed] = (await Promise.allSettled([drain(removed), ...updates])).filter(isRejected)
     if (failed) throw failed.reason
     for (const component of removed) {
-      if (closing) return
+      if (this.#closing) return
       const { name } = component.loaded.component
-      await close(component)
-      loggerOf(name).info('removed')
-      metrics.forget(name)
+      await this.#close([component])
+      this.#options.loggerOf(name).info('removed')
+      this.#options.metrics.forget(name)
     }
-    await startMissing(components.values())
+    await this.#startMissing(components.values())
   }
 
-  async function startMissing(components: Iterable<LoadedComponent>): Promise<void> {
+  async #startMissing(components: Iterable<LoadedComponent>): Promise<void> {
     for (const loaded of components) {
-      if (closing) return
-      if (!running.has(loaded.component.name)) await openOrTell(loaded, 'it is left out')
+      if (this.#closing) return
+      if (!this.#running.has(loaded.component.name)) await this.#openOrTell(loaded, 'it is left out')
     }
   }
 
-  return {
-    /** By name, in the order of their names. */
-    components: () => [...running.values()].sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name)),
-    find: (name: string) => running.get(name),
-    async start(loaded: Loaded) {
-      for (const one of loaded.components.values()) {
-        try {
-          await open(one)
-        } catch (error) {
-          loggerOf(one.component.name).error(`could not be started${neighbour(one, error)}`)
-          throw error
-        }
-      }
-    },
-    /**
-     * Starts, changes and closes components until the loaded ones run. Where one can't be opened, that is logged, and its previous version
-     * goes on. One change at a time.
-     */
-    change: ({ components }: Loaded) => inTurn(() => changeTo(components)),
-    /** Starts all components anew, at other endpoints. */
-    moveTo: (next: Endpoints) =>
-      inTurn(async () => {
-        endpoints = next
-        const all = [...running.values()]
-        await drain(all)
-        await Promise.all(all.map(close))
-        await startMissing(all.map(({ loaded }) => loaded))
-      }),
-    appIsUp(up: boolean) {
-      appUp = up
-      for (const component of running.values()) component.appIsUp(up)
-    },
-    /** Drains all components at once, and ends a change under way. */
-    async close() {
-      closing = true
-      await drain([...running.values()])
-      // A change under way opens at most one more component.
-      await inTurn(async () => {})
-      const all = [...running.values()]
-      await drain(all)
-      await Promise.all(all.map(close))
-    },
+  async #close(components: readonly RunningComponent[]): Promise<void> {
+    for (const { loaded } of components) this.#running.delete(loaded.component.name)
+    await Promise.all(components.map((component) => component.close()))
   }
+}
+
+/** Drains all inputs before any output is closed: an application may publish while it handles an event. */
+async function drain(components: readonly RunningComponent[]): Promise<void> {
+  await Promise.all(components.map((component) => component.drain()))
 }
 
 const isRejected = (result: PromiseSettledResult<void>) => result.status === 'rejected'

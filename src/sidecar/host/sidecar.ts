@@ -14,7 +14,7 @@ import type { ApiOptions } from './api-metadata.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
 import { createAnswerPublisher } from './app/publish-answer.ts'
-import { createHost } from './host.ts'
+import { Host } from './host.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
 export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
@@ -45,7 +45,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const openChannel =
     app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
-  const host = createHost({
+  const host = new Host({
     channel,
     loggerOf,
     metrics,
@@ -108,7 +108,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     async start(loaded: Loaded) {
       await host.start(loaded)
       waiting.delete('components')
-      const changed = followSources({ logger, load: components.load, change: host.change }, loaded)
+      const changed = followSources({ logger, load: components.load, change: (after) => host.change(after) }, loaded)
       const stopWatching = watchState({ ...components, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => inBackground(stopWatching(), application.failed))
@@ -131,7 +131,6 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   }
 }
 
-/** Logs what becomes of the application. */
 function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
   const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
   let wasUp = false

@@ -12,9 +12,9 @@ import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import { invokePayload } from '../shared/invoke-payload.ts'
-import type { Metrics } from '../shared/metrics.ts'
+import type { ComponentCounters, Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest, Texts } from './grpc/contract.ts'
-import { createReaders, type ReadStream, type StreamReader } from './readers.ts'
+import { Readers, type ReadStream, type StreamReader } from './readers.ts'
 
 export interface InstanceOptions {
   readonly name: string
@@ -28,153 +28,163 @@ export interface InstanceOptions {
   readonly onUninitialized: (fix: string) => void
 }
 
-export type Instance = ReturnType<typeof createInstance>
-
-export function createInstance(options: InstanceOptions) {
-  const { name, logger, metrics, endpoints, readWarningMs = 60_000, freePort } = options
-  const counters = metrics.component(name)
-  const binding = component.create({ logger, ...(endpoints && { endpoints }) })
-  const inTurn = createTurns()
+export class Instance {
+  readonly name: string
+  readonly logger: Logger
+  readonly readers: Readers
+  readonly counters: ComponentCounters
   /** What each side was last initialised with, if only to find that it is not configured. */
-  const current: { input?: ParsedMetadata | undefined; output?: ParsedMetadata } = {}
-  let isRunning = false
-  let isClosed = false
-  let runningInits = 0
-  let readWarning: NodeJS.Timeout | undefined
+  readonly current: { input?: ParsedMetadata | undefined; output?: ParsedMetadata } = {}
+  readonly #options: InstanceOptions
+  readonly #binding: ReturnType<typeof component.create>
+  readonly #inTurn = createTurns()
+  #isRunning = false
+  #isClosed = false
+  #runningInits = 0
+  #readWarning: NodeJS.Timeout | undefined
 
-  const readers = createReaders({
-    handlerTimeoutMs: () => (current.input?.input ?? current.input?.pull)?.handlerTimeoutMs ?? 25_000,
-    onResult: counters.event,
-  })
-
-  /** With the trace context, daprd's spans join the trace. */
-  function deliver({ data, contentType, ...event }: ReceivedEvent): Promise<void> {
-    return readers.deliver({ data, contentType, metadata: forwardedMetadata(event) })
+  constructor(options: InstanceOptions) {
+    const { name, logger, metrics, endpoints } = options
+    this.name = name
+    this.logger = logger
+    this.counters = metrics.component(name)
+    this.readers = new Readers({
+      handlerTimeoutMs: () => (this.current.input?.input ?? this.current.input?.pull)?.handlerTimeoutMs ?? 25_000,
+      onResult: this.counters.event,
+    })
+    this.#options = options
+    this.#binding = component.create({ logger, ...(endpoints && { endpoints }) })
   }
 
-  /** An `init` may have waited for another one, or for a port, while the component was closed. */
-  function refuseWhenClosed(): void {
-    if (isClosed)
-      throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
+  health() {
+    return this.#binding.health()
   }
 
-  async function init(side: Side, properties: Texts): Promise<void> {
-    refuseWhenClosed()
+  get initialized(): boolean {
+    return this.current.input !== undefined || this.current.output !== undefined
+  }
+
+  get inUse(): boolean {
+    return this.initialized || this.#runningInits > 0
+  }
+
+  /**
+   * Initialises a side; restarts it when its metadata have changed. Does nothing for a side that the metadata do not configure.
+   *
+   * @throws BindingError of `Binding.init` and `update`, and then a running side goes on; CLOSED after `close`
+   */
+  async init(side: Side, properties: Texts): Promise<void> {
+    this.#runningInits++
+    try {
+      await this.#inTurn(() => this.#init(side, properties))
+    } finally {
+      this.#runningInits--
+    }
+  }
+
+  async #init(side: Side, properties: Texts): Promise<void> {
+    const { name } = this
+    this.#refuseWhenClosed()
     // In the words of a sidecar, and without a free port: who routes to it could not know which.
     const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
     const { input: push, pull } = metadata
-    const before = current[side]
+    const before = this.current[side]
     const given = { ...(name && { name }), properties }
     const open = () =>
-      isRunning
-        ? binding.update(given, { sides: [side] })
-        : binding.init(given, { sides: [side], subscription: 'background' })
+      this.#isRunning
+        ? this.#binding.update(given, { sides: [side] })
+        : this.#binding.init(given, { sides: [side], subscription: 'background' })
     // daprd has ended the stream that they were sent by, and waits for this call.
     if (side === 'input' && before && !isSameMetadata([before.input, before.pull], [push, pull]))
-      readers.abandon('the component restarts')
+      this.readers.abandon('the component restarts')
     try {
       await open()
     } catch (error) {
       const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
-      if (!isBusy || !push || !(await freePort(push.handshakePort, name))) throw error
-      refuseWhenClosed()
+      if (!isBusy || !push || !(await this.#options.freePort(push.handshakePort, name))) throw error
+      this.#refuseWhenClosed()
       await open()
     }
-    isRunning = true
-    current[side] = metadata
-    if (side === 'input' && readers.count === 0 && (push || pull)) warnWithoutRead()
+    this.#isRunning = true
+    this.current[side] = metadata
+    if (side === 'input' && this.readers.count === 0 && (push || pull)) this.#warnWithoutRead()
   }
 
-  function warnWithoutRead(): void {
-    clearTimeout(readWarning)
-    readWarning = setTimeout(() => {
-      if (readers.count > 0 || !current.input) return
-      logger.warn(
+  /** An `init` may have waited for another one, or for a port, while the component was closed. */
+  #refuseWhenClosed(): void {
+    if (this.#isClosed)
+      throw new BindingError('CLOSED', { what: 'the component is closing', fix: 'call it once it runs again' })
+  }
+
+  #warnWithoutRead(): void {
+    clearTimeout(this.#readWarning)
+    this.#readWarning = setTimeout(() => {
+      if (this.readers.count > 0 || !this.current.input) return
+      this.logger.warn(
         'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
           'when the application listens on its --app-port and answers OPTIONS of the route with 2xx or 405, or the component says ' +
           'direction: input. After a restart of this process, restart daprd',
       )
-    }, readWarningMs).unref()
+    }, this.#options.readWarningMs ?? 60_000).unref()
   }
 
-  return {
-    name,
-    logger,
-    readers,
-    counters,
-    health: () => binding.health(),
-    /**
-     * Initialises a side; restarts it when its metadata have changed. Does nothing for a side that the metadata do not configure.
-     *
-     * @throws BindingError of `Binding.init` and `update`, and then a running side goes on; CLOSED after `close`
-     */
-    async init(side: Side, properties: Texts): Promise<void> {
-      runningInits++
-      try {
-        await inTurn(() => init(side, properties))
-      } finally {
-        runningInits--
-      }
-    },
-    /** The metadata that each side was initialised with. */
-    current,
-    get initialized() {
-      return current.input !== undefined || current.output !== undefined
-    },
-    get inUse() {
-      return current.input !== undefined || current.output !== undefined || runningInits > 0
-    },
-    /** Closes the input side; `init` can open it again. */
-    releaseInput: () =>
-      inTurn(async () => {
-        readers.abandon('its port is released')
-        await binding.close({ sides: ['input'] })
-        current.input = undefined
-      }),
-    /** Drains a side and closes it for good. */
-    close(side: Side): Promise<void> {
-      isClosed = true
-      return binding.close({ sides: [side] })
-    },
-    /** Attaches a reader to the input side, present or future. */
-    read(stream: ReadStream): StreamReader {
-      clearTimeout(readWarning)
-      logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
-      const reader = readers.open(stream)
-      binding.read(deliver)
-      let ended = false
-      return {
-        ...reader,
-        end() {
-          if (ended) return
-          ended = true
-          reader.end()
-          if (readers.count > 0) return
-          binding.read(undefined)
-          logger.info('the host stopped reading events: deliveries are answered 503, and Event Grid redelivers them')
-        },
-      }
-    },
-    /**
-     * Runs an operation.
-     *
-     * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
-     */
-    async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
-      if (!current.output) {
-        const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
-        options.onUninitialized(fix)
-        throw new BindingError('NOT_INITIALIZED', {
-          what: `component ${JSON.stringify(name)} was not initialised in this process`,
-          fix,
-        })
-      }
-      return binding.invoke(operation, invokePayload(data), { metadata, signal })
-    },
-    /** Stops its timers and ends its streams. */
-    stop() {
-      clearTimeout(readWarning)
-      readers.endStreams()
-    },
+  /** Closes the input side; `init` can open it again. */
+  releaseInput(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.readers.abandon('its port is released')
+      await this.#binding.close({ sides: ['input'] })
+      this.current.input = undefined
+    })
+  }
+
+  /** Drains a side and closes it for good. */
+  close(side: Side): Promise<void> {
+    this.#isClosed = true
+    return this.#binding.close({ sides: [side] })
+  }
+
+  /** Attaches a reader to the input side, present or future. */
+  read(stream: ReadStream): StreamReader {
+    const { readers, logger } = this
+    clearTimeout(this.#readWarning)
+    logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
+    const reader = readers.open(stream)
+    // With the trace context, daprd's spans join the trace.
+    this.#binding.read(({ data, contentType, ...event }: ReceivedEvent) =>
+      readers.deliver({ data, contentType, metadata: forwardedMetadata(event) }),
+    )
+    let ended = false
+    return {
+      ...reader,
+      end: () => {
+        if (ended) return
+        ended = true
+        reader.end()
+        if (readers.count > 0) return
+        this.#binding.read(undefined)
+        logger.info('the host stopped reading events: deliveries are answered 503, and Event Grid redelivers them')
+      },
+    }
+  }
+
+  /**
+   * Runs an operation.
+   *
+   * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
+   */
+  async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
+    if (!this.current.output) {
+      const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'
+      this.#options.onUninitialized(fix)
+      const what = `component ${JSON.stringify(this.name)} was not initialised in this process`
+      throw new BindingError('NOT_INITIALIZED', { what, fix })
+    }
+    return this.#binding.invoke(operation, invokePayload(data), { metadata, signal })
+  }
+
+  /** Stops its timers and ends its streams. */
+  stop(): void {
+    clearTimeout(this.#readWarning)
+    this.readers.endStreams()
   }
 }

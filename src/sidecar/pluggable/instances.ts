@@ -5,7 +5,7 @@ import { createQuietLog } from '../../core/quiet-log.ts'
 import type { Side as SideName } from '../../metadata/fields/field-entry.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
-import { createInstance, type Instance, type InstanceOptions } from './instance.ts'
+import { Instance, type InstanceOptions } from './instance.ts'
 
 export interface InstancesOptions extends Pick<InstanceOptions, 'metrics' | 'endpoints' | 'readWarningMs'> {
   readonly loggerOf: (component?: string) => Logger
@@ -18,7 +18,6 @@ const maxUninitialized = 100
 
 const sweepMs = 1_000
 
-/** The components that this process serves, by name. */
 export type Instances = ReturnType<typeof createInstances>
 
 export function createInstances(options: InstancesOptions) {
@@ -37,13 +36,14 @@ export function createInstances(options: InstancesOptions) {
 
   /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
-    for (const [name, { current, readers, logger, releaseInput }] of instances) {
+    for (const [name, instance] of instances) {
+      const { current, readers, logger } = instance
       if (name === asking || readers.count > 0 || current.input?.input?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,
       })
-      await releaseInput()
+      await instance.releaseInput()
       return true
     }
     return false
@@ -65,7 +65,7 @@ export function createInstances(options: InstancesOptions) {
       oldest.stop()
       metrics.forget(oldest.name)
     }
-    const instance = createInstance({
+    const instance = new Instance({
       name,
       logger: loggerOf(name),
       metrics,

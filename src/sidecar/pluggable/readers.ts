@@ -45,133 +45,150 @@ interface OpenReader extends StreamReader {
  */
 const maxTimeLimits = 4
 
+const tooLate = 'the time limit passed before the stream had room'
+const isClosing = 'the component is closing'
+
 /**
  * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
  * over when the newer ends.
  */
-export function createReaders(options: ReadersOptions) {
-  const { handlerTimeoutMs, onResult = () => {}, now = () => performance.now() } = options
-  const open: OpenReader[] = []
+export class Readers {
+  readonly #options: ReadersOptions
+  readonly #open: OpenReader[] = []
   /** Oldest first. */
-  const waiting = new Set<Entry>()
-  let lastSerial = 0
-  let closed = false
+  readonly #waiting = new Set<Entry>()
+  #lastSerial = 0
+  #closed = false
 
-  function settle(entry: Entry, result: EventResult, why = ''): void {
-    onResult(result, now() - entry.since)
-    if (result === 'acknowledged') entry.resolve()
-    else entry.reject(new Error(why))
+  constructor(options: ReadersOptions) {
+    this.#options = options
   }
 
-  function giveUpWaiting(why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of waiting) {
-      if (now() - entry.since < olderThanMs) return
-      waiting.delete(entry)
-      settle(entry, 'abandoned', why)
-    }
-  }
-
-  function giveUpSent(sent: OpenReader['sent'], why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const [id, entry] of sent) {
-      if (now() - entry.since < olderThanMs) continue
-      sent.delete(id)
-      settle(entry, 'abandoned', why)
-    }
-  }
-
-  function pump(): void {
-    const reader = open.at(-1)
-    if (!reader) return
-    giveUpWaiting('the time limit passed before the stream had room', handlerTimeoutMs())
-    for (const entry of waiting) {
-      if (reader.full) return
-      waiting.delete(entry)
-      send(reader, entry)
-    }
-  }
-
-  function send(reader: OpenReader, entry: Entry): void {
-    const messageId = String(++lastSerial)
-    reader.sent.set(messageId, entry)
-    if (!reader.stream.write({ ...entry.event, messageId })) reader.full = true
-  }
-
-  function openReader(stream: ReadStream): OpenReader {
+  open(stream: ReadStream): StreamReader {
     const reader: OpenReader = {
       sent: new Map(),
       stream,
       full: false,
-      acknowledge({ messageId, responseError }) {
-        const entry = reader.sent.get(messageId)
-        // The acknowledgement of an event that was given up.
-        if (!entry) return
-        reader.sent.delete(messageId)
-        if (responseError) settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
-        else settle(entry, 'acknowledged')
-      },
-      drained() {
+      acknowledge: (ack) => this.#acknowledge(reader, ack),
+      drained: () => {
         reader.full = false
-        if (open.at(-1) === reader) pump()
+        if (this.#open.at(-1) === reader) this.#pump()
       },
-      end() {
-        const index = open.indexOf(reader)
-        if (index < 0) return
-        open.splice(index, 1)
-        giveUpSent(reader.sent, 'its Read ended before the acknowledgement')
-        if (closed && open.length === 0) giveUpWaiting('the component is closing')
-        pump()
-      },
+      end: () => this.#end(reader),
     }
+    this.#open.push(reader)
+    this.#pump()
     return reader
   }
 
-  return {
-    open(stream: ReadStream): StreamReader {
-      const reader = openReader(stream)
-      open.push(reader)
-      pump()
-      return reader
-    },
-    /** Resolves when the application has handled the event; rejects when it has not. */
-    deliver({ data, metadata, contentType }: SentEvent): Promise<void> {
-      return new Promise((resolve, reject) => {
-        const event = { data, metadata, contentType }
-        const entry: Entry = { event, since: now(), resolve, reject }
-        const reader = open.at(-1)
-        if (reader && !reader.full && waiting.size === 0) send(reader, entry)
-        else if (closed && !reader) settle(entry, 'abandoned', 'the component is closing')
-        else waiting.add(entry)
-      })
-    },
-    /** Gives up events that have waited too long; to be called about once a second. */
-    sweep() {
-      giveUpWaiting('the time limit passed before the stream had room', handlerTimeoutMs())
-      for (const { sent } of open) giveUpSent(sent, 'no acknowledgement came', maxTimeLimits * handlerTimeoutMs())
-    },
-    /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
-    abandon(why: string) {
-      giveUpWaiting(why)
-      for (const { sent } of open) giveUpSent(sent, why)
-    },
-    /** From now on no event waits for another `Read`. */
-    close() {
-      closed = true
-      if (open.length === 0) giveUpWaiting('the component is closing')
-    },
-    endStreams() {
-      for (const { stream } of [...open]) stream.end()
-    },
-    get count() {
-      return open.length
-    },
-    /** Events sent and not acknowledged. */
-    get inFlight() {
-      return open.reduce((sum, { sent }) => sum + sent.size, 0)
-    },
-    /** Events that wait until the stream has room. */
-    get waiting() {
-      return waiting.size
-    },
+  /** Resolves when the application has handled the event; rejects when it has not. */
+  deliver({ data, metadata, contentType }: SentEvent): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const event = { data, metadata, contentType }
+      const entry: Entry = { event, since: this.#now(), resolve, reject }
+      const reader = this.#open.at(-1)
+      if (reader && !reader.full && this.#waiting.size === 0) this.#send(reader, entry)
+      else if (this.#closed && !reader) this.#settle(entry, 'abandoned', isClosing)
+      else this.#waiting.add(entry)
+    })
+  }
+
+  /** Gives up events that have waited too long; to be called about once a second. */
+  sweep(): void {
+    const limitMs = this.#options.handlerTimeoutMs()
+    this.#giveUpWaiting(tooLate, limitMs)
+    for (const { sent } of this.#open) this.#giveUpSent(sent, 'no acknowledgement came', maxTimeLimits * limitMs)
+  }
+
+  /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
+  abandon(why: string): void {
+    this.#giveUpWaiting(why)
+    for (const { sent } of this.#open) this.#giveUpSent(sent, why)
+  }
+
+  /** From now on no event waits for another `Read`. */
+  close(): void {
+    this.#closed = true
+    if (this.#open.length === 0) this.#giveUpWaiting(isClosing)
+  }
+
+  endStreams(): void {
+    for (const { stream } of [...this.#open]) stream.end()
+  }
+
+  get count(): number {
+    return this.#open.length
+  }
+
+  /** Events sent and not acknowledged. */
+  get inFlight(): number {
+    return this.#open.reduce((sum, { sent }) => sum + sent.size, 0)
+  }
+
+  /** Events that wait until the stream has room. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  #pump(): void {
+    const reader = this.#open.at(-1)
+    if (!reader) return
+    this.#giveUpWaiting(tooLate, this.#options.handlerTimeoutMs())
+    for (const entry of this.#waiting) {
+      if (reader.full) return
+      this.#waiting.delete(entry)
+      this.#send(reader, entry)
+    }
+  }
+
+  #send(reader: OpenReader, entry: Entry): void {
+    const messageId = String(++this.#lastSerial)
+    reader.sent.set(messageId, entry)
+    if (!reader.stream.write({ ...entry.event, messageId })) reader.full = true
+  }
+
+  #acknowledge({ sent }: OpenReader, { messageId, responseError }: AckMessage): void {
+    const entry = sent.get(messageId)
+    // The acknowledgement of an event that was given up.
+    if (!entry) return
+    sent.delete(messageId)
+    if (responseError) this.#settle(entry, 'failed', `the application did not handle it: ${responseError.message}`)
+    else this.#settle(entry, 'acknowledged')
+  }
+
+  #end(reader: OpenReader): void {
+    const index = this.#open.indexOf(reader)
+    if (index < 0) return
+    this.#open.splice(index, 1)
+    this.#giveUpSent(reader.sent, 'its Read ended before the acknowledgement')
+    if (this.#closed && this.#open.length === 0) this.#giveUpWaiting(isClosing)
+    this.#pump()
+  }
+
+  #giveUpWaiting(why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const entry of this.#waiting) {
+      if (this.#now() - entry.since < olderThanMs) return
+      this.#waiting.delete(entry)
+      this.#settle(entry, 'abandoned', why)
+    }
+  }
+
+  #giveUpSent(sent: OpenReader['sent'], why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const [id, entry] of sent) {
+      if (this.#now() - entry.since < olderThanMs) continue
+      sent.delete(id)
+      this.#settle(entry, 'abandoned', why)
+    }
+  }
+
+  #settle(entry: Entry, result: EventResult, why = ''): void {
+    this.#options.onResult?.(result, this.#now() - entry.since)
+    if (result === 'acknowledged') entry.resolve()
+    else entry.reject(new Error(why))
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? performance.now()
   }
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createHost } from '../../../src/sidecar/host/host.ts'
+import { Host } from '../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -61,7 +61,7 @@ spec:
     loadTexts(Object.fromEntries(names.map((name) => [`${name}.yaml`, file(name, timeout)])))
   const log = captureLog()
   let broken: string | undefined
-  const host = createHost({
+  const host = new Host({
     channel: undefined,
     publishAnswer: async () => {},
     loggerOf: (name) => {

@@ -55,8 +55,8 @@ it('refuses Init and Invoke once it is over with a side', async () => {
 it('opens no listener for an Init that waits for another one', async () => {
   const { fields, port } = await openComponent()
   const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
-  const { init } = instances.obtain('orders')
-  const inits = ['7', '8', '9'].map((maxConcurrency) => init('input', { ...fields, maxConcurrency }))
+  const instance = instances.obtain('orders')
+  const inits = ['7', '8', '9'].map((maxConcurrency) => instance.init('input', { ...fields, maxConcurrency }))
   const outcomes = Promise.allSettled(inits)
   await instances.close()
   expect(await outcomes).toMatchObject(inits.map(() => ({ reason: { code: 'CLOSED' } })))
@@ -66,14 +66,14 @@ it('opens no listener for an Init that waits for another one', async () => {
 it('is over only when a replaced output side has published what it had', async () => {
   const { topic, open } = await startHeldTopic()
   const instances = createInstances({ loggerOf: () => silentLogger, metrics: createMetrics() })
-  const { init, invoke } = instances.obtain('orders')
+  const instance = instances.obtain('orders')
   const fields = { topicEndpoint: topic.endpoint, accessKey: 'a2V5' }
-  await init('output', fields)
+  await instance.init('output', fields)
   const order: string[] = []
   const request = { operation: 'create', data: Buffer.from('{}'), metadata: {} }
-  const published = invoke(request, new AbortController().signal).then(() => order.push('published'))
+  const published = instance.invoke(request, new AbortController().signal).then(() => order.push('published'))
   await topic.arrived(1)
-  await init('output', { ...fields, publishTimeout: '59s' })
+  await instance.init('output', { ...fields, publishTimeout: '59s' })
   const closed = instances.close().then(() => order.push('closed'))
   // A close that does not wait is over before this is.
   await fetch(topic.origin, { method: 'POST', body: '[]' })

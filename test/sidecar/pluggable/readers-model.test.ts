@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ReceivedEvent } from '../../../src/core/event.ts'
 import type { EventMessage } from '../../../src/sidecar/pluggable/grpc/contract.ts'
-import { createReaders, type StreamReader } from '../../../src/sidecar/pluggable/readers.ts'
+import { Readers, type StreamReader } from '../../../src/sidecar/pluggable/readers.ts'
 import type { EventResult } from '../../../src/sidecar/shared/metrics.ts'
 import { tryWorlds } from '../../support/random-worlds.ts'
 
@@ -60,7 +60,7 @@ function openModel() {
   const results: { result: EventResult; durationMs: number }[] = []
   const faults: string[] = []
   const check = (holds: boolean, fault: string) => void (holds || faults.push(fault))
-  const readers = createReaders({
+  const readers = new Readers({
     handlerTimeoutMs: () => handlerTimeoutMs,
     now: () => time,
     onResult: (result, durationMs) => results.push({ result, durationMs }),

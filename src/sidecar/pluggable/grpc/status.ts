@@ -3,7 +3,6 @@ import { status } from '@grpc/grpc-js'
 import { BindingError, type BindingErrorCode } from '../../../core/errors.ts'
 import { statusDetails } from '../../shared/grpc-services.ts'
 
-/** The gRPC status for each code of a {@link BindingError} (docs/errors.md). */
 export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status>> = {
   METADATA_INVALID: 'INVALID_ARGUMENT',
   NOT_INITIALIZED: 'FAILED_PRECONDITION',

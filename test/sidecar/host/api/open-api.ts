@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createGrpcApi } from '../../../../src/sidecar/host/api/grpc-api.ts'
-import { createHost } from '../../../../src/sidecar/host/host.ts'
+import { Host } from '../../../../src/sidecar/host/host.ts'
 import { createMetrics } from '../../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { loadTexts } from '../../../support/load-texts.ts'
@@ -35,7 +35,7 @@ spec:
     - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
     - { name: accessKey, value: "${topic.key}" }`
   const loaded = loadTexts({ 'orders.yaml': yaml })
-  const host = createHost({
+  const host = new Host({
     channel: undefined,
     publishAnswer: async () => {},
     loggerOf: () => log,
