@@ -43,7 +43,10 @@ export function inputMetadata(
 ): Record<string, string> {
   const { tenantId, subscriptionId, clientId, clientSecret } = ready
   return {
-    ...{ tenantId, subscriptionId, clientId, clientSecret },
+    tenantId,
+    subscriptionId,
+    clientId,
+    clientSecret,
     subscriberEndpoint: `https://${hostOf(port)}/api/events`,
     handshakePort: String(port),
     scope: ready.topics[topic] ?? '',

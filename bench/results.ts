@@ -78,7 +78,12 @@ export function compare({ what, unit, ours, peer, target }: Comparison): Result[
 /** One line for a figure of ours that has a target of its own. */
 export function absolute(what: string, values: readonly number[], unit: string, below?: number): Result {
   return {
-    ...{ what, ours: spread(values, unit), peer: '', peerFigure: '', ratio: '', cpuRatio: '' },
+    what,
+    ours: spread(values, unit),
+    peer: '',
+    peerFigure: '',
+    ratio: '',
+    cpuRatio: '',
     target: below === undefined ? '' : `under ${below} ${unit}`,
     ...(below !== undefined && { met: median(values) < below }),
   }

@@ -50,7 +50,12 @@ const emulator = await EventGridEmulator.start({
 })
 const { endpoints, proxy, tenantId, clientId, clientSecret, subscriptionId } = emulator
 const ready: EmulatorReady = {
-  ...{ endpoints, proxy, tenantId, clientId, clientSecret, subscriptionId },
+  endpoints,
+  proxy,
+  tenantId,
+  clientId,
+  clientSecret,
+  subscriptionId,
   topics: Object.fromEntries(emulator.topics().map(({ name, id }) => [name, id])),
 }
 say(ready)

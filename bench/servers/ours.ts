@@ -14,7 +14,9 @@ export interface OursSetup {
 const { endpoints, components, readyWhen = 'standing' } = setup<OursSetup>()
 const silent = () => {}
 const logger: Logger = {
-  ...{ debug: silent, warn: silent, error: silent },
+  debug: silent,
+  warn: silent,
+  error: silent,
   info(message, fields) {
     if (readyWhen === 'listening' && message.startsWith('listening')) say({ ports: [fields?.port] })
   },

@@ -11,7 +11,10 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
     { type: 'ip', value: '127.0.0.1' },
   ])
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    ...{ name: 'CN=localhost', keys, signingAlgorithm: algorithm, extensions: [names] },
+    name: 'CN=localhost',
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: [names],
   })
   const pkcs8 = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
   return {

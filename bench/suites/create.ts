@@ -94,7 +94,10 @@ export const create: Suite = {
     }
     const line = (what: string, ours: string, peer: string, factor?: number): Result[] =>
       compare({
-        ...{ what, unit: 'events/s', ours: runs(ours), peer: runs(peer) },
+        what,
+        unit: 'events/s',
+        ours: runs(ours),
+        peer: runs(peer),
         ...(factor !== undefined && { target: atLeast(factor) }),
       })
     const many = `\`create\`, ${manyCallers} callers`

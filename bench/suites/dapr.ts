@@ -165,7 +165,9 @@ async function hopLines(bench: Bench, world: DaprWorld): Promise<Result[]> {
     return {
       what: `the hop alone: delivery to acknowledgement, ${name}`,
       ours: spread(values, 'events/s'),
-      ...{ peer: '', peerFigure: '', ratio: '' },
+      peer: '',
+      peerFigure: '',
+      ratio: '',
       cpuRatio: `${figure(median(runs.map(({ cpuUs = Number.NaN }) => cpuUs)))} us`,
       target: `at least ${hopTarget.toLocaleString('en')} events/s`,
       met: median(values) >= hopTarget,

@@ -76,7 +76,10 @@ async function costsOf(bench: Bench, sizes: readonly Size[]): Promise<Costs[]> {
   const samples = await takeTurns(cases, roundsPerProcess(bench.scale))
   const of = (name: string) => (samples.get(name) ?? []).map(({ cpuUs = Number.NaN }) => cpuUs)
   return sizes.map(({ size }) => ({
-    ...{ size, ours: of(`ours ${size}`), nodeHttp: of(`nodeHttp ${size}`), fastify: of(`fastify ${size}`) },
+    size,
+    ours: of(`ours ${size}`),
+    nodeHttp: of(`nodeHttp ${size}`),
+    fastify: of(`fastify ${size}`),
   }))
 }
 

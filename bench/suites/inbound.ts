@@ -41,7 +41,10 @@ async function rates(bench: Bench, peers: readonly Peer[], batch: number): Promi
   const load = async ({ child, targets }: Server, ms: number) => {
     const { answers, ms: took } = await closedLoop(bench, {
       targets: batch > 1 ? batched(targets) : targets,
-      ...{ body, connections, ms, awake: true },
+      body,
+      connections,
+      ms,
+      awake: true,
     })
     return { events: answers * batch, ms: took, child }
   }

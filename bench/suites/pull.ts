@@ -34,7 +34,9 @@ async function startReceiver(
   const metadata = {
     deliveryMode: 'pull',
     namespaceTopic: '/subscriptions/s/resourceGroups/g/providers/Microsoft.EventGrid/namespaces/bench/topics/bench',
-    ...{ namespaceEndpoint: endpoint, namespaceKey: 'a2V5', eventSubscriptionName: kind },
+    namespaceEndpoint: endpoint,
+    namespaceKey: 'a2V5',
+    eventSubscriptionName: kind,
     maxConcurrency: String(slots),
   }
   const child = await startChild<object>({
@@ -153,7 +155,8 @@ export const pull: Suite = {
     const inFlow = { what: 'receive and acknowledge events of 1 kB', unit: 'events/s', target: atLeast(0.7) }
     const oneByOne = {
       what: 'one event to an idle receiver, until its handler runs',
-      ...{ unit: 'ms', target: atMost(1.5) },
+      unit: 'ms',
+      target: atMost(1.5),
     }
     return {
       title: 'Pull delivery',

@@ -43,7 +43,9 @@ export const steady: Suite = {
     )
     const topic: Topic = { ...topicServer.ready, key: Buffer.from('the key of the topic').toString('base64') }
     const world = (): CommandWorld => ({
-      ...{ azure: bench.azure, topic, nodeFlags: flags },
+      azure: bench.azure,
+      topic,
+      nodeFlags: flags,
       memoryLimit: openMemoryLimit(limit),
     })
     const how = openMemoryLimit(limit)

@@ -100,7 +100,10 @@ function lines(what: string, samples: ReadonlyMap<string, readonly Sample[]>): R
   const runs = (variant: Variant) => ({ name: variants[variant], samples: samples.get(variant) ?? [] })
   const line = (ours: Variant, peer: Variant, least?: number) =>
     compare({
-      ...{ what: `${what}, ${variants[ours]}`, unit: 'events/s', ours: runs(ours), peer: runs(peer) },
+      what: `${what}, ${variants[ours]}`,
+      unit: 'events/s',
+      ours: runs(ours),
+      peer: runs(peer),
       ...(least !== undefined && { target: atLeast(least) }),
     })
   return [...line('none', 'out', 0.95), ...line('again', 'none'), ...line('sdk', 'out')]

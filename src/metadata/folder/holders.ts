@@ -8,7 +8,6 @@ interface Holder<T> {
   readonly item: T
 }
 
-/** What owns each name. */
 export type Holders<T> = ReadonlyMap<string, Holder<T>>
 
 /**

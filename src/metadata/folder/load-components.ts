@@ -46,7 +46,6 @@ export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omi
   readonly excerptWidth?: number | undefined
 }
 
-/** The components of files with their references resolved and their metadata validated. Reports all faults at once. */
 export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
   const { before, words, excerptWidth } = given
   const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }

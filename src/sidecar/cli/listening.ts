@@ -1,4 +1,4 @@
-// "port is in use" message, naming the `--http-port`, `--grpc-port` or `--metrics-port` option.
+/** What is said where a server cannot listen: the option that names its port or address. */
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 /**

@@ -1,4 +1,4 @@
-// Log line format: text, in colours and local time on a terminal, or JSON; log levels; durations in words.
+/** Each message is a line: text, in colours and local time on a terminal, or JSON. */
 import { type LogFields, loggerBy } from '../../core/logger.ts'
 import { type OutputStream, painter } from '../../support/command-line/terminal.ts'
 import { hanging, wrapFor } from '../../support/command-line/wrap.ts'
@@ -25,7 +25,6 @@ export interface LogWriterOptions extends LogOptions {
   readonly fields?: LogFields
 }
 
-/** A logger that writes a line for each message of its level or above. */
 export function createLogWriter({ level, format, out, fields: common }: LogWriterOptions) {
   const lineOf = format === 'json' ? jsonLine : textLineFor(out)
   return loggerBy((lineLevel, message, fields) => {

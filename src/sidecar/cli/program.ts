@@ -1,4 +1,4 @@
-// List of commands and what their files export, top help text, the version, exit codes 0, 1 and 2.
+/** The program finds the command that its first argument names, and complains where there is none. */
 import { packageVersion } from '../../core/package-version.ts'
 import { helpEntry } from '../../support/command-line/help-text.ts'
 import { type Command, endWithReader, print, runCommand, say } from '../../support/command-line/run-command.ts'

@@ -8,7 +8,6 @@ interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxCo
   readonly protocol?: 'http' | 'grpc'
 }
 
-/** What both APIs need. */
 export interface ApiOptions {
   readonly host: Pick<Host, 'components'>
   readonly appId: string

@@ -115,7 +115,6 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   }
 }
 
-/** Where calls are counted and failures are logged. */
 interface Reports {
   readonly logger: Logger
   readonly counters: ComponentCounters

@@ -17,7 +17,6 @@ export function targetName(topicEndpoint: string, emulator: string | undefined):
   return emulator === undefined ? address : `${address}@emulator:${URL.parse(emulator)?.origin ?? ''}`
 }
 
-/** What is known of the topic without asking it. */
 export function targetTopic({ topicEndpoint, topicSchema }: OutputMetadata): TargetTopic {
   const { origin, pathname } = new URL(topicEndpoint)
   const isNamespace = topicSchema === 'auto' && isNamespaceTopic(topicEndpoint)

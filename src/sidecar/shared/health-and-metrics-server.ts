@@ -7,7 +7,6 @@ import { isLoopback } from '../../support/net/loopback.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
 import { inBackground } from '../../support/work/in-background.ts'
 
-/** What the metrics server shows. */
 export interface Observed {
   readonly draining: boolean
   readonly ready: boolean

@@ -21,7 +21,6 @@ export type ComponentCounters = ReturnType<Metrics['component']>
 /** From a handler that answers at once to one that takes the whole of `handlerTimeout`. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 100]
 
-/** The codes that `create` fails with. */
 export const createCodes = [
   'PAYLOAD_INVALID',
   'PAYLOAD_TOO_LARGE',
@@ -36,10 +35,8 @@ export const createCodes = [
   'SIDE_NOT_CONFIGURED',
 ] as const satisfies readonly BindingErrorCode[]
 
-/** The statuses of answers to deliveries. */
 const deliveryStatuses = ['200', '400', '401', '403', '404', '413', '415', '500', '503']
 
-/** The statuses of answers to receives of pull delivery. */
 const receiveStatuses = ['200', '400', '401', '403', '404', '410', '429', '500', '502', '503', '504', 'none']
 
 /** What a label may be: such series begin at 0, or the first failure after a start would be no increase to who watches them. */

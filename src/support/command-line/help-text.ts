@@ -1,4 +1,4 @@
-// Help texts within 80 columns: paragraphs, and entries with an explanation in a column beside a name.
+/** Help texts stay within 80 columns: paragraphs, and entries with an explanation in a column beside a name. */
 import { wrap } from './wrap.ts'
 
 /** The lines of one entry: an option or a command. `width`: of the column with the names. */

@@ -1,4 +1,4 @@
-// How a program is started here: the words that a line to paste begins with.
+/** How a program is started here: the words that a line to paste begins with. */
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { shellWord } from '../text/text.ts'

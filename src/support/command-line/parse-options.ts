@@ -1,4 +1,4 @@
-// Command-line parsing: unknown option with "did you mean", empty values, help columns.
+/** Options are parsed by Node's `parseArgs`; an unknown one is asked about, and an empty value refused. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { messageOf } from '../process/error-code.ts'
 import { nearestName } from '../text/nearest-name.ts'
@@ -41,7 +41,6 @@ function parsed<const Known extends ParseArgsOptionsConfig>(
   }
 }
 
-/** An option of a command: how it is parsed, what it `takes`, and its explanation in the help. */
 interface Option {
   readonly type: 'string' | 'boolean'
   readonly takes?: string

@@ -1,4 +1,4 @@
-// Text file read: at most 1 MiB, UTF-8 only.
+/** A text file is read where it is UTF-8 and holds 1 MiB at most. */
 import { isUtf8 } from 'node:buffer'
 import { readRegularBytesSync } from '../files/regular-file.ts'
 import { messageOf } from '../process/error-code.ts'

@@ -1,10 +1,9 @@
-// How a command runs: its help, errors as prose on stderr, exit codes 0, 1 and 2, and the end when nobody reads its output any more.
+/** How a command runs: its help, errors as prose on stderr, exit codes 0, 1 and 2, and the end when nobody reads its output any more. */
 import { complaintAboutCodeGeneration } from '../process/code-generation.ts'
 import { messageOf } from '../process/error-code.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
-/** A command of a program. */
 export interface Command {
   readonly help: string
   /** Runs it; resolves with the exit code. A UsageError makes that 2, any other error 1. */
@@ -50,7 +49,6 @@ export function endWithReader(): void {
   }
 }
 
-/** Writes lines of prose to stderr. */
 export function say(lines: string): void {
   const terminal = createTerminal(process.stderr)
   for (const line of lines.split('\n')) terminal.line(line)

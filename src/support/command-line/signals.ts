@@ -1,9 +1,8 @@
-// SIGINT, SIGTERM, SIGHUP: first asks for the end, second exits with 130 or 143; so may a command that the first has interrupted.
+/** The first SIGINT, SIGTERM or SIGHUP asks for the end, and a second one ends the process with 130, 143 or 129. */
 import { endProcess } from './end-process.ts'
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
-/** The reason of an abort by a signal of the system. */
 class EndedBySignal extends Error {
   override readonly name = 'AbortError'
   readonly exitCode: number

@@ -1,4 +1,4 @@
-// Terminal output: prose in lines that fit, colours, `NO_COLOR`, `TERM=dumb`, live line, control characters left out.
+/** Output for a terminal: prose in lines that fit, colours, a live line, and no control characters of others. */
 import { printable } from '../text/text.ts'
 import { hanging, wrapFor } from './wrap.ts'
 

@@ -1,6 +1,5 @@
-// Error class for wrong usage: exit code 2, pointer to `--help`.
+/** Wrong use of a command is an error of its own class: exit code 2, and where its help can help, the line that shows it. */
 
-/** The command was used or configured wrongly: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   /** Whether the command's help can help: then the line that shows it is named. */
@@ -13,5 +12,4 @@ export class UsageError extends Error {
   }
 }
 
-/** The error for wrong options of a command. */
 export const wrongOption = (message: string) => new UsageError(message, { showHelp: true })

@@ -1,4 +1,4 @@
-// Prose broken at spaces to fit a width; commands, addresses and other words stay whole.
+/** Prose is broken at spaces to fit a width; commands, addresses and other words stay whole. */
 
 const ours = 'eventgrid-binding|eventgrid-emulator'
 

@@ -6,13 +6,11 @@ import { codeOf } from '../process/error-code.ts'
 import { lifeOf, processMark } from '../process/process-mark.ts'
 import { pause, type SteadyClock, systemClock } from '../time/clock.ts'
 
-/** The right that a lock gives. */
 export type SharedLock = ReturnType<typeof hold>
 
 /** Why a lock is not had: another process holds it, or something else has the path. */
 export type LockRefusal = 'busy' | 'noFolder'
 
-/** One process as the holder of several locks. */
 export interface LockHolder {
   readonly mark: string
   /** Holders that it has seen to have ended: their other locks need not be watched. */

@@ -1,4 +1,4 @@
-// The folder of a package or bundle, and its version, from the nearest `package.json` with its name.
+/** The folder of a package or bundle, and its version, from the nearest `package.json` with its name. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

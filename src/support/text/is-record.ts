@@ -3,6 +3,5 @@
 /** An object whose own keys are plain data: a mapping of JSON or YAML. */
 export type UnknownRecord = Readonly<Record<string, unknown>>
 
-/** Is this an object, neither null nor an array? */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

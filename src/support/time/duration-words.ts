@@ -1,4 +1,4 @@
-// A duration in words, for lines that people read.
+/** A duration in words, for lines that people read. */
 
 /** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
 export function durationWords(ms: number): string {

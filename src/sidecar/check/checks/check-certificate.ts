@@ -39,13 +39,11 @@ interface Seen {
   readonly protocol: string | null
 }
 
-/** The host of a URL, and who answers for it. */
 export interface CertificateHost extends Pick<CertificateOptions, 'ca' | 'byEmulator'> {
   readonly url: URL
   route(): Promise<Route>
 }
 
-/** Checks the certificates of all addresses. */
 export async function checkCertificates(
   { url, ca, byEmulator = false, route }: CertificateHost,
   signal: AbortSignal,

@@ -14,7 +14,6 @@ const remedy = [
   'Event Grid calls from the addresses of the service tag AzureEventGrid',
 ].join('; ')
 
-/** Whether each address takes a connection. */
 export async function checkConnections(context: InputContext, signal: AbortSignal): Promise<Finding> {
   const { targets } = await context.route()
   const tries = await Promise.all(targets.map(async (target) => ({ target, trouble: await troubleOf(target, signal) })))

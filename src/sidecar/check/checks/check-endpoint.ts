@@ -6,7 +6,6 @@ import type { InputContext } from '../context/side-context.ts'
 import type { EndpointFacts } from '../findings/endpoint-findings.ts'
 import { type Finding, failed } from '../report/finding.ts'
 
-/** Checks what the public endpoint answers: the handshake, or the path that arrives. */
 export async function checkAnswers(
   context: InputContext,
   findingOf: (facts: EndpointFacts) => Finding,

@@ -1,6 +1,5 @@
 /** A value that several checks share, made at its first use. */
 
-/** Calls a function at its first use only. Several checks share the result. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

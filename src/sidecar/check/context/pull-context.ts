@@ -28,7 +28,6 @@ export interface PullResource extends AzureResource {
   readonly wanted: WantedSubscription
 }
 
-/** What the checks of pull delivery share. */
 export type PullContext = ReturnType<typeof createPullContext>
 
 export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {

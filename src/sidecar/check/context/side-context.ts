@@ -33,12 +33,10 @@ export interface Route {
   readonly byEmulator: boolean
 }
 
-/** What the checks of an input side share. */
 export type InputContext = ReturnType<typeof createInputContext>
 
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
-/** Each part is made once, at its first use. */
 export function createInputContext(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { subscriptionId, scope, provisioning } = input
@@ -91,7 +89,6 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
   }
 }
 
-/** What the checks of an output side share. */
 export type OutputContext = ReturnType<typeof createOutputContext>
 
 export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings) {

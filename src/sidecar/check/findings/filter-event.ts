@@ -4,10 +4,8 @@ import type { SubscriptionProperties } from '../../../provision/decide/subscript
 import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
 import { quote } from '../../../support/text/text.ts'
 
-/** The filter of an event subscription, as ARM spells it. */
 export type EventFilter = NonNullable<SubscriptionProperties['filter']>
 
-/** One advanced filter (Event Grid: event-filtering). */
 export type FilterCondition = NonNullable<EventFilter['advancedFilters']>[number]
 
 /** The conditions that refuse an event, a sentence each. Empty: the event passes. */

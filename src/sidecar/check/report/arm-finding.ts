@@ -11,7 +11,6 @@ import { BindingError } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, failedBy, warning } from './finding.ts'
 
-/** The check that reports each kind of failure. */
 const about: Readonly<Partial<Record<Verdict, CheckId>>> = {
   passing: 'azure/provider',
   credentials: 'azure/credential',

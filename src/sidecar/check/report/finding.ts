@@ -22,7 +22,6 @@ export const warning = (detail: string, more: More = {}): Finding => ({ status: 
 export const skipped = (detail: string): Finding => ({ status: 'skipped', detail })
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
-/** The failure that an error of the binding describes. */
 export const failedBy = (error: BindingError): Finding =>
   failed(error.what, { remedy: error.fix, field: error.place?.field })
 

@@ -14,7 +14,6 @@ export const moreIndent = 6
 
 const idWidth = 'endpoint/certificate'.length
 
-/** The lines of one check: the detail, and below it the remedy. */
 export function outcomeLines({ id, status, detail, remedy }: CheckOutcome): readonly (readonly LinePart[])[] {
   const [first = '', ...more] = detail.split('\n')
   const tone = status === 'skipped' || status === 'ok' ? 'faint' : 'plain'

@@ -17,7 +17,6 @@ const component = z.strictObject({
   checks: z.array(outcome),
 })
 
-/** What `check --json` prints. */
 export const reportSchema = z.strictObject({
   version: z.literal(1),
   ok: z.boolean().describe('Nothing failed; there may be warnings'),
@@ -28,7 +27,6 @@ export type CheckReport = z.output<typeof reportSchema>
 export type ComponentReport = z.output<typeof component>
 export type CheckOutcome = z.output<typeof outcome>
 
-/** The JSON Schema (draft 7) of the report, which `schema check` prints. */
 export function reportJsonSchema(): Record<string, unknown> {
   const title = 'The report of eventgrid-binding check --json'
   return { title, ...z.toJSONSchema(reportSchema, { target: 'draft-7' }) }

@@ -1,5 +1,4 @@
-// `check` command: help text, reading components and sample events, spinner, exit codes.
-
+/** The command `check`: it reads components and sample events, and shows each check as it ends. */
 import { optionLines } from '../../../support/command-line/parse-options.ts'
 import { readText } from '../../../support/command-line/read-text.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'

@@ -1,4 +1,4 @@
-// `emulate` command: the emulator's own command line, by its name here.
+/** The command `emulate` is the emulator's own command line, by its name here. */
 import { emulateCommand } from '../../../../packages/emulator/src/cli/emulate.ts'
 
 export const { help, run } = emulateCommand({ bin: 'eventgrid-binding', command: 'emulate' })

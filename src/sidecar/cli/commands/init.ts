@@ -1,4 +1,4 @@
-// `init` command: starter files it writes, the "Next" commands it prints.
+/** The command `init` writes files to start from, and says which commands come next. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'

@@ -1,4 +1,4 @@
-// `provision` command: its options, the plan as lines of fields, the delivery token, exit codes 0, 1, 2 and 3.
+/** The command `provision` prints the plan as lines of fields, or carries it out once. */
 import {
   deliveryTokenAttribute,
   type FieldChange,
@@ -21,7 +21,8 @@ import { readDuration } from '../options/duration-option.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
-  ...{ ...chosenOptions, ...emulatorOptions },
+  ...chosenOptions,
+  ...emulatorOptions,
   'dry-run': flag('write nothing, and show field by field what would be written, secrets masked'),
   wait: text('DURATION', 'try for this time, such as 10m (default: subscriptionTimeout of the component)'),
   'show-token': flag(
@@ -62,7 +63,11 @@ export async function run(
   const endpoints = await endpointsOf(emulator)
   try {
     const outcomes = await provisionComponents({
-      ...{ components, dryRun, waitMs, endpoints, signal },
+      components,
+      dryRun,
+      waitMs,
+      endpoints,
+      signal,
       onStart({ name, file }) {
         if (json) return
         terminal.parts([
@@ -89,7 +94,6 @@ export async function run(
 
 type ProvisionCommandOptions = ReturnType<typeof readOptions>
 
-/** Reads the options of `provision`. Throws a UsageError. */
 function readOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
   const { 'dry-run': dryRun = false, 'show-token': showToken = false, json = false } = values
@@ -97,7 +101,9 @@ function readOptions(args: readonly string[]) {
   if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
   return {
     ...readChosenOptions(values),
-    ...{ dryRun, showToken, json },
+    dryRun,
+    showToken,
+    json,
     emulator: readEmulatorOptions(values),
     /** `undefined`: `subscriptionTimeout` of each component. */
     waitMs: readDuration('wait', values.wait),

@@ -1,4 +1,4 @@
-// `replay` command: its options, the component that publishes, progress, the list of what can't be published, exit codes.
+/** The command `replay` shows its progress, and lists what can't be published. */
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
@@ -17,7 +17,8 @@ import { chosenOptions, readChosenOptions, usableComponents } from '../options/c
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
-  ...{ ...chosenOptions, ...emulatorOptions },
+  ...chosenOptions,
+  ...emulatorOptions,
   since: text('TIME', 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)'),
   type: texts('TYPE,...', 'only events of these types; repeatable'),
   'dry-run': flag('publish nothing, and say what would be published'),
@@ -77,7 +78,10 @@ export async function run(
     }
     if (ledger.linesWithoutTarget > 0) terminal.line(oldLines(ledger.linesWithoutTarget))
     const report = await replay({
-      ...{ files, output: side, ledger, signal },
+      files,
+      output: side,
+      ledger,
+      signal,
       ...targetTopic(output),
       isWanted: ({ type, time }) =>
         (options.types.size === 0 || options.types.has(type)) &&
@@ -99,7 +103,6 @@ export async function run(
 
 type ReplayCommandOptions = ReturnType<typeof readOptions>
 
-/** Reads the options of `replay`. Throws a UsageError. */
 function readOptions(args: readonly string[]) {
   const { values, positionals: paths } = parseOptionsAndPaths(withEmulatorUrl(args), known)
   const { component } = values

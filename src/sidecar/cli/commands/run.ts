@@ -1,4 +1,4 @@
-// `run` command: help text, start order, warnings for unread files and open address.
+/** The command `run` puts its options, components and application together, and warns of unread files and an open address. */
 import { resolve } from 'node:path'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError } from '../../../core/errors.ts'

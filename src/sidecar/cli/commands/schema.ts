@@ -1,4 +1,4 @@
-// `schema` command: prints the JSON Schema of component, emulator configuration or report.
+/** The command `schema` prints the JSON Schema of a component, of the emulator configuration or of a report. */
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 
 export const help = `Usage: eventgrid-binding schema [component | emulator | check]

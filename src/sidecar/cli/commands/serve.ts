@@ -1,4 +1,4 @@
-// `serve` command for daprd: help text, sockets folder, `--socket-mode`, start and end.
+/** The command `serve` offers the component to daprd, from its start to its end. */
 import type { Logger } from '../../../core/logger.ts'
 import { optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
 import { awaitEnd } from '../../../support/command-line/signals.ts'
@@ -13,7 +13,9 @@ const defaultFolder = '/tmp/dapr-components-sockets'
 const known = {
   'sockets-folder': text('DIR', `where daprd looks (default: DAPR_COMPONENTS_SOCKETS_FOLDER, else ${defaultFolder})`),
   'socket-mode': text('MODE', 'permissions of the sockets, in octal (default 660: this user and group)'),
-  ...{ ...emulatorOptions, ...metricsOptions, ...logOptions },
+  ...emulatorOptions,
+  ...metricsOptions,
+  ...logOptions,
 }
 
 export const help = `Usage: eventgrid-binding serve [options]

@@ -1,5 +1,4 @@
-// Options of `check` parsed: `--only`, `--skip`, `--strict`, `--wait`, `--offline`; which checks they select.
-
+/** The options of `check`, and which checks they select. */
 import { flag, parseOptions, text, texts } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
@@ -9,7 +8,8 @@ import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 
 export const checkOptions = {
-  ...{ ...chosenOptions, ...emulatorOptions },
+  ...chosenOptions,
+  ...emulatorOptions,
   offline: flag('check the files and the port only: no network'),
   only: texts('ID,...', 'these checks and no others, such as endpoint or azure/permission'),
   skip: texts('ID,...', 'all but these'),
@@ -21,7 +21,6 @@ export const checkOptions = {
   json: flag('the report as JSON (docs/check.md)'),
 }
 
-/** Reads the options of `check`. Throws a UsageError. */
 export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), checkOptions)
   const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
@@ -54,7 +53,11 @@ export function readCheckOptions(args: readonly string[]) {
   if (selected.size === 0) throw wrongOption('--skip leaves no check')
 
   return {
-    ...{ ...readChosenOptions(values), roundTrip, events, offline, sidecar },
+    ...readChosenOptions(values),
+    roundTrip,
+    events,
+    offline,
+    sidecar,
     emulator: readEmulatorOptions(values),
     selected,
     strict: new Set(wordsOf(values.strict).flatMap((word) => idsOf('strict', word))),

@@ -1,4 +1,4 @@
-// The components that `--component` asks for, read for `check`, `provision` and `replay`.
+/** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
 import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import { text } from '../../../support/command-line/parse-options.ts'
@@ -40,7 +40,6 @@ export function warnOfUnclaimed({ unclaimed }: CheckedFiles): void {
   for (const note of unclaimed) process.stderr.write(`${printable(note)}\n`)
 }
 
-/** Reads all components. Throws a UsageError for a path that can't be read. */
 export async function readChecked(
   paths: ComponentPaths,
   options: Pick<LoadOptions, 'provisioning'> = {},

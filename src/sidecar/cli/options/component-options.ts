@@ -1,5 +1,4 @@
-// The options that say where components are, the same for every command; the files they name, read and loaded.
-
+/** Options say where components are, the same for every command; the files they name are read and loaded here. */
 import { componentTypes } from '../../../metadata/component/component-definition.ts'
 import { readComponentFiles } from '../../../metadata/component/component-file.ts'
 import { type FolderTexts, readPaths } from '../../../metadata/component/component-folder.ts'
@@ -13,7 +12,6 @@ import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 
 const defaultComponents = './components'
 
-/** Where components are, as the options say. */
 export interface ComponentPaths {
   readonly components: readonly string[]
   /** Empty: there is none, and components that have `scopes` are left out. */
@@ -37,7 +35,6 @@ export function readComponentOptions(values: {
   return { components, appId, secrets }
 }
 
-/** What components are loaded from. */
 export interface ComponentSources {
   /** An error where a path can't be read. */
   readonly texts: FolderTexts | UsageError

@@ -1,4 +1,4 @@
-// An option that is a duration, such as `--wait 2m`, in ms.
+/** An option that is a duration, such as `--wait 2m`, is read in ms. */
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'

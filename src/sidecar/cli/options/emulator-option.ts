@@ -1,4 +1,4 @@
-// `--emulator` and `--ca`: default URL, emulator's endpoints and certificate fetched, restart noticed.
+/** `--emulator` and `--ca` lead a command to an emulator: its endpoints and certificate are fetched, and a restart is noticed. */
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
@@ -21,7 +21,6 @@ const endpointsPath = '/page/endpoints'
 const limitMs = 5_000
 const followMs = 1_000
 
-/** The options that lead a command to an emulator. */
 export const emulatorOptions = {
   emulator: text(
     '[URL]',

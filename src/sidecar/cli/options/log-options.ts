@@ -1,15 +1,13 @@
-// `--log-level` and `--log-format`: defaults, help lines, loggers to stderr.
+/** `--log-level` and `--log-format` say how loggers write to stderr. */
 import { type Logger, withTrace } from '../../../core/logger.ts'
 import { type OptionTexts, readChoice, text } from '../../../support/command-line/parse-options.ts'
 import { createLogWriter, type LogOptions, logFormats, logLevels } from '../log-writer.ts'
 
-/** The options of every command that logs. */
 export const logOptions = {
   'log-level': text('LEVEL', `${logLevels.join(', ')} (default info)`),
   'log-format': text('FORMAT', `${logFormats.join(' or ')}, on stderr (default text)`),
 }
 
-/** Reads {@link logOptions}. Throws a UsageError. */
 export function readLogOptions(values: OptionTexts<typeof logOptions>): LogOptions {
   return {
     level: readChoice(logLevels, 'log-level', values['log-level'] ?? 'info'),

@@ -1,5 +1,4 @@
-// `--metrics-port` and `--metrics-address`: default 127.0.0.1, help lines.
-
+/** `--metrics-port` and `--metrics-address` say where health and metrics are served. */
 import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import {
@@ -10,13 +9,11 @@ import {
 } from '../../shared/health-and-metrics-server.ts'
 import { listening } from '../listening.ts'
 
-/** The options of every command that serves metrics. */
 export const metricsOptions = {
   'metrics-port': text('N', 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)'),
   'metrics-address': text('ADDR', 'where to serve them (default 127.0.0.1)'),
 }
 
-/** Reads {@link metricsOptions}; `undefined` where no port is given. Throws a UsageError. */
 export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): MetricsServerOptions | undefined {
   const port = readPort('metrics-port', values['metrics-port'])
   const host = values['metrics-address']

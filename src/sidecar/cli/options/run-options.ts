@@ -1,6 +1,4 @@
-// Options of `run`: defaults (port 3500, concurrency 256, application health: every 5 s, 3 failures), ranges, which
-// need another option.
-
+/** The options of `run`, with their defaults, their ranges, and which of them need another one. */
 import {
   type OptionTexts,
   parseOptions,
@@ -60,7 +58,9 @@ export const runOptions = {
   'http-address': text('HOST', `where the API listens (default ${runDefaults.httpAddress}: this machine only)`),
   'grpc-port': text('N', "port of Dapr's gRPC API (off by default; Dapr's own is 50001; 0 takes a free one)"),
   secrets: { ...componentOptions.secrets, about: `${componentOptions.secrets.about}. A change takes effect at once` },
-  ...{ ...emulatorOptions, ...metricsOptions, ...logOptions },
+  ...emulatorOptions,
+  ...metricsOptions,
+  ...logOptions,
 }
 
 export type RunOptions = ReturnType<typeof readRunOptions>
@@ -75,7 +75,6 @@ const dependent = [
   ['app-health-threshold', 'app-health-check-path'],
 ] as const
 
-/** Reads the options of `run`. Throws a UsageError. */
 export function readRunOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), runOptions)
   for (const [option, needed] of dependent) {

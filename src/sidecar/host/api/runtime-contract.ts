@@ -9,7 +9,6 @@ export interface InvokeBindingRequest {
   readonly operation: string
 }
 
-/** The services of Dapr's gRPC API, as `proto/runtime.proto` declares them. */
 export function loadRuntimeContract() {
   const definitions = loadDefinitions(runtime)
   const service = (name: string) => serviceOf(definitions, `dapr.proto.runtime.v1.${name}`)

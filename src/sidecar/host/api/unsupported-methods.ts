@@ -1,6 +1,5 @@
-/** The methods of Dapr's gRPC API that `run` does not have. */
+/** The methods of Dapr's gRPC API that `run` does not have: each is answered UNIMPLEMENTED with a text that names daprd. */
 
-/** The methods of Dapr's gRPC API that `run` does not have. Each is answered UNIMPLEMENTED with a text that names daprd. */
 export const unsupportedMethods: readonly string[] = [
   ...['InvokeService', 'GetState', 'GetBulkState', 'SaveState', 'QueryStateAlpha1', 'DeleteState', 'DeleteBulkState'],
   ...['ExecuteStateTransaction', 'PublishEvent', 'BulkPublishEventAlpha1', 'BulkPublishEvent'],
