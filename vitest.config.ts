@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -41,8 +42,8 @@ const ofPosix =
 const quick = {
   // A new set of modules for each file costs more than half of the time, most of it the Azure SDKs.
   isolate: false,
-  // By default one core is left idle, which on a small machine is half of it.
-  maxWorkers: '100%',
+  // By default one core is left idle. Tests wait for sockets and processes: one more than there are cores keeps all of them busy.
+  maxWorkers: availableParallelism() + 1,
   // Halves the time that a process needs to start.
   env: { NODE_COMPILE_CACHE: source('.cache/compile') },
   // These end what hangs. They are no demand on the machine's speed.
