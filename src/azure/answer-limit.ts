@@ -38,18 +38,15 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    let isOver = false
     const finish = () => {
-      isOver = true
+      // It follows a good end as well, and an error takes time to make.
+      stream.off('close', broken)
       resolve(Buffer.concat(chunks, Math.min(size, maxBytes)))
     }
-    const fail = (message: string, code: string) => {
-      // `close` follows a good end as well, and an error takes time to make.
-      if (!isOver) reject(new RestError(message, { code }))
-      isOver = true
-    }
+    const fail = (message: string, code: string) => reject(new RestError(message, { code }))
+    // The SDK reports a connection that breaks before the answer in the same way.
+    const broken = () => fail('the connection broke in the middle of the answer', 'ECONNRESET')
     stream.on('data', (chunk: Buffer) => {
-      if (isOver) return
       chunks.push(chunk)
       size += chunk.length
       if (size <= maxBytes) return
@@ -59,8 +56,6 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
       if (stream instanceof Readable) stream.destroy()
     })
     stream.on('end', finish)
-    // The SDK reports a connection that breaks before the answer in the same way.
-    const broken = () => fail('the connection broke in the middle of the answer', 'ECONNRESET')
     stream.on('error', broken)
     stream.on('close', broken)
   })

@@ -13,6 +13,7 @@ import { scrub } from '../core/scrub.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azure-environment.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
+import { nameOf } from '../support/process/error-code.ts'
 import { systemClock, within, withLimit } from '../support/time/clock.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes } from './answer-limit.ts'
 import { createManagedIdentity } from './managed-identity.ts'
@@ -137,7 +138,7 @@ function connect(
 
 /** Whether a caller's time is over, in which case it wants to know who did not answer. */
 const isTimeLimit = (signal: GetTokenOptions['abortSignal']): boolean =>
-  signal instanceof AbortSignal && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  signal instanceof AbortSignal && nameOf(signal.reason) === 'TimeoutError'
 
 interface TokenWait {
   readonly endpoints: Endpoints

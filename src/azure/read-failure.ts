@@ -104,9 +104,9 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   if (error.name === 'PollerCancelledError' || error.message === 'Operation was canceled') {
     return { kind: 'canceled', message: 'the change of the event subscription was cancelled' }
   }
-  const operation = /^The long-running operation has failed(?:\. (?<code>.+?)\. (?<message>.*))?$/s.exec(error.message)
+  const operation = /^The long-running operation has failed(?:\. (.+?)\. (.*))?$/s.exec(error.message)
   if (operation) {
-    const { code, message = 'the operation failed without saying why' } = operation.groups ?? {}
+    const [, code, message = 'the operation failed without saying why'] = operation
     return { kind: 'operation', code, message }
   }
   if (isBindingError(error)) return { kind: 'unexpected', message: error.what, fix: error.fix }

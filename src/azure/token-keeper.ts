@@ -74,9 +74,10 @@ export function createTokenKeeper(
       return { ...token, expiresOnTimestamp: 0 }
     },
     renew(refused) {
-      const [key, entry] = [...kept].find(([, { token }]) => token?.token === refused) ?? []
+      const found = [...kept].find(([, { token }]) => token?.token === refused)
       // Somebody else had it renewed meanwhile.
-      if (key === undefined || entry === undefined) return true
+      if (!found) return true
+      const [key, entry] = found
       if (performance.now() - entry.renewedAt < refusalPauseMs) return false
       // A new entry: a request under way still writes into the old one.
       kept.set(key, emptyEntry(performance.now()))

@@ -84,8 +84,10 @@ export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
   if (known) return known
   // Node takes a list in place of its own and not beside it.
   const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
-  const [oldest] = contexts.keys()
-  if (contexts.size >= maxContexts && oldest !== undefined) contexts.delete(oldest)
+  for (const oldest of contexts.keys()) {
+    if (contexts.size < maxContexts) break
+    contexts.delete(oldest)
+  }
   contexts.set(ca, context)
   return context
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { certificateRemedy } from '../../src/azure/connection-fault.ts'
+import { certificateRemedy, silenceRemedy } from '../../src/azure/connection-fault.ts'
 
 it.each([
   { code: 'CERT_HAS_EXPIRED', says: /out of date/ },
@@ -20,3 +20,19 @@ it('says of an emulator that it has a new certificate after a restart, which run
   expect(certificateRemedy('SELF_SIGNED_CERT_IN_CHAIN', 'https://127.0.0.1:4430')).toMatch(
     /after a restart.*run --emulator takes it.*other process.*--state FILE/,
   ))
+
+it('has general advice for a certificate of which it does not know where it is', () =>
+  expect(certificateRemedy('DEPTH_ZERO_SELF_SIGNED_CERT')).toMatch(
+    /^its certificate is not trusted: set endpoints\.ca/,
+  ))
+
+it.each([
+  { code: 'ECONNREFUSED', url: 'https://127.0.0.1:4430/x', says: /^nothing listens at 127\.0\.0\.1:4430: start/ },
+  { code: 'ECONNREFUSED', url: 'http://localhost:80', says: /^nothing listens at localhost: start/ },
+  { code: 'ECONNREFUSED', url: 'https://management.azure.com', says: undefined },
+  { code: 'ECONNREFUSED', url: 'localhost', says: undefined },
+  { code: 'ETIMEDOUT', url: 'https://127.0.0.1:4430', says: undefined },
+  { code: undefined, url: 'https://127.0.0.1:4430', says: undefined },
+])('says of $code at $url: $says', ({ code, url, says }) =>
+  expect(silenceRemedy(code, url)).toEqual(says && expect.stringMatching(says)),
+)

@@ -183,6 +183,16 @@ it('ends the wait for a token when the signal aborts', async () => {
   expect(await failure(asking)).toMatchObject({ name: 'AbortError' })
 })
 
+it('names who did not answer where the time of the caller is over', async () => {
+  const ending = new AbortController()
+  const { credential } = await openSecret(() => {
+    ending.abort(new DOMException('late', 'TimeoutError'))
+    return 'never'
+  })
+  const asking = credential.getToken(scope, { abortSignal: ending.signal })
+  expect(await failure(asking)).toMatchObject({ name: 'NoTokenError', message: expect.stringContaining('127.0.0.1') })
+})
+
 it('ends the request for a token that nobody waits for any more', async () => {
   // The request's own time limit never comes.
   vi.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal)

@@ -1,5 +1,6 @@
 /** A proxy of the environment matters where a request would go through it, and nowhere else. */
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { isBypassed, proxyOf, refuseUnusableProxy } from '../../src/azure/proxy.ts'
 import { Binding } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { openPull, order } from '../support/open-pull.ts'
@@ -104,4 +105,72 @@ it('calls a host directly that the SDKs would call through the proxy', async () 
   const world = await openWorld()
   await world.init()
   await world.binding.invoke('create', { order: 1 })
+})
+
+it.each([
+  { url: 'http://169.254.169.254/metadata', list: '', past: true },
+  { url: 'http://localhost:40342', list: '', past: true },
+  { url: 'https://localhost:40342', list: '', past: false },
+  { url: 'http://a.example.com', list: '', past: false },
+  { url: 'https://a.example.com', list: ' , ,,', past: false },
+  { url: 'https://a.example.com', list: '*', past: true },
+  { url: 'https://a.example.com', list: 'x,  EXAMPLE.com', past: true },
+  { url: 'https://example.com', list: '*.example.com', past: true },
+  { url: 'https://badexample.com', list: 'example.com', past: false },
+  { url: 'https://a.example.com.evil.net', list: 'example.com', past: false },
+  { url: 'https://a.example.com', list: 'a.example.com:443', past: true },
+  { url: 'http://a.example.com', list: 'example.com:80', past: true },
+  { url: 'http://a.example.com', list: 'example.com:443', past: false },
+  { url: 'https://a.example.com:8443', list: 'example.com:8443', past: true },
+  { url: 'https://a.example.com:8443', list: 'example.com:443', past: false },
+  { url: 'https://a.example.com', list: ':443', past: false },
+])('$url goes past a proxy with NO_PROXY=$list: $past', ({ url, list, past }) => {
+  expect(isBypassed(url, { NO_PROXY: list, no_proxy: '' })).toBe(past)
+  expect(isBypassed(url, { NO_PROXY: '', no_proxy: list })).toBe(past)
+  if (past && list !== '') expect(isBypassed(url, {})).toBe(false)
+  if (!past) expect(isBypassed(url, { NO_PROXY: 'other', no_proxy: '*' })).toBe(false)
+})
+
+it.each<{ name: string; environment: Record<string, string>; proxy?: string; field?: string }>([
+  { name: 'none', environment: {} },
+  { name: 'an empty one', environment: { HTTPS_PROXY: '' } },
+  {
+    name: 'the first of several',
+    environment: { HTTP_PROXY: 'http://c/', ALL_PROXY: 'http://b/', HTTPS_PROXY: 'http://a/' },
+    proxy: 'http://a/',
+  },
+  {
+    name: 'one in capitals first',
+    environment: { https_proxy: 'http://b/', HTTPS_PROXY: 'http://a/' },
+    proxy: 'http://a/',
+  },
+  { name: 'one in small letters', environment: { https_proxy: 'https://a/' }, proxy: 'https://a/' },
+  {
+    name: 'one that goes for all',
+    environment: { all_proxy: 'http://a/', HTTP_PROXY: 'http://b/' },
+    proxy: 'http://a/',
+  },
+  { name: 'one for http', environment: { http_proxy: 'http://a/' }, proxy: 'http://a/' },
+  { name: 'one that is passed', environment: { HTTPS_PROXY: 'http://a/', NO_PROXY: '*' } },
+  { name: 'one of another kind that is passed', environment: { HTTPS_PROXY: 'socks5://a/', NO_PROXY: '*' } },
+  {
+    name: 'one of another kind',
+    environment: { ALL_PROXY: 'socks5://a/', HTTP_PROXY: 'http://b/' },
+    field: 'ALL_PROXY',
+  },
+  { name: 'one of a longer kind', environment: { https_proxy: 'httpsx://a/' }, field: 'https_proxy' },
+  { name: 'one of a kind with http in it', environment: { https_proxy: 'xhttp://a/' }, field: 'https_proxy' },
+  { name: 'one that is no URL', environment: { HTTP_PROXY: 'a:8080/x y' }, field: 'HTTP_PROXY' },
+  {
+    name: 'one that is no URL, passed',
+    environment: { HTTP_PROXY: '10.0.0.1:8080', NO_PROXY: '*' },
+    field: 'HTTP_PROXY',
+  },
+])('a request goes through $name', ({ environment, proxy, field }) => {
+  const url = 'https://x.example.com'
+  expect(proxyOf(url, environment)?.href).toBe(proxy)
+  const refuse = expect(() => refuseUnusableProxy(url, environment))
+  if (field === undefined) refuse.not.toThrow()
+  else
+    refuse.toThrow(expect.objectContaining({ code: 'METADATA_INVALID', issues: [expect.objectContaining({ field })] }))
 })

@@ -1,11 +1,13 @@
 import { createHttpHeaders, createPipelineRequest, RestError } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { readFailure, readOperationFailure } from '../../src/azure/read-failure.ts'
+import { ArmFailureError, readFailure, readOperationFailure } from '../../src/azure/read-failure.ts'
+import { NoTokenError } from '../../src/azure/refusals/entra-refusal.ts'
+import { BindingError } from '../../src/core/errors.ts'
 
 /** What the SDK throws for an answer of ARM. */
-function answered(bodyAsText: string | null): RestError {
+function answered(bodyAsText: string | null, of: Readonly<Record<string, string>> = {}): RestError {
   const request = createPipelineRequest({ url: 'https://management.azure.com' })
-  const response = { status: 502, headers: createHttpHeaders(), request, bodyAsText }
+  const response = { status: 502, headers: createHttpHeaders(of), request, bodyAsText }
   return new RestError('of the SDK', { code: 'OF_SDK', statusCode: 502, request, response })
 }
 
@@ -43,6 +45,19 @@ it.each([
     code: inner.code,
   },
   { name: 'a wrapper around nothing', error: { ...wrapped, details: [] }, code: wrapped.code },
+  {
+    name: 'five wrappers around it',
+    error: [1, 2, 3, 4, 5].reduce<object>((one) => ({ ...wrapped, details: [one] }), inner),
+    code: inner.code,
+  },
+  {
+    name: 'six wrappers around it, of which it opens five',
+    error: [1, 2, 3, 4, 5, 6].reduce<object>((one) => ({ ...wrapped, details: [one] }), inner),
+    code: wrapped.code,
+  },
+  ...['ResourceDeploymentFailure', 'DeploymentFailed', 'DeploymentOperationFailed'].map((name) => ({
+    ...{ name: `${name} around it`, error: { code: name, details: [inner] }, code: inner.code },
+  })),
   { name: 'details of its own', error: { ...inner, code: 'Own' }, code: 'Own' },
 ])('reads an error with $name', ({ error, code }) => {
   const body = JSON.stringify({ error })
@@ -62,10 +77,56 @@ it('takes a code without a message for the failure of an operation', () => {
 it.each([
   { thrown: 'a text', kind: 'unexpected' },
   { thrown: undefined, kind: 'unexpected' },
+  { thrown: new DOMException('gone', 'AbortError'), kind: 'network' },
+  { thrown: new TypeError('x is undefined'), kind: 'answerUnread' },
+  { thrown: new Error('A word. The long-running operation has failed'), kind: 'answerUnread' },
+  { thrown: new Error('The long-running operation has failed for once'), kind: 'answerUnread' },
+  { thrown: new RestError('x', { statusCode: 399 }), kind: 'answerUnread' },
+  { thrown: new RestError('x', { statusCode: 400 }), kind: 'answer' },
+  { thrown: new RestError('x', { code: 'ECONNREFUSED' }), kind: 'network' },
+  { thrown: new ArmFailureError({ kind: 'missing', message: 'x' }), kind: 'missing' },
   { thrown: new DOMException('late', 'TimeoutError'), kind: 'network' },
   { thrown: new Error('Operation was canceled'), kind: 'canceled' },
   { thrown: Object.assign(new Error('cancelled'), { name: 'PollerCancelledError' }), kind: 'canceled' },
   { thrown: new Error('The long-running operation has failed. Url validation. Two\nlines'), kind: 'operation' },
 ])('takes $thrown for $kind', ({ thrown, kind }) => {
   expect(readFailure(thrown, 0)).toMatchObject({ kind })
+})
+
+it('keeps what an answer says beside its error', () => {
+  const message = "The client 'c1' has no right"
+  const failure = readFailure(
+    answered(JSON.stringify({ error: { code: 'Denied', message } }), { 'retry-after': '7', 'x-ms-request-id': 'r1' }),
+    0,
+  )
+  expect(failure).toMatchObject({ code: 'Denied', message, denied: { client: 'c1' } })
+  expect(failure).toMatchObject({ status: 502, retryAfterMs: 7_000, requestId: 'r1' })
+})
+
+it.each([
+  { name: 'a status for a code', code: '502', reads: { code: undefined, message: /^its body is not/ } },
+  { name: 'a code with a number', code: 'X502', reads: { code: 'X502', message: /^of the SDK$/ } },
+  { name: 'a code that begins with a number', code: '502X', reads: { code: '502X', message: /^of the SDK$/ } },
+])('reads $name', ({ code, reads: { code: read, message } }) => {
+  const failure = readFailure(answered(JSON.stringify({ error: { code } })), 0)
+  expect(failure).toMatchObject({ code: read, message: expect.stringMatching(message) })
+  expect(failure).not.toHaveProperty('denied')
+})
+
+it('reads a body of 100,000 characters', () => {
+  const body = JSON.stringify({ error: { code: 'Long', message: '' } })
+  const long = body.replace('""', `"${'x'.repeat(100_000 - body.length)}"`)
+  expect(readFailure(answered(long), 0)).toMatchObject({ code: 'Long' })
+})
+
+it("takes the SDK's word where there is no answer to read", () => {
+  const thrown = new RestError('of the SDK', { code: 'OF_SDK', statusCode: 502 })
+  expect(readFailure(thrown, 0)).toMatchObject({ code: 'OF_SDK', message: 'of the SDK', targets: [] })
+})
+
+it('keeps what a failure of ours says', () => {
+  const token = new NoTokenError('none', { fix: 'trust it', retryAfterMs: 7 })
+  expect(readFailure(token, 0)).toEqual({ kind: 'token', message: 'none', fix: 'trust it', retryAfterMs: 7 })
+  const refused = new BindingError('CREDENTIALS_REJECTED', { what: 'refused', fix: 'sign in' })
+  expect(readFailure(refused, 0)).toEqual({ kind: 'unexpected', message: 'refused', fix: 'sign in' })
 })

@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
 import { type ArmFailure, readFailure } from '../../../src/azure/read-failure.ts'
 import { readDenial } from '../../../src/azure/refusals/missing-role.ts'
-import { explainFailure, type FailureContext, verdictOf } from '../../../src/azure/refusals/resource-manager-refusal.ts'
+import {
+  explainFailure,
+  explainHandshakeAnswer,
+  type FailureContext,
+  verdictOf,
+} from '../../../src/azure/refusals/resource-manager-refusal.ts'
 
 const context: FailureContext = {
   scopeId: '/subscriptions/s1/resourceGroups/rg1',
@@ -168,7 +173,7 @@ it.each([
     expected: { code: 'SUBSCRIPTION_REJECTED', fix: expect.stringContaining('Storage Blob Data Contributor') },
   },
 ])('names no role of the client where $name refuses', ({ failure, expected }) => {
-  expect(explain(failure)).toMatchObject(expected)
+  expect({ fix: undefined, ...explain(failure) }).toMatchObject(expected)
 })
 
 const answered = (method: string, code: string) => `Http ${method} request failed with response code ${code}.`
@@ -221,7 +226,19 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['passing', { status: 412 }],
   ['passing', { status: 408 }],
   ['passing', { status: 429, code: 'TooManyRequests' }],
-  ['passing', { status: 503 }],
+  ['passing', { status: 500 }],
+  ['passing', { status: 404 }],
+  ...(['answerUnread', 'missing', 'lost', 'deadline'] as const).map((kind): [string, Partial<ArmFailure>] => [
+    'passing',
+    { kind, status: undefined, code: 'UrlValidation' },
+  ]),
+  ...['internal', 'Conflict', 'ServiceUnavailable', 'ServerBusy', 'ServerTimeout', 'PublisherNotificationError'].map(
+    (code): [string, Partial<ArmFailure>] => ['passing', operation(code.replace(/(?<=r)N|(?<=n)E/g, ' $&'))],
+  ),
+  ...['XInternal', 'AConflict', 'MyServiceBusy', 'ServiceBroken'].map((code): [string, Partial<ArmFailure>] => [
+    'rejected',
+    operation(code),
+  ]),
   ['passing', network()],
   ['passing', token()],
   ['passing', { kind: 'canceled', status: undefined }],
@@ -235,7 +252,16 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['permission', { status: 403, code: 'DenyAssignmentAuthorizationFailed' }],
   ['rejected', { status: 403, code: 'AccountIsDisabled' }],
   ['rejected', operation('Managed Identity Authorization Error', 'no role')],
-  ['rejected', { status: 409, code: 'ScopeLocked' }],
+  ...[
+    ...['ScopeLocked', 'ReadOnlyDisabledSubscription', 'SubscriptionNotRegistered', 'RequestDisallowedByPolicy'],
+    ...['QuotaExceeded', 'QuotaLimitReached', 'LimitExceeded'],
+  ].map((code): [string, Partial<ArmFailure>] => ['rejected', { status: 409, code }]),
+  ['rejected', { status: 400, code: 'X' }],
+  ['rejected', { status: undefined, code: 'X' }],
+  ['rejected', { status: 403, code: 'DisallowedX' }],
+  ['permission', { status: 403, code: 'XDisallowed' }],
+  ['permission', { status: 400, code: 'LinkedAuthorizationFailed' }],
+  ['rejected', { status: 400, code: 'AuthorizationFailedX' }],
   ['rejected', { status: 409, message: 'Quota limit reached' }],
   ['rejected', { status: 403, code: 'RequestDisallowedByPolicy' }],
   ['rejected', { kind: 'unexpected', status: undefined, message: 'a bug' }],
@@ -249,12 +275,26 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
       message: 'The Microsoft.EventGrid resource provider is not registered in subscription s1.',
     },
   ],
+  ['provider', { status: 400, code: 'MissingSubscriptionRegistration' }],
+  ['provider', { status: 400, message: 'Please register it', targets: ['x', 'Microsoft.EventGrid'] }],
+  ['rejected', { status: 400, message: 'Please register it', targets: ['Microsoft.Storage'] }],
+  ['rejected', { status: 400, message: 'x', targets: ['Microsoft.EventGrid'] }],
+  ['rejected', { status: 400, message: 'Please register it', targets: undefined }],
   ['permission', operation('AuthorizationFailed')],
   ['scope', { status: 404, code: 'SubscriptionNotFound' }],
-  ['scope', { status: 400, code: 'InvalidSubscriptionId' }],
+  ...[
+    ...['InvalidSubscriptionId', 'ParentResourceNotFound', 'ResourceGroupNotFound', 'InvalidResourceType'],
+    ...['InvalidResourceNamespace', 'NoRegisteredProviderFound', 'MissingApiVersionParameter'],
+  ].map((code): [string, Partial<ArmFailure>] => ['scope', { status: 400, code }]),
+  ['scope', { status: 404, code: 'Other' }],
   ['credentials', { status: 401 }],
   ['passing', { status: 401, code: 'ExpiredAuthenticationToken' }],
+  ['rejected', { status: 400, code: 'ExpiredAuthenticationToken' }],
   ['handshake', { status: 400, code: 'Url validation' }],
+  ['handshake', { status: 400, code: 'UrlValidation' }],
+  ['rejected', { status: 400, code: 'Bad url validation' }],
+  ['handshake', { kind: 'manual', status: undefined }],
+  ['handshake', { kind: 'noConsent', status: undefined }],
   ['handshake', operation('X', 'The attempt to validate the provided endpoint https://x failed.')],
 ])('judges as %s: %j', (verdict, failure) => expect(verdictOf(failed(failure))).toBe(verdict))
 
@@ -267,4 +307,130 @@ it.each([
   { name: 'without a reason', message: 'The long-running operation has failed', expected: { code: undefined } },
 ])('reads a failed operation, which the SDK throws as a plain Error, $name', ({ message, expected }) => {
   expect(readFailure(new Error(message), 0)).toMatchObject({ kind: 'operation', ...expected })
+})
+
+const webHookSays = 'the event subscription events1 is not provisioned'
+
+it.each<[name: string, failure: Partial<ArmFailure>, over: Partial<FailureContext>, isTold: boolean]>([
+  ['an operation that failed', operation('X'), {}, true],
+  ['a hand that is awaited', { kind: 'manual' }, {}, true],
+  ['a refusal', { code: 'X' }, {}, false],
+  ['a refusal of what was Failed', { code: 'X' }, { isFailed: true }, true],
+  ['an operation of pull, which has no endpoint', operation('X'), { subscriberEndpoint: '' }, false],
+])('tells that nothing is delivered: %s', (_name, failure, over, isTold) => {
+  expect(explain(failure, over).what.includes(webHookSays)).toBe(isTold)
+})
+
+it('keeps status, code and request id, without secrets', () => {
+  const given = { status: 400, code: 'a secret/marked', requestId: 'r query-marked' }
+  expect(explain(given).details).toEqual({ status: 400, azureCode: 'a (redacted)', requestId: 'r (redacted)' })
+  expect(explain({ kind: 'unexpected', status: undefined }).details).toEqual({})
+})
+
+it.each<[name: string, over: Partial<FailureContext>, what: string, fix: RegExp]>([
+  ['extension', {}, 'may not create event subscriptions at', /"EventGrid EventSubscription Contributor"/],
+  ['system topic', { pathKind: 'systemTopic' }, 'may not create', /"EventGrid Contributor"/],
+  ['extension that is read', { isReadOnly: true }, 'may not read event subs', /"EventGrid EventSubscription Reader"/],
+  ['topic that is read', { isReadOnly: true, pathKind: 'partnerTopic' }, 'may not read event subs', /"Reader"/],
+  ['namespace', { isHostRead: true }, 'may not read the host name of', /^set namespaceEndpoint, or assign/],
+])('names the smallest role: %s', (_name, over, what, fix) => {
+  expect(explain({ status: 403, code: 'X' }, over)).toMatchObject({
+    ...{ code: 'PERMISSION_DENIED', what: expect.stringContaining(what), fix: expect.stringMatching(fix) },
+  })
+})
+
+const denied = (action: string, scope: string) =>
+  `The client 'c7' does not have authorization to perform action '${action}' over scope '${scope}'`
+
+it.each([
+  {
+    name: 'at a scope that begins alike',
+    action: 'Microsoft.EventGrid/eventSubscriptions/read',
+    at: `${rg}0`,
+    isOwn: false,
+  },
+  { name: 'at the scope, of something else', action: 'Microsoft.EventGrid/topics/read', at: rg, isOwn: false },
+  { name: 'at the scope', action: 'Microsoft.EventGrid/eventSubscriptions/read', at: rg, isOwn: true },
+  { name: 'below it', action: 'Microsoft.EventGrid/eventSubscriptions/read', at: `${rg}/x`, isOwn: true },
+  { name: 'of a namespace', action: 'Microsoft.EventGrid/namespaces/read', at: rg, isHostRead: true, isOwn: true },
+])('takes a right for that of our event subscription or not: $name', ({ action, at, isHostRead = false, isOwn }) => {
+  for (const scopeId of [rg, `${rg}//`]) {
+    const { what } = explain({ status: 403, code: 'X', message: denied(action, at) }, { scopeId, isHostRead })
+    expect(what.includes(`may not perform ${action} at ${at}`)).toBe(!isOwn)
+  }
+})
+
+it.each<[name: string, failure: Partial<ArmFailure>, expected: object]>([
+  [
+    'a provider that is not registered',
+    { code: 'MissingSubscriptionRegistration' },
+    { code: 'PROVIDER_NOT_REGISTERED', fix: expect.stringContaining('az provider register') },
+  ],
+  ['a token', { status: 401 }, { code: 'CREDENTIALS_REJECTED', fix: expect.stringContaining('tenant') }],
+  ['a scope', { status: 404, code: 'X' }, { code: 'SCOPE_NOT_FOUND', fix: expect.stringContaining('scope and') }],
+  ['a result that is not known', { kind: 'lost', message: 'x' }, { what: expect.stringMatching(/not known \(x\)$/) }],
+  ['a limit', { kind: 'deadline', message: 'too late' }, { code: 'TIMEOUT', what: 'too late', fix: undefined }],
+  ['a cancellation', { kind: 'canceled', message: 'cancelled' }, { code: 'TIMEOUT', what: 'cancelled' }],
+  ['a failed operation', operation('Conflict'), { what: expect.stringMatching(/^the change .* failed \(Conflict\);/) }],
+  ['what is missing', { kind: 'missing', message: 'none', fix: 'create it' }, { what: 'none', fix: 'create it' }],
+  ['no token', { kind: 'token', message: 'none' }, { what: 'none', fix: expect.stringContaining('HTTPS_PROXY') }],
+  ['an answer that is none', { kind: 'answerUnread' }, { what: expect.stringContaining('cannot be read') }],
+  [
+    'an answer of a gateway',
+    { status: 502, message: 'x' },
+    { what: 'Azure Resource Manager answered 502 (x)', fix: expect.stringContaining('HTTPS_PROXY') },
+  ],
+  [
+    'an answer that passes',
+    { status: 503, code: 'Busy', message: 'x' },
+    { what: 'Azure Resource Manager answered 503 (Busy: x)', fix: undefined },
+  ],
+  [
+    'no answer',
+    { kind: 'network', status: undefined, code: 'X' },
+    { what: 'no answer from https://management.azure.com (X)' },
+  ],
+  [
+    'no consent',
+    { kind: 'noConsent', message: 'no', answer: '200', fix: 'route it' },
+    {
+      ...{ code: 'HANDSHAKE_FAILED', what: 'no', fix: 'route it' },
+      details: { status: 400, endpoint: 'https://app.example.com/api/events?(redacted)', answer: '200' },
+    },
+  ],
+  [
+    'no answer to a handshake',
+    { kind: 'noConsent', message: 'no' },
+    { details: { status: 400, endpoint: 'https://app.example.com/api/events?(redacted)' } },
+  ],
+  [
+    'a hand that is awaited',
+    { kind: 'manual' },
+    { code: 'HANDSHAKE_FAILED', fix: expect.stringContaining('route /api/events to handshakePort') },
+  ],
+])('explains %s', (_name, failure, expected) => {
+  expect({ fix: undefined, ...explain(failure) }).toMatchObject(expected)
+})
+
+it('names the field of a namespace topic that is not there', () => {
+  const over = { scopeId: `${rg}/providers/Microsoft.EventGrid/namespaces/n/topics/t` }
+  expect(explain({ status: 404, code: 'X' }, over).fix).toContain('check namespaceTopic')
+})
+
+it.each([
+  { said: answered('OPTIONS', 'Unknown'), details: { answer: 'Unknown' } },
+  { said: answered('post', 'NotFound'), details: { answer: 'NotFound' } },
+])('keeps what an endpoint answered to a handshake: $details.answer', ({ said, details }) => {
+  expect(explainFailure(handshake(said), context).details).toMatchObject(details)
+})
+
+it.each([
+  { answer: '503', isIngress: true },
+  { answer: 'serviceunavailable', isIngress: true },
+  { answer: '1503', isIngress: false },
+  { answer: '5030', isIngress: false },
+])('advises about an ingress after $answer: $isIngress', ({ answer, isIngress }) => {
+  const { what, fix } = explainHandshakeAnswer({ method: 'POST', answer }, context.subscriberEndpoint)
+  expect(what).toContain(`POST was answered ${answer}`)
+  expect(fix.includes('delete its pod')).toBe(isIngress)
 })
