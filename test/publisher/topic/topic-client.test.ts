@@ -1,4 +1,5 @@
 import { createServer } from 'node:https'
+import type { GetTokenOptions } from '@azure/core-auth'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCertificateAuthority } from '../../../packages/emulator/src/server/tls/certificates.ts'
 import { createCredential } from '../../../src/azure/credential.ts'
@@ -6,6 +7,7 @@ import { NoTokenError } from '../../../src/azure/refusals/entra-refusal.ts'
 import { BindingError } from '../../../src/core/errors.ts'
 import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
 import type { OutputMetadata } from '../../../src/metadata/typed/metadata.ts'
+import { publishUrl } from '../../../src/publisher/topic/topic-client.ts'
 import { listen } from '../../support/listen.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
@@ -33,6 +35,12 @@ const entra: Partial<OutputMetadata> = {
 }
 
 const inAnHour = () => Date.now() + 3_600_000
+
+it.each([
+  ['https://orders.example', 'https://orders.example/api/events'],
+  ['https://orders.example/?code=1', 'https://orders.example/api/events?code=1'],
+  ['https://orders.example/in?code=1', 'https://orders.example/in?code=1'],
+])('events for %s are posted to %s', (topicEndpoint, url) => expect(publishUrl(topicEndpoint).href).toBe(url))
 
 describe('a topic over TLS', () => {
   it('is trusted through endpoints.ca', async () => {
@@ -134,6 +142,25 @@ describe('with topicAuthentication entra', () => {
     await asked.promise
     time.advance(1_000)
     expect((await failed).message).toMatch(/can't be reached/)
+  })
+
+  it('a token that is asked for is asked for no more when the publisher closes', async () => {
+    const topic = await startSecureTopic()
+    const asked = Promise.withResolvers<GetTokenOptions['abortSignal']>()
+    const getToken = (_scope: unknown, options?: GetTokenOptions) => {
+      asked.resolve(options?.abortSignal)
+      return new Promise<never>(() => {})
+    }
+    const time = createManualClock()
+    const options = { ca: topic.ca, output: entra, credential: { getToken }, clock: time.clock }
+    const { publisher } = openPublisher(topic.endpoint, options)
+    const failed = refusal(publisher.publish(event('1')))
+    const signal = await asked.promise
+    const closed = publisher.close()
+    time.advance(10_000)
+    await closed
+    expect((await failed).code).toBe('CLOSED')
+    expect(signal?.aborted).toBe(true)
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {
