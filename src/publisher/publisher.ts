@@ -11,7 +11,7 @@ import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './li
 import { asBytes } from './payload/as-bytes.ts'
 import { createTypoWarning } from './payload/new-event.ts'
 import { type StrayEvent, toEvents } from './payload/to-events.ts'
-import { fits, splitCall } from './queue/plan-requests.ts'
+import { splitCall } from './queue/plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './queue/publish-call.ts'
 import { createQueueRoom } from './queue/queue-room.ts'
 import { createRequestQueue } from './queue/request-queue.ts'
@@ -115,7 +115,7 @@ export function createPublisher(options: PublisherOptions) {
     room.take(load)
     const call = createCall({
       schema: given.schema,
-      requests: fits(load, limits) ? [events] : splitCall(events, limits),
+      requests: splitCall(events, limits),
       context,
       clock,
       timeoutMs: limits.publishTimeoutMs,

@@ -1,4 +1,4 @@
-import type { AccessToken } from '@azure/core-auth'
+import type { AccessToken, GetTokenOptions } from '@azure/core-auth'
 import { onTestFinished } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
@@ -18,7 +18,10 @@ export interface OpenOptions {
   readonly clock?: SteadyClock
   readonly output?: Partial<OutputMetadata>
   /** Without `renew` it has one token only. */
-  readonly credential?: { getToken(scope: unknown): Promise<AccessToken>; renew?(refused: string): boolean }
+  readonly credential?: {
+    getToken(scope: unknown, options?: GetTokenOptions): Promise<AccessToken>
+    renew?(refused: string): boolean
+  }
   readonly ca?: string
 }
 

@@ -46,6 +46,15 @@ describe('a published event', () => {
     expect(topic.requests[0]?.url).toBe(url)
   })
 
+  it('goes to a topic of a namespace in its version of the API, with the key in its own header', async () => {
+    const topic = await startTopic()
+    await openPublisher(`${topic.origin}/topics/orders:publish`).publisher.publish(event('1'))
+    const [{ url, headers, events } = {}] = topic.requests
+    expect([url, events]).toEqual(['/topics/orders:publish?api-version=2024-06-01', [event('1')]])
+    expect(headers?.authorization).toBe(`SharedAccessKey ${accessKey}`)
+    expect(headers).not.toHaveProperty('aeg-sas-key')
+  })
+
   it('made of data has the topic endpoint without its query as source', async () => {
     const topic = await startTopic()
     await openPublisher(`${topic.endpoint}?code=hidden`).publisher.publish({ a: 1 }, { metadata: { type: 'made' } })
@@ -145,10 +154,21 @@ describe('a signal', () => {
   })
 })
 
+describe('the bounds of a topic', () => {
+  it.each([
+    { path: '/api/events', requests: [1_001] },
+    { path: '/topics/orders:publish', requests: [1_000, 1] },
+  ])('are its own: $path', async ({ path, requests }) => {
+    const topic = await startTopic()
+    await openPublisher(topic.origin + path).publisher.publish(Array.from({ length: 1_001 }, (_, n) => event(`${n}`)))
+    expect(topic.requests.map(({ events }) => events.length)).toEqual(requests)
+  })
+})
+
 describe('close', () => {
   it('publishes what is queued, then refuses with CLOSED', async () => {
     const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { publisher, log } = openPublisher(topic.endpoint)
     const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
     const closed = publisher.close()
     expect(await refusal(publisher.publish(event('4')))).toMatchObject({ code: 'CLOSED' })
@@ -156,6 +176,7 @@ describe('close', () => {
     await closed
     expect(await Promise.all(calls)).toHaveLength(3)
     expect(ids(topic.events())).toEqual(['1', '2', '3'])
+    expect(log.lines).toEqual([])
     await publisher.close()
   })
 
@@ -173,7 +194,8 @@ describe('close', () => {
       { code: 'CLOSED', details: { ids: ['1'] } },
       { code: 'CLOSED', details: { ids: ['2'] } },
     ])
-    expect(log.text()).toContain('closed before all events were published')
+    const message = 'closed before all events were published'
+    expect(log.lines).toMatchObject([{ level: 'warn', message, fields: { calls: 2, events: 2 } }])
     expect(time.pending()).toBe(0)
     gate.open()
   })

@@ -12,10 +12,9 @@ export interface Load {
 
 const empty: Load = { events: 0, bytes: 0 }
 
-/** Both loads in one request: a comma joins them. */
+/** Both loads in one request: a comma joins them. Only the first may be of no event. */
 export function addLoads(one: Load, other: Load): Load {
   if (one.events === 0) return other
-  if (other.events === 0) return one
   return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
 }
 
@@ -67,8 +66,8 @@ export function joinCalls<C extends Joinable>(waiting: Iterable<C>, bounds: Requ
   return calls
 }
 
-/** The two halves of a refused joint request. A single call can't be halved. */
+/** The two halves of a refused joint request, which has two calls at least. */
 export function halve<C>(calls: readonly C[]): readonly (readonly C[])[] {
   const middle = Math.ceil(calls.length / 2)
-  return [calls.slice(0, middle), calls.slice(middle)].filter((half) => half.length > 0)
+  return [calls.slice(0, middle), calls.slice(middle)]
 }

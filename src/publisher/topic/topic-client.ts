@@ -65,7 +65,6 @@ const contentTypes: Readonly<Record<EventSchema, string>> = {
 export function publishUrl(topicEndpoint: string): URL {
   const url = new URL(topicEndpoint)
   if (url.pathname === '/') url.pathname = '/api/events'
-  url.hash = ''
   return url
 }
 
@@ -197,9 +196,8 @@ function messageIn(error: Error): string {
   return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
-/** Events as a JSON array, written as bytes: joined texts would be copied twice. */
+/** Events, one at least, as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
-  if (events.length === 0) return Buffer.from('[]')
   // A bracket or a comma before each, and the last bracket.
   const body = Buffer.allocUnsafe(events.reduce((sum, { bytes }) => sum + bytes + 1, 1))
   let end = 0

@@ -306,6 +306,16 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a subject with a control character', metadata: { subject: 'a\u0000' }, says: 'metadata subject must' },
     { name: 'a name given twice', metadata: { type: 'a', Type: 'b' }, says: 'type is given twice' },
     { name: 'a source with a space', metadata: { source: 'a b' }, says: 'metadata source must be' },
+    { name: 'a dataschema with a space', metadata: { dataschema: 'a b' }, says: 'metadata dataschema must be' },
+    { name: 'a time without a zone', metadata: { time: '2026-01-31T12:00:00' }, says: 'metadata time must be' },
+    { name: 'half of a surrogate pair', metadata: { type: 'a\ud800' }, says: 'metadata type must hold no' },
+    { name: 'a number', metadata: JSON.parse('{"Type":5}'), says: 'metadata type must be a string, not a number' },
+    { name: 'null', metadata: JSON.parse('{"id":null}'), says: 'metadata id must be a string, not null' },
+    {
+      name: 'every fault at once',
+      metadata: { source: 'a b', time: 'x' },
+      says: 'metadata source must be a URI reference, without spaces, metadata time must be',
+    },
   ])('metadata: $name', ({ metadata, says }) => {
     expect(refusal(1, metadata)).toMatchObject({ code: 'PAYLOAD_INVALID', message: expect.stringContaining(says) })
   })
@@ -316,10 +326,16 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     })
   })
 
-  it('ten faults by name and the rest by number', () => {
-    const error = refusal(Array.from({ length: 50 }, () => ({ ...cloud, id: 1 })))
-    expect(error.message).toContain('and 40 more')
+  it.each([
+    { events: 10, more: undefined, details: 10 },
+    { events: 11, more: 'and 1 more', details: 11 },
+    { events: 150, more: 'and 140 more', details: 100 },
+  ])('ten faults of $events by name and the rest by number', ({ events, more, details }) => {
+    const error = refusal(Array.from({ length: events }, () => ({ ...cloud, id: 1 })))
+    expect(/and \d+ more/.exec(error.message)?.[0]).toBe(more)
+    expect(error.message).toContain('[9]')
     expect(error.message).not.toContain('[10]')
+    expect(error.details).toMatchObject({ faults: { length: details } })
   })
 })
 

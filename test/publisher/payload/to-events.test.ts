@@ -28,6 +28,12 @@ describe('a payload that is whole events goes as it stands', () => {
     ['an object with a toJSON', { toJSON: () => cloud }, [cloud]],
     ['binary data', binary],
     ['bytes as data', { ...cloud, data: new Uint8Array([0, 1]) }, [binary]],
+    [
+      'bytes as data of two',
+      two.map((one) => ({ ...one, data: Buffer.from([0, 1]) })),
+      [binary, { ...binary, id: '2' }],
+    ],
+    ['a toJSON before bytes as data', { ...cloud, data: Buffer.from('x'), toJSON: () => cloud }, [cloud]],
     ['data null', { ...cloud, data: null }],
     ['an attribute not set', { ...cloud, subject: null }],
     ['time beyond ms', leapSecond],
@@ -128,6 +134,9 @@ describe('a payload that is data becomes a CloudEvent', () => {
     ['bytes that are not UTF-8', Buffer.from('{"a":"\xff"}', 'latin1'), binary('eyJhIjoi/yJ9')],
     ['a typed array, by its own slice', new Uint16Array([1, 0x0100, 1]).subarray(1, 2), binary('AAE=')],
     ['an ArrayBuffer', new Uint8Array([1]).buffer, binary('AQ==')],
+    ['a SharedArrayBuffer', new SharedArrayBuffer(1), binary('AA==')],
+    ['white space before an array', bytes(' \t\r\n[1]'), json([1])],
+    ['a line before an object', 'x\n{}', text('x\n{}')],
   ])('%s', (_name, payload, expected) => {
     expect(bodies(payload)).toEqual([{ ...made, ...expected }])
   })
@@ -150,8 +159,14 @@ describe('a payload that is data becomes a CloudEvent', () => {
     },
   )
 
-  it('with an empty metadata value counting as absent', () => {
+  it('with an empty metadata value counting as absent, and what is given twice alike as given once', () => {
     expect(bodies(1, { type: '', subject: '' })).toEqual([{ ...made, ...json(1) }])
+    expect(bodies(1, { type: 't', TYPE: 't' })).toEqual([{ ...made, type: 't', ...json(1) }])
+  })
+
+  it('with a thousand names in the metadata of its call', () => {
+    const metadata = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`n${n}`, 'x']))
+    expect(bodies(1, metadata)).toEqual([{ ...made, ...json(1) }])
   })
 
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -200,6 +215,11 @@ describe('with topicSchema EventGridSchema', () => {
         dataVersion: '1.0',
       },
     ])
+  })
+
+  it('a time of the metadata needs no zone', () => {
+    const time = '2026-03-11T08:00:00'
+    expect(bodies(1, { time }, more)).toMatchObject([{ eventTime: time }])
   })
 
   it.each([

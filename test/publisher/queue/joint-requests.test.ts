@@ -65,7 +65,7 @@ describe('calls that come together', () => {
     const { topic, open } = await startHeldTopic((_, events) =>
       ids(events).includes('bad') ? { status, body } : { status: 200 },
     )
-    const { publisher } = openPublisher(topic.endpoint)
+    const { publisher, log } = openPublisher(topic.endpoint)
     const calls = Array.from({ length: 64 }, (_, index) => publisher.publish(event(index === 37 ? 'bad' : `${index}`)))
     await topic.arrived(1)
     open()
@@ -76,6 +76,8 @@ describe('calls that come together', () => {
       details: { status, ids: ['bad'], published: [] },
     })
     expect(topic.requests.length).toBeLessThan(20)
+    expect(log.lines[0]).toMatchObject({ level: 'debug', fields: { calls: 63, events: 63, status } })
+    expect(publisher.lastFailure()).toBeUndefined()
   })
 
   it.each([401, 403, 404])('all fail on %s, without another request', async (status) => {

@@ -46,6 +46,15 @@ describe('a request that was not taken', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   })
 
+  it('is told of with its reason, its events and the pause', async () => {
+    const topic = await startTopic(({ index }) => (index === 0 ? unavailable : { status: 200 }))
+    const { publisher, log } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 2 } })
+    await publisher.publish([event('1'), event('2')])
+    expect(log.lines).toMatchObject([
+      { level: 'warn', fields: { reason: 'busy', events: 2, status: 503, attempts: 1, delayMs: 1 } },
+    ])
+  })
+
   it.each([
     { header: '7', expected: 7_000 },
     { header: 'Wed, 11 Mar 2026 08:00:09 GMT', expected: 9_000 },
@@ -115,6 +124,19 @@ describe('a request that was not taken', () => {
     expect(await receipt).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503 } })
   })
 
+  it('that is never answered fails with its call', async () => {
+    const topic = await startTopic(() => ({ hold: new Promise(() => {}) }))
+    const time = createManualClock()
+    const limits = { publishTimeoutMs: 5_000 }
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
+    const failed = refusal(publisher.publish(event('1')))
+    await topic.arrived(1)
+    time.advance(5_000)
+    const error = await failed
+    expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1, ids: ['1'] } })
+    expect(error.message).toMatch(/no answer in (5000 ms|time)/)
+  })
+
   it('that is never answered counts as lost after the time of an attempt', async () => {
     const gate = createGate()
     const topic = await startTopic(({ index }) => (index === 0 ? { hold: gate.hold } : { status: 200 }))
@@ -123,7 +145,9 @@ describe('a request that was not taken', () => {
     const backOff = time.waits((delayMs) => delayMs === 1)
     const receipt = publisher.publish(event('1'))
     await topic.arrived(1)
+    const gone = topic.disconnected()
     time.advance(30_000)
+    await gone
     await backOff
     time.advance(1)
     await receipt

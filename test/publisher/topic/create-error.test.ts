@@ -56,6 +56,14 @@ describe('an answer that refuses', () => {
     expect(shown).not.toContain(accessKey)
   })
 
+  it.each([
+    { headers: { 'content-type': 'text/plain' }, body: 'in plain words', says: 'answered 403: in plain words' },
+    { headers: { 'content-type': 'application/json' }, body: '{ "broken', says: 'answered 403: { "broken' },
+  ])('is shown whatever its form: $body', async ({ headers, body, says }) => {
+    const { error } = await refused({ status: 403, headers, body })
+    expect(error.message).toContain(says)
+  })
+
   it('of any length is cut', async () => {
     const { error } = await refused({
       status: 400,
@@ -177,4 +185,83 @@ describe('the lines to paste about a topic of Azure', () => {
       `az eventgrid topic list --query "[?name=='orders'].endpoint" --output tsv`,
     ],
   ])('have no placeholder: %s', (_name, fix, line) => expect(fix?.split('\n').at(-1)).toBe(line))
+})
+
+describe('a call that was not published', () => {
+  const topicEndpoint = 'https://orders.example/api/events?code=SECRETQUERY'
+  const authentication = { kind: 'accessKey', accessKey: new Secret('a2V5') } as const
+  const context = {
+    output: { topicEndpoint, authentication, topicSchema: 'auto' },
+    ...{ ids: ['2', '3'], published: [], attempts: 1 },
+  } as const
+  const noToken = { kind: 'no-token', reason: 'Entra is away', fix: undefined, retryAfterMs: undefined } as const
+  const answered = { kind: 'answered', message: '', requestId: undefined, retryAfterMs: undefined } as const
+  const refusedToken = 'check the credential fields and that the Entra authority can be reached'
+  const lost = /^check topicEndpoint and the network.*may have accepted the events already$/
+
+  it.each([
+    [{ ...noToken, permanent: false }, 1, 'PUBLISH_UNAVAILABLE', "can't be published to: Entra is away", refusedToken],
+    [
+      { ...noToken, permanent: true, fix: 'mend it' },
+      2,
+      'CREDENTIALS_REJECTED',
+      "can't be published to: Entra is away (after 2 attempts)",
+      'mend it',
+    ],
+    [
+      { kind: 'unreachable', reason: 'ECONNRESET', permanent: false },
+      1,
+      'PUBLISH_UNAVAILABLE',
+      "can't be reached: ECONNRESET",
+      expect.stringMatching(lost),
+    ],
+    [
+      { kind: 'unreachable', reason: 'ENOTFOUND', permanent: false, fix: 'mend it' },
+      3,
+      'PUBLISH_UNAVAILABLE',
+      "can't be reached: ENOTFOUND (after 3 attempts)",
+      'mend it',
+    ],
+    [
+      { kind: 'unfinished', status: 200, reason: 'no answer in time' },
+      2,
+      'PUBLISH_UNAVAILABLE',
+      'began to answer 200, and the answer did not end: no answer in time (after 2 attempts)',
+      expect.stringContaining('the events may have been accepted'),
+    ],
+    [
+      { ...answered, status: 503, isForeign: false, message: 'busy' },
+      2,
+      'PUBLISH_UNAVAILABLE',
+      'answered 503: busy (after 2 attempts)',
+      expect.any(String),
+    ],
+    [
+      { ...answered, status: 200, isForeign: true },
+      2,
+      'PUBLISH_REJECTED',
+      'answered 200, which is not an answer of Event Grid',
+      expect.any(String),
+    ],
+    [
+      { ...answered, status: 302, isForeign: true },
+      1,
+      'PUBLISH_REJECTED',
+      'answered 302, where Event Grid answers 200',
+      expect.any(String),
+    ],
+    [{ ...answered, status: 404, isForeign: false }, 2, 'PUBLISH_REJECTED', 'answered 404', expect.any(String)],
+  ] as const)('has a code, a reason and a remedy: %j after %i attempts', (failure, attempts, code, says, fix) => {
+    const error = explainRejection(failure, { ...context, attempts })
+    expect(error).toMatchObject({ code, what: `the topic at orders.example ${says}`, fix })
+    const status = 'status' in failure ? { status: failure.status } : {}
+    expect(error.details).toEqual({ ...status, attempts, ids: ['2', '3'], published: [] })
+  })
+
+  it('tells how many of its events were published, and the id of the request', () => {
+    const failure = { ...answered, status: 404, isForeign: false, requestId: 'r' }
+    const error = explainRejection(failure, { ...context, published: ['1'] })
+    expect(error.what).toBe('the topic at orders.example answered 404; 1 of its 3 events were published')
+    expect(error.details).toMatchObject({ requestId: 'r', published: ['1'] })
+  })
 })

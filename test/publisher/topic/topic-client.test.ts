@@ -8,7 +8,7 @@ import type { RenewableCredential } from '../../../src/azure/token-keeper.ts'
 import { BindingError } from '../../../src/core/errors.ts'
 import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
 import type { OutputMetadata } from '../../../src/metadata/typed/metadata.ts'
-import { createTopicClient } from '../../../src/publisher/topic/topic-client.ts'
+import { createTopicClient, publishUrl } from '../../../src/publisher/topic/topic-client.ts'
 import { systemClock } from '../../../src/support/time/clock.ts'
 import { listen } from '../../support/listen.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -37,6 +37,12 @@ const entra: Partial<OutputMetadata> = {
 }
 
 const inAnHour = () => Date.now() + 3_600_000
+
+it.each([
+  ['https://orders.example', 'https://orders.example/api/events'],
+  ['https://orders.example/?code=1', 'https://orders.example/api/events?code=1'],
+  ['https://orders.example/in?code=1', 'https://orders.example/in?code=1'],
+])('events for %s are posted to %s', (topicEndpoint, url) => expect(publishUrl(topicEndpoint).href).toBe(url))
 
 describe('a topic over TLS', () => {
   it('is trusted through endpoints.ca', async () => {
@@ -174,6 +180,25 @@ describe('with topicAuthentication entra', () => {
     await vi.waitUntil(() => waits.length > 1)
     client.close()
     expect(await third).toMatchObject({ kind: 'unreachable', reason: 'nobody waits for the token' })
+  })
+
+  it('a token that is asked for is asked for no more when the publisher closes', async () => {
+    const topic = await startSecureTopic()
+    const asked = Promise.withResolvers<GetTokenOptions['abortSignal']>()
+    const getToken = (_scope: unknown, options?: GetTokenOptions) => {
+      asked.resolve(options?.abortSignal)
+      return new Promise<never>(() => {})
+    }
+    const time = createManualClock()
+    const options = { ca: topic.ca, output: entra, credential: { getToken }, clock: time.clock }
+    const { publisher } = openPublisher(topic.endpoint, options)
+    const failed = refusal(publisher.publish(event('1')))
+    const signal = await asked.promise
+    const closed = publisher.close()
+    time.advance(10_000)
+    await closed
+    expect((await failed).code).toBe('CLOSED')
+    expect(signal?.aborted).toBe(true)
   })
 
   it.each([401, 403])('%i is PERMISSION_DENIED with the role to assign', async (status) => {

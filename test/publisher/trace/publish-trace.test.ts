@@ -162,3 +162,51 @@ it.each([
   await expect(publisher.publish(undefined)).rejects.toThrow()
   expect(telemetry.span(`publish ${topic}`).attributes['messaging.destination.name']).toBe(topic)
 })
+
+it('links to 128 contexts at most, each once', async () => {
+  const telemetry = startTelemetry()
+  const topic = await startTopic()
+  const { publisher } = openPublisher(topic.endpoint)
+  const traceparent = (n: number) => `00-${String(n + 1).padStart(32, '0')}-00f067aa0ba902b7-01`
+  const events = Array.from({ length: 130 }, (_, n) => event(`e${n}`, { traceparent: traceparent(n) }))
+  await publisher.publish([...events.slice(0, 2), ...events])
+  expect(telemetry.span(/^publish/).links.map(({ context }) => Number(context.traceId))).toEqual(
+    Array.from({ length: 128 }, (_, n) => n + 1),
+  )
+})
+
+it('links a joint request to 128 of its calls, and counts the events of all', async () => {
+  const telemetry = startTelemetry()
+  const { topic, open } = await startHeldTopic()
+  const { publisher } = openPublisher(topic.endpoint)
+  const calls = Array.from({ length: 131 }, (_, n) => publisher.publish(event(`e${n}`)))
+  await topic.arrived(1)
+  open()
+  await Promise.all(calls)
+  const joint = telemetry.spans(/^publish/).filter(({ attributes }) => attributes['messaging.batch.message_count'])
+  expect(joint.map(({ attributes, links }) => [attributes['messaging.batch.message_count'], links.length])).toEqual([
+    [130, 128],
+  ])
+})
+
+it('counts what was published of a call and what was not, and says of a request without an answer why', async () => {
+  const telemetry = startTelemetry()
+  const topic = await startTopic(({ index }) => (index === 0 ? { status: 200 } : { status: 404 }))
+  const { publisher } = openPublisher(topic.endpoint, { limits: { maxRequestEvents: 2 } })
+  const error = await refusal(publisher.publish(['1', '2', '3'].map((id) => event(id))))
+  expect(error.code).toBe('PUBLISH_REJECTED')
+  const sent = await telemetry.metric('messaging.client.sent.messages')
+  expect(sent.map(({ attributes, value }) => [attributes['error.type'], value])).toEqual([
+    [undefined, 2],
+    ['PUBLISH_REJECTED', 1],
+  ])
+})
+
+it('says with error.type why a request had no answer', async () => {
+  const telemetry = startTelemetry()
+  const topic = await startTopic(() => ({ cut: true }))
+  const { publisher } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 200_000, retryCapMs: 200_000 } })
+  await refusal(publisher.publish(event('1')))
+  const durations = await telemetry.metric('messaging.client.operation.duration')
+  expect(durations).toMatchObject([{ attributes: { 'error.type': 'unreachable' }, value: 1 }])
+})

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { refusal } from '../../support/refusal.ts'
+import { openPublisher } from '../open-publisher.ts'
+import { type Answer, createGate, event, ids, startHeldTopic, startTopic } from '../scripted-topic.ts'
+
+const abortable = () => {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort() }
+}
+
+it.each<{ name: string; answer: Answer; requestId: string | undefined }>([
+  { name: 'none', answer: { foreign: 200 }, requestId: undefined },
+  { name: 'one', answer: { status: 200 }, requestId: 'request-1' },
+  {
+    name: 'a long one',
+    answer: { status: 200, headers: { 'x-ms-request-id': 'r'.repeat(300) } },
+    requestId: `${'r'.repeat(200)}…`,
+  },
+])('a receipt has the id of its request where Event Grid gave it: $name', async ({ answer, requestId }) => {
+  const topic = await startTopic(() => answer)
+  const receipt = await openPublisher(topic.endpoint).publisher.publish(event('1'))
+  expect(receipt).toEqual({ ids: ['1'], count: 1, requestId })
+})
+
+it.each([{ maxRequestEvents: 3 }, { maxRequestBytes: 3 * JSON.stringify(event('c')).length + 2 }])(
+  'calls that were taken back count no more: others that fit into %j still share a request',
+  async (limits) => {
+    const { topic, open } = await startHeldTopic()
+    const { publisher } = openPublisher(topic.endpoint, { limits })
+    const first = publisher.publish(event('1'))
+    const { signal, abort } = abortable()
+    const takenBack = ['a', 'b'].map((id) => refusal(publisher.publish(event(id), { signal })))
+    abort()
+    expect(await Promise.all(takenBack)).toMatchObject([{ code: 'ABORTED' }, { code: 'ABORTED' }])
+    const others = ['c', 'd', 'e'].map((id) => publisher.publish(event(id)))
+    open()
+    await Promise.all([first, ...others])
+    expect(topic.requests.map(({ events }) => ids(events))).toEqual([['1'], ['c', 'd', 'e']])
+  },
+)
+
+it('a call is settled once: an answer after its abort changes nothing', async () => {
+  const gate = createGate()
+  const topic = await startTopic(() => ({ hold: gate.hold }))
+  const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedEvents: 1 } })
+  const { signal, abort } = abortable()
+  const call = refusal(publisher.publish(event('1'), { signal }))
+  await topic.arrived(1)
+  abort()
+  expect(await call).toMatchObject({ code: 'ABORTED' })
+  gate.open()
+  await publisher.settled()
+  expect(publisher.lastFailure()).toBeUndefined()
+  expect(await publisher.publish(event('2'))).toMatchObject({ ids: ['2'] })
+})
