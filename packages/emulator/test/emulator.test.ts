@@ -5,7 +5,6 @@ import { credentialOf, managementOf, send, sendArm } from '../../../test/support
 import { failToAccept, listeningServers } from '../../../test/support/listening-servers.ts'
 import { startEmulator } from '../../../test/support/start-emulator.ts'
 import { openWebhook } from '../../../test/support/webhook.ts'
-import { ingressOf } from '../src/delivery/send/ingress.ts'
 import { EventGridEmulator, ManualClock } from '../src/index.ts'
 
 const scope = 'https://management.azure.com/.default'
@@ -203,21 +202,4 @@ describe('the servers', () => {
       expect(certificate.issuer.CN).toBe('Event Grid emulator CA')
     },
   )
-})
-
-describe('an ingress map', () => {
-  const map = ingressOf([
-    { from: 'https://shop.example.com/orders', to: 'http://127.0.0.1:9000/api' },
-    { from: 'https://shop.example.com/', to: 'http://127.0.0.1:9001/' },
-  ])
-  it.each([
-    { from: 'https://shop.example.com/orders', to: 'http://127.0.0.1:9000/api' },
-    { from: 'https://shop.example.com/orders/1?code=x', to: 'http://127.0.0.1:9000/api/1?code=x' },
-    { from: 'https://shop.example.com/ordersx', to: 'http://127.0.0.1:9001/ordersx' },
-    { from: 'https://shop.example.com/?a=b', to: 'http://127.0.0.1:9001/?a=b' },
-    { from: 'https://other.example.com/orders', to: undefined },
-    { from: 'http://shop.example.com/orders', to: undefined },
-  ])('sends $from to $to', ({ from, to }) => {
-    expect(map(new URL(from))).toBe(to)
-  })
 })

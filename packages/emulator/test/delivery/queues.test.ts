@@ -61,8 +61,19 @@ describe('the health of an endpoint', () => {
     expect(healthAfter(twice, 'Delivered', 0)).toEqual(healthy)
   })
 
+  it('is held back from the failure on that its number says, ten by default, and never for less time than before', () => {
+    const failed = (failures: number) =>
+      Array.from({ length: failures }).reduce<typeof healthy>((health) => healthAfter(health, 'Busy', 0), healthy)
+    expect(failed(9)).toEqual({ failuresInARow: 9, probationUntil: 0 })
+    expect(failed(10)).toEqual({ failuresInARow: 10, probationUntil: 10_000 })
+    const longer = healthAfter(failed(10), 'NotFound', 0)
+    expect(healthAfter(longer, 'Busy', 1)).toEqual({ failuresInARow: 12, probationUntil: 300_000 })
+  })
+
   it('is not judged by what is wrong with an event', () => {
     expect(healthAfter(healthy, 'BadRequest', 0, { afterFailures: 1 })).toEqual(healthy)
+    const once = healthAfter(healthy, 'Busy', 0)
+    expect(healthAfter(once, 'Aborted', 0)).toEqual(once)
   })
 })
 

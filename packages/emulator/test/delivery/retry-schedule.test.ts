@@ -51,3 +51,16 @@ describe('outcomes', () => {
     { status: 503, outcome: 'Busy' },
   ])('$status is $outcome', ({ status, outcome }) => expect(outcomeOf(status)).toBe(outcome))
 })
+
+it.each([
+  { what: 'a status that is final', status: 400, attempts: 1, giveUp: 'UndeliverableDueToClientError' },
+  { what: 'the last attempt', status: 500, attempts: 30, giveUp: 'MaxDeliveryAttemptsExceeded' },
+  { what: 'a final status of the last attempt', status: 413, attempts: 30, giveUp: 'UndeliverableDueToClientError' },
+])('$what is given up', ({ status, attempts, giveUp }) => expect(following(attempts, status)).toEqual({ giveUp }))
+
+it("a schedule of one's own is kept to, and its last pause repeats; what is random is added to it too", () => {
+  const own = (attempts: number, random = 0) =>
+    decideRetry({ status: 404, attempts, maxAttempts: 30, random, delays: [100, 200] })
+  expect([own(1), own(2), own(3), own(29)].map((one) => 'delayMs' in one && one.delayMs)).toEqual([100, 200, 200, 200])
+  expect(own(1, 0.5)).toEqual({ delayMs: 105 })
+})

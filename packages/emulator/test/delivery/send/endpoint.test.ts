@@ -1,8 +1,8 @@
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { describe, expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../src/server/tls/certificates.ts'
-import { cloudEvent, type EventGridOptions, openEventGrid, publish } from '../event-grid.ts'
+import { createCertificateAuthority } from '../../../src/server/tls/certificates.ts'
+import { cloudEvent, type EventGridOptions, openEventGrid, publish } from '../../event-grid.ts'
 
 const authority = createCertificateAuthority()
 const { certificate, key } = authority.issue(['subscriber.example'])
