@@ -288,11 +288,26 @@ it.each([
 
 it.each([
   { name: 'an authority host without TLS', kind: metadata, endpoints: { authorityHost: 'http://localhost:1' } },
+  { name: 'no authority host', kind: metadata, endpoints: { authorityHost: 'xhttps://localhost:1' } },
+  { name: 'metadata without a credential', kind: undefined, endpoints: {} },
   { name: "a host's credential that is missing", kind: { kind: 'host' } as const, endpoints: {} },
 ])('refuses $name', ({ kind, endpoints }) => {
   expect(() => createCredential(kind, { environment, endpoints })).toThrow(
     expect.objectContaining({ code: 'METADATA_INVALID' }),
   )
+})
+
+it.each<{ kind: CredentialMetadata; isRefused: boolean }>([
+  { kind: metadata, isRefused: true },
+  { kind: { kind: 'default', tenantId: undefined, clientId: undefined }, isRefused: true },
+  { kind: { kind: 'cli', tenantId: undefined }, isRefused: false },
+  { kind: { kind: 'managedIdentity', clientId: undefined }, isRefused: false },
+])('a proxy that cannot ask Entra matters to those who ask it: $kind.kind', ({ kind, isRefused }) => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  vi.stubEnv('HTTPS_PROXY', 'socks5://127.0.0.1:1080')
+  const create = expect(() => createCredential(kind, { environment, endpoints: {} }))
+  if (isRefused) create.toThrow(expect.objectContaining({ code: 'METADATA_INVALID' }))
+  else create.not.toThrow()
 })
 
 it.each<{ kind: CredentialMetadata; fix: string }>([
@@ -315,13 +330,19 @@ describe('the identity that metadata name is asked for', () => {
     return folder
   }
 
-  it('with workloadIdentity, by tenant and client', async () => {
+  const both = { tenantId: 'tenant-1', clientId: 'client-1' }
+  it.each<{ kind: CredentialMetadata; variables?: Record<string, string> }>([
+    { kind: { kind: 'workloadIdentity', ...both } },
+    // A pod that has a workload identity has no other.
+    { kind: { kind: 'managedIdentity', clientId: 'client-1' }, variables: { AZURE_TENANT_ID: 'tenant-1' } },
+    { kind: { kind: 'default', ...both } },
+  ])('with $kind.kind in a pod of workload identity, by tenant and client', async ({ kind, variables = {} }) => {
     const entra = await startEntra(() => granted)
     const file = join(makeFolder(), 'token')
     writeFileSync(file, 'an assertion')
     vi.stubEnv('AZURE_FEDERATED_TOKEN_FILE', file)
-    const kind = { kind: 'workloadIdentity', tenantId: 'tenant-1', clientId: 'client-1' } as const
-    const endpoints = { authorityHost: entra.url, ca: entra.ca }
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    const endpoints = { authorityHost: `${entra.url}//`, ca: entra.ca }
     const credential = createCredential(kind, { environment, endpoints })
     expect(await credential.getToken(scope)).toMatchObject({ token: 'token-marked' })
     const [asked] = entra.asked.filter(({ method }) => method === 'POST')
@@ -331,6 +352,8 @@ describe('the identity that metadata name is asked for', () => {
 
   it('with managedIdentity, by client, past a proxy of the environment', async () => {
     vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await freePort()}`)
+    // Alone it says nothing of workload identity.
+    vi.stubEnv('AZURE_TENANT_ID', 'tenant-1')
     const asked: URL[] = []
     await useIdentityEndpoint((request, response) => {
       asked.push(new URL(request.url ?? '', 'http://localhost'))

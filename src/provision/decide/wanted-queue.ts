@@ -93,7 +93,7 @@ function queueFilters(
 }
 
 function subjectFilter(operatorType: string, setting: Setting<string> | undefined): readonly AdvancedFilter[] {
-  return typeof setting === 'string' && setting !== '' ? [{ operatorType, key: 'subject', values: [setting] }] : []
+  return typeof setting === 'string' ? [{ operatorType, key: 'subject', values: [setting] }] : []
 }
 
 function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['forwardedScope']>): WantedSubscription {

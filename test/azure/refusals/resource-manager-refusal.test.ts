@@ -279,7 +279,6 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['provider', { status: 400, message: 'Please register it', targets: ['x', 'Microsoft.EventGrid'] }],
   ['rejected', { status: 400, message: 'Please register it', targets: ['Microsoft.Storage'] }],
   ['rejected', { status: 400, message: 'x', targets: ['Microsoft.EventGrid'] }],
-  ['rejected', { status: 400, message: 'Please register it', targets: undefined }],
   ['permission', operation('AuthorizationFailed')],
   ['scope', { status: 404, code: 'SubscriptionNotFound' }],
   ...[
