@@ -18,7 +18,10 @@ export function targetName(topicEndpoint: string, emulator: string | undefined):
 }
 
 /** What is known of the topic without asking it. */
-export function targetTopic({ topicEndpoint, topicSchema }: OutputMetadata): TargetTopic {
+export function targetTopic({
+  topicEndpoint,
+  topicSchema,
+}: Pick<OutputMetadata, 'topicEndpoint' | 'topicSchema'>): TargetTopic {
   const { origin, pathname } = new URL(topicEndpoint)
   const isNamespace = topicSchema === 'auto' && isNamespaceTopic(topicEndpoint)
   return {
