@@ -17,7 +17,10 @@ export function targetName(topicEndpoint: string, emulator: string | undefined):
   return emulator === undefined ? address : `${address}@emulator:${URL.parse(emulator)?.origin ?? ''}`
 }
 
-export function targetTopic({ topicEndpoint, topicSchema }: OutputMetadata): TargetTopic {
+export function targetTopic({
+  topicEndpoint,
+  topicSchema,
+}: Pick<OutputMetadata, 'topicEndpoint' | 'topicSchema'>): TargetTopic {
   const { origin, pathname } = new URL(topicEndpoint)
   const isNamespace = topicSchema === 'auto' && isNamespaceTopic(topicEndpoint)
   return {

@@ -33,6 +33,23 @@ it.each<{ readonly name: string; readonly given: object; readonly becomes: unkno
     given: letter('1', { data: 'x', datacontenttype: 'text/plain' }),
     becomes: { ...inEventGrid, data: 'x' },
   },
+  ...['Text/Plain ; charset=utf-8', 'application/json;a=b', 'application/vnd.shop.v1+json', 'APPLICATION/JSON'].map(
+    (datacontenttype) => ({
+      name: datacontenttype,
+      given: letter('1', { datacontenttype }),
+      becomes: { ...inEventGrid, data: { order: 1 } },
+    }),
+  ),
+  ...['text/plainer', 'x-text/plain', 'application/jsonl', 'application/+json'].map((datacontenttype) => ({
+    name: datacontenttype,
+    given: letter('1', { datacontenttype }),
+    becomes: /holds JSON and text/,
+  })),
+  {
+    name: 'data that is null',
+    given: letter('1', { data: null, subject: null, datacontenttype: null }),
+    becomes: { ...inEventGrid, subject: '', data: null },
+  },
   { name: 'binary data', given: letter('1', { data_base64: 'AA==' }), becomes: /no place for data_base64/ },
   { name: 'extension attributes', given: letter('1', { tenant: 'a', zone: 1 }), becomes: /no place for tenant, zone/ },
   { name: 'XML', given: letter('1', { datacontenttype: 'application/xml' }), becomes: /application\/xml/ },

@@ -1,9 +1,13 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { openLedger } from '../../../src/sidecar/replay/ledger.ts'
-import { replay } from '../../../src/sidecar/replay/replay.ts'
-import { letter, openReplay } from './open-replay.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { type Ledger, openLedger } from '../../../src/sidecar/replay/ledger.ts'
+import { type ReplayOptions, replay } from '../../../src/sidecar/replay/replay.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { eventGridLetter, letter, openReplay } from './open-replay.ts'
+
+const target = 'https://topic.example.com/api/events'
 
 it.each([
   {
@@ -56,43 +60,152 @@ it('says of an event that fits neither schema why the topic does not take it as 
   expect(text).not.toContain('no place for')
 })
 
-it('ends at more events than it can keep in mind, and has published the others', async () => {
-  const { write, dead } = await openReplay()
-  const path = write('1.json', [letter('1'), letter('1'), letter('2'), letter('3')])
-  const ledger = await openLedger([dead], {
-    target: 'https://topic.example.com/api/events',
-    readOnly: false,
-    maxEvents: 2,
-  })
-  const sent: unknown[] = []
+/** A replay of these files of one folder, and what a topic was sent that answers so. */
+async function replayed(
+  files: Readonly<Record<string, unknown>>,
+  options: Partial<ReplayOptions> & { readonly maxEvents?: number; readonly answer?: (id: string) => void } = {},
+) {
+  const dead = temporaryFolder()
+  const write = (name: string, content: unknown) => {
+    const path = join(dead, name)
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+    return path
+  }
+  const { maxEvents = 100, answer = () => {}, ...changes } = options
+  const ledger = await openLedger([dead], { target, readOnly: false, maxEvents })
+  onTestFinished(ledger.close)
+  const sent: string[] = []
   const publish = async (event: unknown) => {
-    sent.push(event)
+    const { id } = JSON.parse(String(event))
+    sent.push(id)
+    answer(id)
     return { ids: [], count: 1, requestId: undefined }
   }
-  const { counts, ended } = await replay({
-    ...{ files: [{ path, folder: dead }], ledger, signal: new AbortController().signal },
-    output: { publish },
+  const report = await replay({
+    files: Object.entries(files).map(([name, content]) => ({ path: write(name, content), folder: dead })),
+    ...{ ledger, signal: new AbortController().signal, output: { publish } },
     ...{ topicSchema: 'CloudEventSchemaV1_0', defaultSource: '/s', isWanted: () => true, onProgress: () => {} },
+    ...changes,
   })
-  ledger.close()
+  return { ...report, sent, dead, ledger }
+}
+
+it('counts each entry once, by what became of it, and tells how far it is', async () => {
+  const progress: number[] = []
+  const { counts, unpublishable, ended } = await replayed(
+    {
+      'a.json': [letter('1'), letter('1'), eventGridLetter('2'), 7, letter('left'), letter('3', { source: 5 })],
+      'b.json': '',
+      'c.json': letter('4'),
+    },
+    {
+      topicSchema: 'EventGridSchema',
+      isWanted: ({ id }) => id !== 'left',
+      onProgress: ({ published }) => void progress.push(published),
+    },
+  )
+  expect(counts).toEqual({
+    ...{ published: 4, known: 0, duplicates: 1, leftOut: 1, unpublishable: 2, notTried: 0 },
+    ...{ failed: 0, converted: 3, unrecorded: 0, files: 3 },
+  })
+  expect(unpublishable).toEqual([
+    { path: expect.stringMatching(/a\.json$/), index: 3, why: 'it is not a JSON object' },
+    { path: expect.stringMatching(/b\.json$/), why: expect.stringContaining('not valid JSON') },
+  ])
+  expect(ended).toBeUndefined()
+  expect(progress.at(-1)).toBe(4)
+  expect(progress.length).toBeGreaterThanOrEqual(7)
+})
+
+it('lists the first thousand of what can not be published, and counts all', async () => {
+  const { counts, unpublishable } = await replayed({ 'a.json': Array.from({ length: 1_001 }, () => 7) })
+  expect([counts.unpublishable, unpublishable.length, unpublishable.at(-1)?.index]).toEqual([1_001, 1_000, 999])
+})
+
+it('publishes and enters nothing without an output, and tells what would be converted', async () => {
+  const { counts, dead } = await replayed(
+    { 'a.json': [letter('1'), eventGridLetter('2'), eventGridLetter('3', { eventTime: 7 })] },
+    { output: undefined },
+  )
+  expect(counts).toMatchObject({ published: 2, converted: 1, unpublishable: 1, unrecorded: 0 })
+  expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8')).not.toContain('\n')
+})
+
+it('enters each event into the ledger of its folder as it is published', async () => {
+  const { sent, dead } = await replayed({ 'a.json': [letter('1'), letter('2')] })
+  expect(sent).toEqual(['1', '2'])
+  expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8').split('\n').slice(1)).toEqual([
+    expect.stringMatching(/^[\w-]{43} https:\/\/topic\.example\.com\/api\/events "1"$/),
+    expect.stringMatching(/ "2"$/),
+  ])
+})
+
+it('takes no more when it is aborted, and counts the others as not tried', async () => {
+  const stop = new AbortController()
+  const { counts, ended } = await replayed(
+    { 'a.json': Array.from({ length: 40 }, (_, at) => letter(`${at}`)) },
+    { signal: stop.signal, answer: () => stop.abort() },
+  )
+  expect(counts.published + counts.notTried).toBe(40)
+  expect(counts.published).toBeGreaterThan(0)
+  expect(counts.published).toBeLessThanOrEqual(20)
+  expect(ended).toBeUndefined()
+  const all = await replayed({ 'a.json': [letter('1')] }, { signal: AbortSignal.abort() })
+  expect(all.counts).toMatchObject({ published: 0, notTried: 1 })
+})
+
+it('has twenty under way at most', async () => {
+  let most = 0
+  let underWay = 0
+  const publish = async () => {
+    most = Math.max(most, ++underWay)
+    await new Promise((resolve) => setImmediate(resolve))
+    underWay--
+    return { ids: [], count: 1, requestId: undefined }
+  }
+  await replayed({ 'a.json': Array.from({ length: 60 }, (_, at) => letter(`${at}`)) }, { output: { publish } })
+  expect(most).toBe(20)
+})
+
+/** A ledger that has this in place of what it does. */
+async function ledgerWith(changes: Partial<Ledger>): Promise<Ledger> {
+  const ledger = await openLedger([], { target, readOnly: true })
+  return { ...ledger, ...changes }
+}
+
+it('ends where the ledger can not be written, and says how many it lacks', async () => {
+  const ledger = await ledgerWith({
+    add() {
+      throw new Error('no room')
+    },
+  })
+  const { counts, ended } = await replayed({ 'a.json': [letter('1'), letter('2')] }, { ledger, topicSchema: 'auto' })
+  expect(ended).toMatchObject({ message: 'no room' })
+  expect(counts).toMatchObject({ published: 1, unrecorded: 1, notTried: 1 })
+})
+
+it('publishes nothing more from a folder that another process has taken over', async () => {
+  const ledger = await ledgerWith({ lossOf: () => new Error('taken over') })
+  const { sent, counts, ended } = await replayed({ 'a.json': [letter('1'), letter('2')] }, { ledger })
+  expect([sent, ended]).toEqual([[], expect.objectContaining({ message: 'taken over' })])
+  expect(counts).toMatchObject({ published: 0, notTried: 2 })
+})
+
+it('ends at more events than it can keep in mind, and has published the others', async () => {
+  const { counts, sent, ended } = await replayed(
+    { '1.json': [letter('1'), letter('1'), letter('2'), letter('3')] },
+    { maxEvents: 2 },
+  )
   expect(ended).toMatchObject({ message: expect.stringContaining('more than 2 events') })
   expect(counts).toMatchObject({ published: 2, duplicates: 1 })
   expect(sent).toHaveLength(2)
-  await expect(
-    openLedger([dead], { target: 'https://topic.example.com/api/events', readOnly: true, maxEvents: 1 }),
-  ).rejects.toThrow('more than 1 events')
 })
 
 it('counts what was tried without knowing what became of it apart from what was not tried', async () => {
-  const { write, dead } = await openReplay()
-  const path = write('1.json', [letter('1'), letter('2'), letter('3')])
-  const ledger = await openLedger([dead], { target: 'https://topic.example.com/api/events', readOnly: false })
-  const { counts, ended } = await replay({
-    ...{ files: [{ path, folder: dead }], ledger, signal: new AbortController().signal },
-    output: { publish: () => Promise.reject(new Error('no answer')) },
-    ...{ topicSchema: 'auto', defaultSource: '/s', isWanted: () => true, onProgress: () => {} },
-  })
-  ledger.close()
+  const { counts, ended } = await replayed(
+    { '1.json': [letter('1'), letter('2'), letter('3')] },
+    { topicSchema: 'auto', output: { publish: () => Promise.reject(new Error('no answer')) } },
+  )
   expect(ended).toMatchObject({ message: 'no answer' })
   expect(counts).toMatchObject({ published: 0, failed: 1, notTried: 2 })
 })

@@ -50,6 +50,11 @@ it.each([
   { name: 'nothing', content: '', says: broken.fault },
   { name: 'spaces', content: ' \n ', says: broken.fault },
   { name: 'two values', content: '[1] [2]', says: broken.fault },
+  { name: 'an array that ends with a brace', content: '[1}', says: broken.fault },
+  { name: 'a comma at the end', content: '[1,]', says: broken.fault },
+  { name: 'no value between two commas', content: '[1,,2]', says: broken.fault },
+  { name: 'something behind the array', content: '[]x', says: broken.fault },
+  { name: 'something behind the value', content: '{} {}', says: broken.fault },
   { name: 'other bytes', content: Buffer.from([0x5b, 0x22, 0xe4, 0x22, 0x5d]), says: 'it is not UTF-8' },
   {
     name: 'an entry that is too large',
@@ -71,4 +76,37 @@ it('goes on behind an entry that is nested too deep, and reads one over several 
     { value: long },
     { value: { a: ']},[' } },
   ])
+})
+
+it('reads an entry as large as is allowed, and the entries before one that is too large', async () => {
+  const path = join(temporaryFolder(), 'a.json')
+  const room = 8 * 1024 ** 2 - 100
+  const large = 'x'.repeat(room)
+  expect(await entriesOf(path, `["${large}" ,1]`)).toEqual([{ value: large }, { value: 1 }])
+  const entries = await entriesOf(path, `[1,"${'x'.repeat(room + 1_000_000)}"]`)
+  expect(entries).toEqual([{ value: 1 }, { fault: expect.stringContaining('larger than'), of: 'file' }])
+})
+
+it.each([
+  { content: '[]', entries: [] },
+  { content: ' [ ] ', entries: [] },
+  { content: '\ufeff{"a":1}', entries: [{ value: { a: 1 } }] },
+  { content: '  \ufeff[1]', entries: [{ value: 1 }] },
+  { content: ' "a,b]" ', entries: [{ value: 'a,b]' }] },
+  { content: '["\\"",{"\\\\":[",]"]}]', entries: [{ value: '"' }, { value: { '\\': [',]'] } }] },
+  { content: '\r\n[1\t,\r\n2 ]\n', entries: [{ value: 1 }, { value: 2 }] },
+])('reads the $entries.length entries of case $#', async ({ content, entries }) => {
+  expect(await entriesOf(join(temporaryFolder(), 'a.json'), content)).toEqual(entries)
+})
+
+it('says of a file that is not there, or is none, why it is not read', async () => {
+  const folder = temporaryFolder()
+  for (const [path, says] of [
+    [join(folder, 'nothing'), /ENOENT/],
+    [folder, /EISDIR|not a regular file|folder/],
+  ] as const) {
+    const entries: Entry[] = []
+    for await (const entry of readEntries(path)) entries.push(entry)
+    expect(entries).toEqual([{ fault: expect.stringMatching(says), of: 'file' }])
+  }
 })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { targetName } from '../../../src/sidecar/replay/target.ts'
+import { targetName, targetTopic } from '../../../src/sidecar/replay/target.ts'
 import { listen } from '../../support/listen.ts'
 import { letter, openReplay } from './open-replay.ts'
 
@@ -37,6 +37,27 @@ it.each([
   expect(targetName(endpoint, undefined)).toBe(is)
   expect(targetName(endpoint, 'https://127.0.0.1:4430/?a=b')).toBe(`${is}@emulator:https://127.0.0.1:4430`)
 })
+
+const endpoints = {
+  namespace: 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish?api-version=2024-06-01',
+  orders: `${orders}?code=c2VjcmV0`,
+}
+
+it.each([
+  { of: 'namespace', topicSchema: 'auto', is: 'CloudEventSchemaV1_0' },
+  { of: 'namespace', topicSchema: 'EventGridSchema', is: 'EventGridSchema' },
+  { of: 'orders', topicSchema: 'auto', is: 'auto' },
+  { of: 'orders', topicSchema: 'EventGridSchema', is: 'EventGridSchema' },
+] as const)(
+  'knows of a topic without asking: $of with topicSchema $topicSchema takes $is',
+  ({ of, topicSchema, is }) => {
+    const topicEndpoint = endpoints[of]
+    expect(targetTopic({ topicEndpoint, topicSchema })).toEqual({
+      topicSchema: is,
+      defaultSource: topicEndpoint.replace(/\?.*/, ''),
+    })
+  },
+)
 
 /** A topic that takes everything, as Event Grid answers, and the ids that it was sent. */
 async function openTopic() {

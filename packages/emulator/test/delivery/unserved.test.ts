@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { requestLines } from '../../src/cli/record-lines.ts'
+import { createUnserved } from '../../src/delivery/unserved.ts'
+import type { AcceptedEvent } from '../../src/model/events/accepted-event.ts'
+import { eventOf } from '../../src/model/events/event-text.ts'
+import { destinationOf, type EventSubscription } from '../../src/model/resources/event-subscription.ts'
+import { createNamespaceStore } from '../../src/model/resources/namespace-store.ts'
+import { createStore } from '../../src/model/resources/store.ts'
 import { startSubscriber } from '../subscriber.ts'
 
 const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
@@ -16,12 +22,12 @@ const bus = {
 const queue = {
   endpointType: 'StorageQueue',
   properties: { resourceId: `${provider}/Microsoft.Storage/storageAccounts/letters`, queueName: 'orders' },
-}
+} as const
 const parcels = {
   endpointType: 'NamespaceTopic',
   properties: { resourceId: `${provider}/Microsoft.EventGrid/namespaces/shop/topics/parcels` },
 }
-const webhook = { endpointType: 'WebHook', properties: { endpointUrl: 'https://shop.example.com/hook' } }
+const webhook = { endpointType: 'WebHook', properties: { endpointUrl: 'https://shop.example.com/hook' } } as const
 
 /** Publishes an event, and returns what terminal and page say of it. */
 async function publishTo(
@@ -85,4 +91,41 @@ it('an event that a namespace topic takes is told as forwarded', async () => {
   const { terminal, fates } = await publishTo(parcels, { namespaces: true })
   expect(terminal).toEqual([])
   expect(fates).toMatchObject([{ name: 'audit', state: 'forwarded' }])
+})
+
+it.each([
+  { state: 'Creating', because: 'its endpoint has not consented yet' },
+  { state: 'AwaitingManualAction', because: 'its endpoint has not consented: the manual validation is missing' },
+  { state: 'Failed', because: 'its last change failed, so that it gets no events' },
+  { state: 'Canceled', because: 'its last change was canceled, so that it gets no events' },
+  { state: 'Deleting', because: undefined },
+  { state: 'Succeeded', because: 'there is no account' },
+  { state: 'Updating', because: 'there is no account', inForce: queue },
+  { state: 'Updating', because: undefined, inForce: webhook },
+] as const)('an event subscription that is $state does not get what it matches because $because', (given) => {
+  const store = createStore()
+  const { topics } = createNamespaceStore()
+  const eventDeliverySchema = 'CloudEventSchemaV1_0'
+  store.subscriptions.put({
+    ...{ id: '/s/audit', scope: '/s', name: 'audit', createdAt: 0, provisioningState: given.state },
+    properties: { destination: queue, eventDeliverySchema, filter: { includedEventTypes: ['wanted'] } },
+    ...('inForce' in given && { inForce: { destination: given.inForce, eventDeliverySchema } }),
+  })
+  const undelivered = ({ properties }: EventSubscription) =>
+    destinationOf(properties)?.endpointType === 'StorageQueue' ? 'there is no account' : undefined
+  const unserved = createUnserved({ store, namespaces: { topics }, undelivered })
+  const events = (['wanted', 'other'] as const).map(
+    (type): AcceptedEvent => ({ schema: eventDeliverySchema, body: eventOf({ specversion: '1.0', type }) }),
+  )
+  const gridEvent: AcceptedEvent = { schema: 'EventGridSchema', body: eventOf({ eventType: 'wanted' }) }
+  const of = (...all: readonly AcceptedEvent[]) =>
+    unserved([{ sources: ['/nothing', '/s'], events: all }]).map(({ event, because }) => [
+      event.body.value.type,
+      because,
+    ])
+  // By the settings in force there is no filter.
+  const types = 'inForce' in given ? ['wanted', 'other'] : ['wanted']
+  expect(of(...events)).toEqual(given.because ? types.map((type) => [type, given.because]) : [])
+  expect(of(gridEvent)).toHaveLength(given.because ? 1 : 0)
+  expect(of()).toEqual([])
 })

@@ -31,12 +31,11 @@ export function takeBatch(queue: Fifo<PendingEvent>, options: BatchOptions): Pen
       options.expired(next)
       continue
     }
-    if (batch[0]) {
-      if (!batching || batch.length >= batching.maxEvents || next.attempts !== batch[0].attempts) break
-    }
     if (batching) {
       bytes += options.sizeOf(next.event, subscription)
-      if (batch[0] && bytes > batching.preferredBytes) break
+      const fits = batch.length < batching.maxEvents && bytes <= batching.preferredBytes
+      // The first event is sent whatever its size.
+      if (batch[0] && !(fits && next.attempts === batch[0].attempts)) break
     }
     queue.shift()
     batch.push(next)
