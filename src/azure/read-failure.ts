@@ -137,7 +137,7 @@ const wrappers: ReadonlySet<string> = new Set([
 function readErrorBody(
   text: string | null | undefined,
 ): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets' | 'denied'>> {
-  if (!text || text.length > maxBody) return { targets: [] }
+  if (!text || text.length > maxBody) return {}
   let error = field(readJson(text), 'error')
   for (let depth = 0; depth < 5; depth++) {
     const [inner] = details(error)

@@ -34,8 +34,13 @@ it.each<{ name: string; message: string; denial: object }>([
     },
   },
   {
-    name: 'no right in what is no action or no scope',
-    message: sentence('A b/c,/A/b,A/b!,word,A/b', 's/1,/s 2,/s"3,x/s/4'),
+    name: 'no right in what is no action',
+    message: sentence('A b/c,/A/b,A/b!,word', '/s/1'),
+    denial: { client: 'c-7', rights: [] },
+  },
+  {
+    name: 'no right at what is no scope',
+    message: sentence('A/b', 's/1,/s 2,/s"3,x/s/4,/'),
     denial: { client: 'c-7', rights: [] },
   },
   {
@@ -49,7 +54,7 @@ it.each<{ name: string; message: string; denial: object }>([
     denial: { rights: [], foreignSubscription: 's2' },
   },
 ])('a refusal names $name', ({ message, denial }) => {
-  expect(readDenial(message)).toEqual(denial)
+  expect(readDenial(message)).toStrictEqual(denial)
 })
 
 it.each([

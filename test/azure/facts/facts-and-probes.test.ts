@@ -2,12 +2,12 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { factsFile, readFacts } from './facts/facts-table.ts'
-import { readReports } from './facts/reports.ts'
-import { withSeen } from './facts/seen.ts'
-import { allProbes } from './probes/all-probes.ts'
-import { unprobed } from './probes/unprobed.ts'
-import type { Report, Result } from './report/report.ts'
+import { allProbes } from '../probes/all-probes.ts'
+import { unprobed } from '../probes/unprobed.ts'
+import type { Report, Result } from '../report/report.ts'
+import { factsFile, readFacts } from './facts-table.ts'
+import { readReports } from './reports.ts'
+import { withSeen } from './seen.ts'
 
 const facts = readFacts()
 const known = new Map(facts.map((fact) => [fact.id, fact]))
@@ -116,7 +116,9 @@ describe('what reports have seen', () => {
 })
 
 it('each room has at most sixteen files', () => {
-  const files = globSync('**/*', { cwd: import.meta.dirname, withFileTypes: true }).filter((entry) => entry.isFile())
+  const files = globSync('**/*', { cwd: join(import.meta.dirname, '..'), withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
   const folders = Map.groupBy(files, ({ parentPath }) => parentPath)
   for (const [folder, inside] of folders) expect(inside.length, join(folder)).toBeLessThanOrEqual(16)
 })
