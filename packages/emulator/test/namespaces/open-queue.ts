@@ -30,7 +30,8 @@ export async function openQueue(
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const answer: unknown = await response.json()
-    return { status: response.status, answer: isRecord(answer) ? answer : {} }
+    const { status, headers: answered } = response
+    return { status, headers: answered, answer: isRecord(answer) ? answer : {} }
   }
   const publish = (event: unknown = order, type = 'application/cloudevents+json; charset=utf-8') =>
     call(':publish', event, { 'content-type': type })

@@ -7,7 +7,7 @@ import { openQueue, order, queue, queueOf } from './open-queue.ts'
 
 it('hands out a published event, locked, until it is acknowledged', async () => {
   const { emulator, publish, receive, settle } = await openQueue()
-  expect(await publish()).toEqual({ status: 200, answer: {} })
+  expect(await publish()).toMatchObject({ status: 200, answer: {} })
   const [received] = await receive()
   expect(received).toMatchObject({ event: order, deliveryCount: 1 })
   expect([...emulator.queues().values()]).toEqual([{ available: 0, locked: 1, delayed: 0 }])
@@ -326,7 +326,9 @@ it.each([
 ])('answers 429 when too many $limit are pending, until one is settled', async ({ options }) => {
   const { emulator, publish, receive, settle } = await openQueue(options)
   for (const id of ['one', 'two']) expect((await publish({ ...order, id })).status).toBe(200)
-  expect(await publish()).toMatchObject({ status: 429, answer: { error: { code: 'TooManyRequests' } } })
+  const refused = await publish()
+  expect(refused).toMatchObject({ status: 429, answer: { error: { code: 'TooManyRequests' } } })
+  expect(refused.headers.get('retry-after')).toBe('1')
   const { httpEndpoint, key } = emulator.topic()
   const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents+json' }
   const elsewhere = await fetch(httpEndpoint, { method: 'POST', headers, body: JSON.stringify(order) })
