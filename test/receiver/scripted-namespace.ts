@@ -45,6 +45,9 @@ export async function openSide(properties: Record<string, string>, endpoints: En
 export interface NamespaceRequest {
   /** `receive`, `acknowledge`, `release`, `reject` or `renewLock`. */
   readonly operation: string
+  readonly url: string
+  /** Its content type. */
+  readonly type: string | undefined
   readonly lockTokens: readonly string[]
   readonly authorization: string
   /** Its number among those of its operation, from 0. */
@@ -90,6 +93,8 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Scr
     const lockTokens: string[] = text === '' ? [] : JSON.parse(text).lockTokens
     const request = {
       operation,
+      url: incoming.url ?? '',
+      type: incoming.headers['content-type'],
       lockTokens,
       authorization: incoming.headers.authorization ?? '',
       index: of(operation).length,
