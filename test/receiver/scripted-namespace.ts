@@ -58,6 +58,8 @@ export interface NamespaceAnswer {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
+  /** The connection ends in place of an answer. */
+  readonly isCut?: boolean
 }
 
 /** What a receive brings: an event for each lock token. */
@@ -102,8 +104,9 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Scr
     requests.push(request)
     const answer = await script(request)
     if (answer === undefined) return
-    const { status = 200, headers = {}, body = '' } = answer ?? settles(lockTokens)
-    outgoing.writeHead(status, headers).end(body)
+    const { status = 200, headers = {}, body = '', isCut = false } = answer ?? settles(lockTokens)
+    if (isCut) outgoing.destroy()
+    else outgoing.writeHead(status, headers).end(body)
   })
   return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints }
 }
