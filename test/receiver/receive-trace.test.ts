@@ -1,6 +1,8 @@
 import { SpanKind } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
 import { RejectEvent } from '../../src/index.ts'
+import type { ReceiveAnswer } from '../../src/receiver/namespace-client.ts'
+import { traceClient } from '../../src/receiver/receive-trace.ts'
 import { openPull, order } from '../support/open-pull.ts'
 import { idsOf, startTelemetry, traceparentOf } from '../support/telemetry.ts'
 
@@ -51,4 +53,41 @@ it('makes receive, process and settle spans of pull delivery', async () => {
   const names = durations.map(({ attributes }) => attributes['messaging.operation.name'])
   expect(names).toEqual(expect.arrayContaining(['receive', 'acknowledge', 'reject']))
   expect(await telemetry.text()).not.toContain(topic.key)
+})
+
+const at = { namespaceEndpoint: 'https://shop.example', topicName: 'orders', eventSubscriptionName: 'app' }
+const served = {
+  events: [{ bytes: Buffer.from('{}'), value: {}, lockToken: 'a', deliveryCount: 1, origin: undefined }],
+}
+
+it.each<{ name: string; answer: ReceiveAnswer; isAborted?: boolean; type: string | undefined; count: number }>([
+  { name: 'that brought an event', answer: served, type: undefined, count: 1 },
+  { name: 'that was refused', answer: { failure: { status: 503, reason: '' } }, type: '503', count: 0 },
+  { name: 'without an answer', answer: { failure: { reason: '' } }, type: 'unreachable', count: 0 },
+  { name: 'without a token', answer: { failure: { reason: '', noToken: true } }, type: 'no-token', count: 0 },
+  { name: 'that we end', answer: { failure: { reason: '' } }, isAborted: true, type: undefined, count: 0 },
+])('tells of a receive $name how it ended', async ({ answer, isAborted, type, count }) => {
+  const telemetry = startTelemetry()
+  const client = traceClient(
+    { receive: async () => answer, settle: async () => ({ failed: new Map() }), close() {} },
+    at,
+  )
+  const signal = isAborted ? AbortSignal.abort() : new AbortController().signal
+  expect(await client.receive({ maxEvents: 1, maxWaitSeconds: 10, signal })).toBe(answer)
+  const span = telemetry.span('receive app')
+  const common = {
+    'messaging.operation.name': 'receive',
+    'messaging.operation.type': 'receive',
+    'messaging.destination.name': 'orders',
+    'messaging.destination.subscription.name': 'app',
+    'server.address': 'shop.example',
+    ...(type !== undefined && { 'error.type': type }),
+  }
+  expect(span.attributes).toEqual({
+    'messaging.system': expect.any(String),
+    ...common,
+    'messaging.batch.message_count': count,
+  })
+  const [duration] = await telemetry.metric('messaging.client.operation.duration')
+  expect(duration?.attributes).toEqual({ 'messaging.system': expect.any(String), ...common })
 })

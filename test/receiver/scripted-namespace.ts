@@ -45,6 +45,9 @@ export async function openSide(properties: Record<string, string>, endpoints: En
 export interface NamespaceRequest {
   /** `receive`, `acknowledge`, `release`, `reject` or `renewLock`. */
   readonly operation: string
+  readonly url: string
+  /** Its content type. */
+  readonly type: string | undefined
   readonly lockTokens: readonly string[]
   readonly authorization: string
   /** Its number among those of its operation, from 0. */
@@ -55,6 +58,8 @@ export interface NamespaceAnswer {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string | Buffer
+  /** The connection ends in place of an answer. */
+  readonly isCut?: boolean
 }
 
 /** What a receive brings: an event for each lock token. */
@@ -90,6 +95,8 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Scr
     const lockTokens: string[] = text === '' ? [] : JSON.parse(text).lockTokens
     const request = {
       operation,
+      url: incoming.url ?? '',
+      type: incoming.headers['content-type'],
       lockTokens,
       authorization: incoming.headers.authorization ?? '',
       index: of(operation).length,
@@ -97,8 +104,9 @@ export async function scriptNamespace(script: (request: NamespaceRequest) => Scr
     requests.push(request)
     const answer = await script(request)
     if (answer === undefined) return
-    const { status = 200, headers = {}, body = '' } = answer ?? settles(lockTokens)
-    outgoing.writeHead(status, headers).end(body)
+    const { status = 200, headers = {}, body = '', isCut = false } = answer ?? settles(lockTokens)
+    if (isCut) outgoing.destroy()
+    else outgoing.writeHead(status, headers).end(body)
   })
   return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints }
 }

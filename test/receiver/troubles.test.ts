@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
-import { decideSettlement } from '../../src/receiver/decide-settlement.ts'
 import { createNamespaceClient } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
 import { brings, openSide, scriptNamespace, settles } from './scripted-namespace.ts'
@@ -143,13 +142,6 @@ it('counts receives that were open together and failed together as one failure',
   expect(lines()).toHaveLength(1)
   advance(500)
   await expect.poll(() => world.of('receive').length).toBeGreaterThan(together)
-})
-
-it('releases without a delay what no handler was called for, at any delivery count', async () => {
-  expect(decideSettlement('notTried', 2)).toEqual({ kind: 'release' })
-  expect([1, 2, 3, 4, 5, 9].map((count) => decideSettlement('threw', count).delaySeconds)).toEqual([
-    0, 10, 60, 600, 3_600, 3_600,
-  ])
 })
 
 it('keeps the lock that a renewal has prolonged: a settlement is tried again beyond its first end', async () => {

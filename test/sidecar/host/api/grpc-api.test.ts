@@ -1,11 +1,14 @@
 import { connect } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import { expect, it, onTestFinished } from 'vitest'
+import { Secret } from '../../../../src/core/secret.ts'
 import { startHeldTopic, startTopic } from '../../../publisher/scripted-topic.ts'
 import { daprService } from '../../../support/dapr-protos.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { type GrpcAppEvent, openGrpcApp } from '../../../support/grpc-app.ts'
+import { traceparentOf } from '../../../support/telemetry.ts'
 import { type HostWorld, healthChecked, openHostWorld, type RunningHost } from '../open-host.ts'
+import { openApis } from './open-api.ts'
 
 const dataOf = (events: readonly GrpcAppEvent[]) => events.map(({ data }) => JSON.parse(data.toString()).data)
 const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, metadata })
@@ -13,11 +16,22 @@ const create = (data: unknown, metadata = {}) => ({ operation: 'create', data, m
 interface CallOptions {
   readonly token?: string
   readonly authority?: string
+  readonly traceparent?: string
 }
 
 /** Calls a method of the API with Dapr's own definitions. */
-async function call(host: RunningHost, method: string, request: object, { token, authority }: CallOptions = {}) {
+async function call(host: RunningHost, ...given: [method: string, request: object, options?: CallOptions]) {
   const [, port = ''] = await host.line(/gRPC API .* port=(\d+)/)
+  return callAt(Number(port), ...given)
+}
+
+/** The same where the API is in this process. */
+async function callAt(
+  port: number,
+  method: string,
+  request: object,
+  { token, authority, traceparent }: CallOptions = {},
+) {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
     ...(authority !== undefined && { 'grpc.default_authority': authority }),
   })
@@ -26,6 +40,7 @@ async function call(host: RunningHost, method: string, request: object, { token,
   if (!definition) throw new Error(`there is no ${method}`)
   const metadata = new Metadata()
   if (token !== undefined) metadata.set('dapr-api-token', token)
+  if (traceparent !== undefined) metadata.set('traceparent', traceparent)
   return new Promise<object>((resolve, reject) => {
     const { path, requestSerialize, responseDeserialize } = definition
     client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, answer) => {
@@ -217,19 +232,59 @@ it('calls the application with at most --app-max-concurrency events at once', as
   expect(app.events).toHaveLength(5)
 })
 
-it('answers INTERNAL with the text of Dapr to a call that fails', async () => {
-  const host = (await openHostWorld()).start(['--grpc-port', '0'])
-  await host.api
-  const failures = [
-    { request: { name: 'parcels' }, says: "couldn't find output binding parcels" },
-    { request: { operation: 'get' }, says: 'supported operations:create' },
-    { request: { operation: '' }, says: 'operation field is missing' },
-    { request: {}, says: 'PAYLOAD_INVALID' },
-  ]
-  for (const { request, says } of failures) {
-    const called = call(host, 'InvokeBinding', { name: 'orders', operation: 'create', ...request })
-    await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details: expect.stringContaining(says) })
-  }
+/** The API over a component `orders`, in this process. */
+async function openGrpcApi(options: Parameters<typeof openApis>[0] = {}) {
+  const { grpc } = await openApis(options)
+  return grpc.listen({ host: '127.0.0.1', port: 0 })
+}
+
+it.each([
+  { request: { name: 'parcels' }, says: "couldn't find output binding parcels" },
+  { request: { operation: 'get' }, says: 'supported operations:create' },
+  { request: { operation: '' }, says: 'operation field is missing' },
+  { request: {}, says: 'PAYLOAD_INVALID' },
+  { request: { metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [n, ''])) }, says: '1000 names' },
+])('answers INTERNAL with the text of Dapr to a call that fails: $says', async ({ request, says }) => {
+  const called = callAt(await openGrpcApi(), 'InvokeBinding', { name: 'orders', operation: 'create', ...request })
+  await expect(called).rejects.toMatchObject({ code: status.INTERNAL, details: expect.stringContaining(says) })
+})
+
+it('publishes metadata, and the trace of the caller, which goes before one in the metadata', async () => {
+  const topic = await startTopic()
+  const { grpc } = await openApis({}, { httpEndpoint: topic.endpoint, key: 'a-key' })
+  const port = await grpc.listen({ host: '127.0.0.1', port: 0 })
+  const [traceparent, other] = [traceparentOf('a'), traceparentOf('b')]
+  const request = { name: 'orders', operation: 'create', data: Buffer.from('{"order":1}') }
+  const metadata = { type: 'order.placed', traceparent: other }
+  const answer = await callAt(port, 'InvokeBinding', { ...request, metadata }, { traceparent })
+  expect(answer).toMatchObject({ metadata: { count: '1' } })
+  expect(topic.events()).toMatchObject([{ type: 'order.placed', traceparent, data: { order: 1 } }])
+})
+
+it('tells of its components, and ends when it is asked to', async () => {
+  const down = Promise.withResolvers<void>()
+  const port = await openGrpcApi({ extended: new Map([['greeting', 'hello']]), onShutdown: down.resolve })
+  expect(await callAt(port, 'GetMetadata', {})).toMatchObject({
+    id: 'shop',
+    registeredComponents: [{ name: 'orders', type: 'bindings.azure.eventgrid', capabilities: ['OUTPUT_BINDING'] }],
+    extendedMetadata: { greeting: 'hello' },
+  })
+  await callAt(port, 'Shutdown', {})
+  await down.promise
+})
+
+it.each([
+  { name: 'no token', options: {}, code: status.UNAUTHENTICATED },
+  { name: 'another token', options: { token: 'wrong' }, code: status.UNAUTHENTICATED },
+  { name: 'the token and another host', options: { token: 'right', authority: 'evil.example.com' }, code: undefined },
+])('takes a call with $name for what it is where a token is set', async ({ options, code }) => {
+  const port = await openGrpcApi({ token: new Secret('right') })
+  const ended = (method: string) =>
+    callAt(port, method, {}, options).then(
+      () => undefined,
+      (error: { readonly code: status }) => error.code,
+    )
+  expect([await ended('GetMetadata'), await ended('GetState')]).toEqual([code, code ?? status.UNIMPLEMENTED])
 })
 
 it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () => {
@@ -249,33 +304,30 @@ it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () 
 })
 
 it('refuses a message of more than 4 MiB', async () => {
-  const host = (await openHostWorld()).start(['--grpc-port', '0'])
-  await host.api
   const request = { name: 'orders', operation: 'create', data: Buffer.alloc(5 * 1024 * 1024, 'x') }
-  await expect(call(host, 'InvokeBinding', request)).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
+  const called = callAt(await openGrpcApi(), 'InvokeBinding', request)
+  await expect(called).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED })
 })
 
 it('refuses a caller that names another host, as a page behind a proxy would', async () => {
-  const host = (await openHostWorld()).start(['--grpc-port', '0'])
-  await host.api
-  const refused = call(host, 'Shutdown', {}, { authority: 'evil.example.com' })
+  const port = await openGrpcApi()
+  const refused = callAt(port, 'Shutdown', {}, { authority: 'evil.example.com' })
   await expect(refused).rejects.toMatchObject({ code: status.PERMISSION_DENIED })
-  await expect(call(host, 'GetMetadata', {}, { authority: 'localhost:50001' })).resolves.toMatchObject({
+  await expect(callAt(port, 'GetMetadata', {}, { authority: 'localhost:50001' })).resolves.toMatchObject({
     registeredComponents: [{ name: 'orders' }],
   })
 })
 
-it('answers UNIMPLEMENTED to every other method and names daprd', async () => {
-  const host = (await openHostWorld()).start(['--grpc-port', '0'])
-  await host.api
-  // Calls of each kind, since each has streams of its own.
-  for (const method of ['GetState', 'SetMetadata', 'SubscribeConfiguration', 'EncryptAlpha1']) {
-    await expect(call(host, method, {})).rejects.toMatchObject({
+// Calls of each kind, since each has streams of its own.
+it.each(['GetState', 'SetMetadata', 'SubscribeConfiguration', 'EncryptAlpha1'])(
+  'answers UNIMPLEMENTED to %s and names daprd',
+  async (method) => {
+    await expect(callAt(await openGrpcApi(), method, {})).rejects.toMatchObject({
       code: status.UNIMPLEMENTED,
       details: `this host has no ${method}: it has Dapr's bindings and metadata API; for more run daprd`,
     })
-  }
-})
+  },
+)
 
 it('ends on SIGTERM though a caller has opened a connection and says nothing', async () => {
   const host = (await openHostWorld()).start(['--grpc-port', '0'])

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ReceivedEvent } from '../../../../src/core/event.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import { forwardedMetadata } from '../../../../src/dispatch/processing.ts'
 import { createAppChannel } from '../../../../src/sidecar/host/app/app-channel.ts'
 import { listen } from '../../../support/listen.ts'
@@ -222,4 +223,59 @@ it('gives up when the time for the event is over', async () => {
   const giveUp = new AbortController()
   const channel = await open(createServer(() => giveUp.abort()))
   await expect(channel.deliver('orders', eventWith({}, giveUp.signal))).rejects.toThrow('did not answer in time')
+})
+
+it.each([
+  { route: undefined, expected: '/orders' },
+  { route: '', expected: '/orders' },
+  { route: 'shop', expected: '/shop' },
+  { route: '/shop/new', expected: '/shop/new' },
+])('finds the events of a component at $expected for the route $route', async ({ route, expected }) => {
+  const channel = await open(createServer())
+  expect(channel.addressOf({ name: 'orders', route })).toBe(expected)
+  expect(channel.refusal(expected, 404)).toContain(`OPTIONS ${expected} with 404`)
+})
+
+it('sends events and questions with the method, the type and the token that Dapr has for each', async () => {
+  const asked: string[] = []
+  const port = await listen(
+    createServer(({ method, url, headers }, response) => {
+      asked.push(`${method} ${url} ${headers['dapr-api-token']} ${headers['content-type']}`)
+      response.end()
+    }),
+  )
+  const channel = createAppChannel({ address: '127.0.0.1', port, maxConcurrency: 1, token: new Secret('right') })
+  onTestFinished(() => channel.close())
+  await channel.probe('orders')
+  await channel.healthy('well')
+  await channel.deliver('orders', eventWith({ 'content-type': 'text/plain' }))
+  expect(asked).toEqual([
+    'OPTIONS /orders right application/json',
+    'GET /well right undefined',
+    'POST /orders right application/json',
+  ])
+})
+
+it.each([
+  { status: 199, isWell: false },
+  { status: 200, isWell: true },
+  { status: 299, isWell: true },
+  { status: 300, isWell: false },
+  { status: 500, isWell: false },
+])('takes $status to GET for well: $isWell', async ({ status, isWell }) => {
+  const channel = await open(
+    createServer((_request, response) => {
+      // Node answers 1xx by itself only.
+      response.socket?.end(`HTTP/1.1 ${status} It\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
+    }),
+  )
+  expect(await channel.healthy('/')).toBe(isWell)
+})
+
+it('finds an application that is not there neither reachable, nor well, nor subscribed', async () => {
+  const server = createServer()
+  const channel = await open(server)
+  await new Promise((closed) => server.close(closed))
+  expect(await channel.probe('orders')).toEqual({ kind: 'unreachable' })
+  expect([await channel.reachable(), await channel.healthy('/')]).toEqual([false, false])
 })

@@ -1,0 +1,82 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { Host } from '../../../src/sidecar/host/host.ts'
+import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
+import { captureLog } from '../../support/captured-log.ts'
+import { freePort } from '../../support/free-port.ts'
+import { loadTexts } from '../../support/load-texts.ts'
+import { fieldsFor } from '../../support/open-world.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+import { componentFile, publisherFile } from './open-sidecar.ts'
+
+/** A host, and components that listen on ports of an emulator's topic. */
+async function open() {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const log = captureLog()
+  const metrics = createMetrics()
+  const host = new Host({
+    channel: undefined,
+    publishAnswer: async () => {},
+    loggerOf: () => log,
+    metrics,
+    endpoints: emulator.endpoints,
+  })
+  onTestFinished(() => host.close())
+  return {
+    host,
+    metrics,
+    listener: (name: string, port: number) =>
+      componentFile(name, {
+        ...fieldsFor(emulator),
+        handshakePort: String(port),
+        eventSubscriptionName: `${name}orders`,
+      }),
+    names: () => host.components().map(({ loaded }) => loaded.component.name),
+    said: (part: string) => log.lines.filter(({ message }) => message.includes(part)).map(({ message }) => message),
+  }
+}
+
+it('starts components by the order of their files, and names the one that has the port already', async () => {
+  const { host, listener, names, said } = await open()
+  const port = await freePort()
+  const files = { '1.yaml': listener('z', port), '2.yaml': publisherFile('m'), '3.yaml': listener('a', port) }
+  await expect(host.start(loadTexts(files))).rejects.toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  expect(names()).toEqual(['m', 'z'])
+  expect(said('could not be started')).toEqual(['could not be started; component "z" has its handshakePort already'])
+  expect([host.find('m')?.port(), host.find('z')?.port(), host.find('a')]).toEqual([undefined, port, undefined])
+})
+
+it('keeps what runs where a change cannot be made, and leaves out what never ran', async () => {
+  const { host, listener, names, said } = await open()
+  const [one, two] = [await freePort(), await freePort()]
+  const before = { 'a.yaml': listener('a', one), 'b.yaml': listener('b', two) }
+  await host.start(loadTexts(before))
+  await host.change(loadTexts({ ...before, 'b.yaml': listener('b', one), 'c.yaml': listener('c', one) }))
+  expect(names()).toEqual(['a', 'b'])
+  expect(host.find('b')?.port()).toBe(two)
+  expect(said('component "a" has its handshakePort already')).toHaveLength(2)
+  expect(said('until its file changes')).toEqual([
+    'its previous version goes on until its file changes',
+    'it is left out until its file changes',
+  ])
+  // What failed is tried again, with the port that is free now.
+  await host.change(loadTexts({ 'b.yaml': listener('b', one), 'c.yaml': listener('c', two) }))
+  expect(said('removed')).toEqual(['removed'])
+  expect(names()).toEqual(['b', 'c'])
+})
+
+it('starts nothing anew whose file is as before, and forgets the counts of what is removed', async () => {
+  const { host, names, said, metrics } = await open()
+  await host.start(loadTexts({ 'a.yaml': publisherFile('a'), 'b.yaml': publisherFile('b') }))
+  await host.change(loadTexts({ 'b.yaml': publisherFile('b') }))
+  expect([names(), said('v1: output').length, said('removed').length]).toEqual([['b'], 2, 1])
+  expect(await metrics.text()).not.toContain('component="a"')
+})
+
+it('starts nothing more once it closes', async () => {
+  const { host, names } = await open()
+  await host.start(loadTexts({ 'a.yaml': publisherFile('a') }))
+  const closed = host.close()
+  await host.change(loadTexts({ 'b.yaml': publisherFile('b') }))
+  await closed
+  expect(names()).toEqual([])
+})

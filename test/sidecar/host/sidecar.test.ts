@@ -1,0 +1,185 @@
+import { expect, it } from 'vitest'
+import { openDaprApp } from '../../support/dapr-app.ts'
+import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
+import { componentFile, openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
+
+const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
+const notReady = (what: string) => ({
+  status: 500,
+  body: JSON.stringify({ errorCode: 'ERR_HEALTH_NOT_READY', message: `dapr is not ready: [${what}]` }),
+})
+
+it('waits for its components, then for the application, and is ready until it closes', async () => {
+  const { emulator, fields } = await startQueue()
+  const port = await freePort()
+  const files = { 'orders.yaml': componentFile('orders', fields) }
+  const run = await openSidecar(files, { app: appAt(port), endpoints: emulator.endpoints })
+  const { observed } = run.sidecar
+  expect(await run.ask('/v1.0/healthz')).toEqual(notReady('components app'))
+  expect(await run.ask('/v1.0/healthz/outbound')).toMatchObject({ status: 500 })
+  await run.start()
+  expect(await run.ask('/v1.0/healthz')).toEqual(notReady('app'))
+  expect([observed.ready, observed.draining, run.names()]).toEqual([false, false, ['orders']])
+  await eventually(() =>
+    expect(run.said('not there yet')).toEqual([
+      `the application is not there yet: nothing listens on 127.0.0.1:${port} (--app-address, --app-port); ` +
+        'until the application is ready, it gets no events, and Event Grid keeps them',
+    ]),
+  )
+  expect((await run.create('orders', 'early')).status).toBe(200)
+  const app = await openDaprApp({ port })
+  const [post] = await app.received('POST', 1)
+  expect(JSON.parse(post?.body ?? '')).toMatchObject({ data: 'early' })
+  expect(run.said(`the application is up on port ${port}`)).toHaveLength(1)
+  expect(run.said('events go to the application at /orders')).toHaveLength(1)
+  expect((await run.ask('/v1.0/healthz')).status).toBe(204)
+  expect(observed.ready).toBe(true)
+  await eventually(async () =>
+    expect(await run.metrics()).toContain('eventgrid_binding_events_total{component="orders",result="acknowledged"} 1'),
+  )
+  await run.sidecar.close()
+  expect([observed.ready, observed.draining, run.names()]).toEqual([false, true, []])
+  await run.sidecar.close()
+})
+
+it('says that the application is gone and back, and stays ready meanwhile', async () => {
+  const { emulator, fields } = await startQueue()
+  const app = await openDaprApp()
+  const files = { 'orders.yaml': componentFile('orders', fields) }
+  const run = await openSidecar(files, { app: appAt(app.port), endpoints: emulator.endpoints })
+  await run.start()
+  await eventually(() => expect(run.said('events go to')).toHaveLength(1))
+  await app.close()
+  await run.create('orders', 'late')
+  await eventually(() =>
+    expect(run.said('the application is gone')).toEqual([
+      expect.stringContaining(`nothing listens on 127.0.0.1:${app.port} (--app-address, --app-port); until`),
+    ]),
+  )
+  expect(run.sidecar.observed.ready).toBe(true)
+  await openDaprApp({ port: app.port })
+  await eventually(() => expect(run.said(`the application is back on port ${app.port}`)).toHaveLength(1))
+  await eventually(() => expect(run.said('events go to')).toHaveLength(2))
+  expect(run.said('not there yet')).toEqual([])
+})
+
+it('is ready only while an application is well whose health it checks', async () => {
+  const { emulator, fields } = await startQueue()
+  const app = await openDaprApp()
+  app.feel(false)
+  const files = { 'orders.yaml': componentFile('orders', fields) }
+  const health = { path: '/well', intervalMs: 10, threshold: 1 }
+  const run = await openSidecar(files, { app: appAt(app.port), health, endpoints: emulator.endpoints })
+  await run.start()
+  await eventually(() => expect(run.said('is not healthy at /well yet; until')).toHaveLength(1))
+  app.feel(true)
+  await eventually(() => expect(run.sidecar.observed.ready).toBe(true))
+  expect(run.said(`the application is up on port ${app.port}`)).toHaveLength(1)
+  app.feel(false)
+  await eventually(() => expect(run.said('the application is unhealthy at /well; until')).toHaveLength(1))
+  expect(run.sidecar.observed.ready).toBe(false)
+  expect(await run.ask('/v1.0/healthz')).toEqual(notReady('app'))
+  app.feel(true)
+  await eventually(() => expect(run.said('the application is back on port')).toHaveLength(1))
+  expect((await run.ask('/v1.0/healthz')).status).toBe(204)
+})
+
+it('writes the IPv6 address of the application in brackets', async () => {
+  const port = await freePort()
+  const run = await openSidecar({ 'a.yaml': publisherFile('a') }, { app: appAt(port, '::1') })
+  await run.start()
+  await eventually(() => expect(run.said(`nothing listens on [::1]:${port} (`)).toHaveLength(1))
+})
+
+it('follows its files: what is new, changed, broken, valid again, left out and removed', async () => {
+  const run = await openSidecar({ 'a.yaml': publisherFile('a'), 'b.yaml': publisherFile('b') })
+  await run.start()
+  expect(run.names()).toEqual(['a', 'b'])
+  expect(run.sidecar.observed.ready).toBe(true)
+  const foreign = publisherFile('x').replace('bindings.azure.eventgrid', 'bindings.cron')
+  run.write({ 'a.yaml': publisherFile('a', { publishTimeout: '3s' }), 'c.yaml': publisherFile('c'), 'x.yaml': foreign })
+  await eventually(() => expect(run.names()).toEqual(['a', 'c']))
+  await eventually(() => expect(run.said('v1: output')).toHaveLength(4))
+  expect(run.said('removed')).toEqual(['removed'])
+  const notes = run.said('x.yaml')
+  expect(notes).toHaveLength(1)
+  run.write({
+    'a.yaml': publisherFile('a', { publishTimeout: 'soon' }),
+    'c.yaml': publisherFile('c'),
+    'x.yaml': foreign,
+  })
+  await eventually(() => expect(run.said('the previous version of these files stays active')).toHaveLength(1))
+  expect(run.log.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
+    expect.stringContaining('publishTimeout'),
+  ])
+  expect(run.said('every component file is valid again')).toEqual([])
+  run.write({ 'a.yaml': publisherFile('a'), 'c.yaml': publisherFile('c'), 'x.yaml': foreign })
+  await eventually(() => expect(run.said('every component file is valid again')).toHaveLength(1))
+  run.failToLoad(new Error('no memory'))
+  run.write({})
+  await eventually(() => expect(run.said('the components could not be read again: no memory')).toHaveLength(1))
+  expect(run.names()).toEqual(['a', 'c'])
+  run.failToLoad(undefined)
+  run.write({ 'c.yaml': publisherFile('c'), 'x.yaml': foreign })
+  await eventually(() => expect(run.names()).toEqual(['c']))
+  expect(run.said('x.yaml')).toEqual(notes)
+  expect(run.said('every component file is valid again')).toHaveLength(1)
+  expect((await run.create('a', 1)).body).toContain("couldn't find output binding a")
+})
+
+it('is not ready without a component', async () => {
+  const run = await openSidecar({})
+  await run.start()
+  expect(run.sidecar.observed.ready).toBe(false)
+})
+
+it('starts all components anew at other endpoints', async () => {
+  const emulator = await startEmulator()
+  const run = await openSidecar({ 'a.yaml': publisherFile('a'), 'b.yaml': publisherFile('b') })
+  await run.start()
+  await run.sidecar.moveTo(emulator.endpoints)
+  expect(run.names()).toEqual(['a', 'b'])
+  expect(run.said('v1: output')).toHaveLength(4)
+})
+
+it('opens the gRPC API where it is asked for', async () => {
+  const without = await openSidecar({})
+  expect(await without.sidecar.listenGrpc()).toBeUndefined()
+  const run = await openSidecar({}, { grpc: { host: '127.0.0.1', port: 0 } })
+  expect(await run.sidecar.listenGrpc()).toBeGreaterThan(0)
+})
+
+it('tells of a component that receives, and of one that has no application to go to', async () => {
+  const { emulator, fields } = await startQueue()
+  const run = await openSidecar(
+    { 'orders.yaml': componentFile('orders', fields), 'a.yaml': publisherFile('a') },
+    { endpoints: emulator.endpoints },
+  )
+  await run.start()
+  expect(run.said('there is no --app-port')).toEqual([
+    'there is no --app-port: no events are received, and Event Grid keeps them',
+  ])
+  expect(run.said('bindings.azure.eventgrid v1: ')).toEqual([
+    'bindings.azure.eventgrid v1: input and output',
+    'bindings.azure.eventgrid v1: output',
+  ])
+  const { body } = await run.ask('/v1.0/metadata')
+  expect(JSON.parse(body)).toEqual({
+    id: 'shop',
+    runtimeVersion: 'eventgrid-binding 1.2.3',
+    components: [
+      { name: 'a', type: 'bindings.azure.eventgrid', version: 'v1', capabilities: ['OUTPUT_BINDING'] },
+      {
+        name: 'orders',
+        type: 'bindings.azure.eventgrid',
+        version: 'v1',
+        capabilities: ['INPUT_BINDING', 'OUTPUT_BINDING'],
+      },
+    ],
+    extended: { daprRuntimeVersion: 'eventgrid-binding 1.2.3' },
+    appConnectionProperties: {},
+    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
+  })
+})
