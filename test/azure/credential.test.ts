@@ -287,13 +287,20 @@ it.each([
 })
 
 it.each([
-  { name: 'an authority host without TLS', kind: metadata, endpoints: { authorityHost: 'http://localhost:1' } },
-  { name: 'no authority host', kind: metadata, endpoints: { authorityHost: 'xhttps://localhost:1' } },
-  { name: 'metadata without a credential', kind: undefined, endpoints: {} },
-  { name: "a host's credential that is missing", kind: { kind: 'host' } as const, endpoints: {} },
-])('refuses $name', ({ kind, endpoints }) => {
+  {
+    ...{ name: 'an authority host without TLS', kind: metadata, endpoints: { authorityHost: 'http://localhost:1' } },
+    field: 'endpoints.authorityHost',
+  },
+  {
+    ...{ name: 'no authority host', kind: metadata, endpoints: { authorityHost: 'xhttps://localhost:1' } },
+    field: 'endpoints.authorityHost',
+  },
+  { name: 'metadata without a credential', kind: undefined, endpoints: {}, field: 'azureCredential' },
+  { name: "a host's credential that is missing", kind: { kind: 'host' } as const, endpoints: {}, field: 'credential' },
+])('refuses $name', ({ kind, endpoints, field }) => {
+  const issue = { field, rule: expect.any(String), fix: expect.any(String) }
   expect(() => createCredential(kind, { environment, endpoints })).toThrow(
-    expect.objectContaining({ code: 'METADATA_INVALID' }),
+    expect.objectContaining({ code: 'METADATA_INVALID', issues: [expect.objectContaining(issue)] }),
   )
 })
 

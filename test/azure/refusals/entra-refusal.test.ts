@@ -126,6 +126,8 @@ describe('a token that may come later', () => {
     expect(fail(thrown, [{ host: '169.254.169.254', code: 'EHOSTUNREACH' }], managed).message).toMatch(
       /EHOSTUNREACH>; run where/,
     )
+    const unasked = new RestError('x', { code: 'ENOENT' })
+    expect(fail(unasked, [], managed).message).toMatch(/ENOENT>; run where/)
     expect(fail(thrown, [{ code: 'CERT_HAS_EXPIRED' }], secret)).toMatchObject({
       fix: expect.stringContaining('out of date'),
     })
