@@ -40,8 +40,7 @@ async function listBelow(folder: string): Promise<readonly string[]> {
   const lists = await Promise.all(
     entries.map(async (entry) => {
       const path = join(folder, entry.name)
-      if (isLedger(path)) return []
-      return entry.isDirectory() ? listBelow(path) : [path]
+      return entry.isDirectory() && !isLedger(path) ? listBelow(path) : [path]
     }),
   )
   return lists.flat()
