@@ -170,3 +170,13 @@ it('renews the lock of an event at each half of it, as long as its handler runs 
   await side.close()
   expect(renewals()).toBe(3)
 })
+
+it('receives nothing without a handler, and begins once one is attached', async () => {
+  const { emulator, binding, publish, byKey } = await openPull({ silent: true })
+  await binding.init(byKey)
+  await publish(order('one'))
+  expect([...emulator.queues().values()]).toEqual([{ available: 1, locked: 0, delayed: 0 }])
+  const handled = Promise.withResolvers<string>()
+  binding.read(({ cloudEvent }) => handled.resolve(cloudEvent.id))
+  expect(await handled.promise).toBe('one')
+})

@@ -1,3 +1,4 @@
+import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
@@ -194,6 +195,43 @@ it('warns of no lost lock where an event was settled while its renewal was under
   // Closing ends the renewal as lost, after the settlement.
   await side.close()
   expect(log.text()).not.toContain('could not be renewed')
+})
+
+it('says that a lock is lost where a renewal finds it so, and renews it no more', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one') : undefined
+    return operation === 'renewLock' ? settles(lockTokens, { one: 'TokenLost' }) : null
+  })
+  const { side, advance, log, handler } = await open(world, () => ended)
+  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  advance(30_000)
+  const lines = () => log.lines.filter(({ message }) => message.includes('could not be renewed'))
+  await expect.poll(() => lines().map(({ fields }) => fields)).toEqual([{ reason: 'TokenLost' }])
+  advance(120_000)
+  end()
+  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 1 }, lockRenewals: 0 })
+  expect(world.of('renewLock')).toHaveLength(1)
+})
+
+it('tries a settlement again that a telemetry SDK of the host has broken', async () => {
+  let breaks = true
+  const startSpan = (name: string) => {
+    if (name.startsWith('acknowledge') && breaks) throw new RangeError('no span')
+    return trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+  }
+  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => expect.unreachable() }) })
+  onTestFinished(() => trace.disable())
+  const world = await scriptNamespace(({ operation, index }) => {
+    if (operation === 'receive') return index === 0 ? brings('one') : undefined
+    return null
+  })
+  const { side, advance, waits, log } = await open(world)
+  const pauseMs = await waits((ms) => ms < 400)
+  expect(log.text()).toContain('"reason":"an unexpected error (RangeError)"')
+  breaks = false
+  advance(pauseMs)
+  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 1 }, failedSettlements: 0 })
 })
 
 it.each([
