@@ -198,6 +198,8 @@ function messageIn(error: Error): string {
 
 /** Events, one at least, as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
+  // `check` asks a topic by an empty list.
+  if (events.length === 0) return Buffer.from('[]')
   // A bracket or a comma before each, and the last bracket.
   const body = Buffer.allocUnsafe(events.reduce((sum, { bytes }) => sum + bytes + 1, 1))
   let end = 0
