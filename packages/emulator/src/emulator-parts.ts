@@ -29,7 +29,7 @@ import { createRecords } from './records/record-types.ts'
 import { createFaults } from './server/faults.ts'
 import { recordRefused } from './server/recording.ts'
 import { createEmulatorServer } from './server/server.ts'
-import { authorityOfProcess, createCertificateAuthority } from './server/tls/certificates.ts'
+import { createCertificateAuthority, makeAuthority } from './server/tls/certificates.ts'
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
@@ -56,7 +56,7 @@ interface Addresses {
 export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
   const { clock } = options
   const { persisted } = state
-  const made = persistedOr(persisted, 'identity', 'certificate authority', authorityOfProcess)
+  const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
   const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options

@@ -45,14 +45,6 @@ export function makeAuthority(): string {
   return JSON.stringify(certify(authorityName, 3650, extensions))
 }
 
-let ofProcess: string | undefined
-
-/** An authority as {@link makeAuthority} makes it, the same for all emulators of a process: tests start many, and clients trust it once. */
-export const authorityOfProcess = (): string => {
-  ofProcess ??= makeAuthority()
-  return ofProcess
-}
-
 type Authority = ReturnType<typeof authorityOf>
 
 const authorityOf = (key: KeyObject) => ({ name: nameOf(authorityName), key, keyId: keyIdOf(createPublicKey(key)) })
