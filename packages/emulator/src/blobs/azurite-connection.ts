@@ -1,5 +1,5 @@
 /** Requests to Azurite: one handed on as it is, in pieces and with back pressure; and a question about a blob. */
-import { Agent, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import { type BlobCall, headerOf } from './blob-call.ts'
 import { factsOfAnswer } from './blob-watch.ts'
 import type { BlobFacts } from './known-blobs.ts'
@@ -63,7 +63,8 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
         resolve(answer)
       })
       sent.once('timeout', () => sent.destroy(new Error(`nothing came for ${silenceMs / 1000} s`)))
-      sent.once('error', (cause) => reject(new NoAnswerError(cause.message, { cause })))
+      listenToSocket(sent)
+      sent.on('error', (cause) => reject(new NoAnswerError(cause.message, { cause })))
       sent.once('close', () => {
         reject(new NoAnswerError('the connection ended'))
         // What Azurite did not want is taken all the same, or the client would wait to send it.
@@ -105,7 +106,8 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
         const { statusCode: status = 0 } = answer
         resolve(status === 200 ? factsOfAnswer({ status, headers: answer.headers }) : undefined)
       })
-      asked.once('error', () => resolve(undefined))
+      listenToSocket(asked)
+      asked.on('error', () => resolve(undefined))
       asked.once('timeout', () => asked.destroy())
       asked.once('close', () => resolve(undefined))
       asked.end()
@@ -115,6 +117,11 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
     /** Cuts what is open. */
     close: () => agent.destroy(),
   }
+}
+
+/** A connection may break when Node has taken it back from its request: an error that nobody listens to would end the process. */
+function listenToSocket(sent: ClientRequest): void {
+  sent.once('socket', (socket) => socket.on('error', () => {}))
 }
 
 /** Headers of one connection, which are not handed on. */
