@@ -28,8 +28,8 @@ export async function obtainDaprd(): Promise<string | undefined> {
   const { Dir: folder }: { Dir: string } = JSON.parse(stdout)
   mkdirSync(dirname(daprdPath), { recursive: true })
   const fresh = `${daprdPath}.${process.pid}`
-  const build = ['build', '-C', folder, '-tags', 'stablecomponents', '-o', fresh, './cmd/daprd']
-  await run('go', build, { maxBuffer: 16 * 1024 * 1024 })
+  const build = ['go', 'build', '-C', folder, '-tags', 'stablecomponents', '-o', fresh, './cmd/daprd']
+  await run('nice', ['-n', '10', ...build], { maxBuffer: 16 * 1024 * 1024 })
   renameSync(fresh, daprdPath)
   return daprdPath
 }

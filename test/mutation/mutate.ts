@@ -61,7 +61,7 @@ const mutants = await new Stryker({
   coverageAnalysis: 'perTest',
   concurrency: Number(values.concurrency),
   // Ends what hangs. No demand on the machine's speed.
-  timeoutMS: 60_000,
+  timeoutMS: 20_000,
   timeoutFactor: 3,
   dryRunTimeoutMinutes: 30,
   tempDirName: `${output}/copy`,

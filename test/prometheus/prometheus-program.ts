@@ -28,10 +28,10 @@ async function obtain(program: 'prometheus' | 'promtool'): Promise<string | unde
     const { Dir: folder }: { Dir: string } = JSON.parse(stdout)
     mkdirSync(dirname(path), { recursive: true })
     const fresh = `${path}.${process.pid}`
-    const build = ['build', '-C', folder, '-tags', 'remove_all_sd', '-o', fresh, `./cmd/${program}`]
+    const build = ['go', 'build', '-C', folder, '-tags', 'remove_all_sd', '-o', fresh, `./cmd/${program}`]
     // Its workspace names folders that the module does not hold.
     const env = { ...process.env, GOWORK: 'off', CGO_ENABLED: '0' }
-    await run('go', build, { env, maxBuffer: 16 * 1024 * 1024 })
+    await run('nice', ['-n', '10', ...build], { env, maxBuffer: 16 * 1024 * 1024 })
     renameSync(fresh, path)
     return path
   } catch (error) {

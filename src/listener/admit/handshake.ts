@@ -34,15 +34,14 @@ export function answerOptions(headers: IncomingHttpHeaders, context: OptionsCont
   if (typeof requested !== 'string' || requested.trim() === '')
     return { answer: answerHealth(isDraining(), health), isRefused: false }
   const origin = soleValue(requested)
-  const allow = allowedMethods
   if (origin === undefined || origin.toLowerCase() !== allowedOrigin.toLowerCase())
-    return { answer: { status: 200, headers: { allow } }, isRefused: true }
+    return { answer: { status: 200, headers: { allow: allowedMethods } }, isRefused: true }
   const consent = {
     'webhook-allowed-origin': origin,
     'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
     ...readiness(isReady()),
   }
-  return { answer: { status: 200, headers: { allow, ...consent } }, isRefused: false }
+  return { answer: { status: 200, headers: { allow: allowedMethods, ...consent } }, isRefused: false }
 }
 
 const readiness = (isReady: boolean) => (isReady ? {} : { [notReadyHeader]: 'true' })

@@ -196,7 +196,7 @@ function messageIn(error: Error): string {
   return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
-/** Events, one at least, as a JSON array, written as bytes: joined texts would be copied twice. */
+/** Events as a JSON array, written as bytes: joined texts would be copied twice. */
 function bodyOf(events: readonly WireEvent[]): Buffer {
   // `check` asks a topic by an empty list.
   if (events.length === 0) return Buffer.from('[]')

@@ -87,6 +87,23 @@ it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<Subscript
     { advancedFilters: [stringIn('a', 'b'), isTrue] },
   ],
   [
+    'advanced filters whose members are in another order',
+    {
+      filter: {
+        advancedFilters: [
+          { key: 'a', operatorType: 'StringIn', values: ['x'] },
+          { ...isTrue, key: 'b' },
+        ],
+      },
+    },
+    {
+      advancedFilters: [
+        { operatorType: 'StringIn', key: 'a', values: ['x'] },
+        { ...isTrue, key: 'b' },
+      ],
+    },
+  ],
+  [
     'the same dead-letter account, whatever its letter case and identity',
     { deadLetterWithResourceIdentity: byIdentity('/subscriptions/s') },
     { deadLetter: { storageAccountId: '/Subscriptions/S', container: 'c' } },
