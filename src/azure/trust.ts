@@ -5,6 +5,7 @@ import { Agent } from 'node:https'
 import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
+import { keepNewest } from '../support/work/keep-newest.ts'
 import { isBypassed, refuseUnusableProxy } from './proxy.ts'
 
 /** A process needs one context; a test needs one for each emulator. */
@@ -84,10 +85,6 @@ export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
   if (known) return known
   // Node takes a list in place of its own and not beside it.
   const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
-  for (const oldest of contexts.keys()) {
-    if (contexts.size < maxContexts) break
-    contexts.delete(oldest)
-  }
-  contexts.set(ca, context)
+  keepNewest(contexts, ca, context, maxContexts)
   return context
 }

@@ -1,4 +1,5 @@
 /** The outcomes of events that may be delivered again: 10,000 are remembered, and those whose sender is still to be heard. */
+import { keepNewest } from '../support/work/keep-newest.ts'
 import type { EventOutcome } from './delivery.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 
@@ -18,13 +19,6 @@ export function createKnownOutcomes(capacity = 10_000) {
   const remembered = new Map<string, FinalOutcome>()
   const unsure = new Set<Unsure>()
 
-  function remember(digest: string, outcome: FinalOutcome): void {
-    remembered.delete(digest)
-    remembered.set(digest, outcome)
-    const oldest = remembered.size > capacity ? remembered.keys().next().value : undefined
-    if (oldest !== undefined) remembered.delete(oldest)
-  }
-
   return {
     /** Keeps the outcomes of a delivery until the function that it returns is told whether the sender took them. */
     keep(members: readonly DeliveryMember[], outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
@@ -32,7 +26,8 @@ export function createKnownOutcomes(capacity = 10_000) {
       unsure.add(one)
       return (isTaken) => {
         unsure.delete(one)
-        if (!isTaken) for (const [digest, outcome] of finalOutcomes(one)) remember(digest, outcome)
+        if (!isTaken)
+          for (const [digest, outcome] of finalOutcomes(one)) keepNewest(remembered, digest, outcome, capacity)
       }
     },
     /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */

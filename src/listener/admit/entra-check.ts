@@ -1,6 +1,7 @@
 /** Checks the bearer token of a delivery, in the order that costs least, and remembers those that were verified. */
 import { hash } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { keepNewest } from '../../support/work/keep-newest.ts'
 import type { CredentialFault } from './credential-fault.ts'
 import { decideToken, type ExpectedToken } from './entra-token.ts'
 import type { KeySet } from './key-set.ts'
@@ -20,14 +21,6 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
-  function remember(digest: string, expiresAt: number): void {
-    for (const oldest of verified.keys()) {
-      if (verified.size < maxCached) break
-      verified.delete(oldest)
-    }
-    verified.set(digest, expiresAt)
-  }
-
   async function verify(token: string, digest: string): Promise<Evidence> {
     const claims = readClaims(token)
     if (claims === undefined) return failing({ problem: 'format' })
@@ -42,7 +35,7 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
       case 'invalid':
         return failing({ problem: 'signature' })
       case 'valid':
-        remember(digest, decision.expiresAt)
+        keepNewest(verified, digest, decision.expiresAt, maxCached)
         return { kind: 'proven' }
     }
   }
