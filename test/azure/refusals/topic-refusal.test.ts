@@ -6,12 +6,17 @@ import {
 } from '../../../src/azure/refusals/topic-refusal.ts'
 import { Secret } from '../../../src/core/secret.ts'
 
-// What publishers see of it is in test/publisher/topic.
 const custom = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
 const namespace = 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish'
 const key = { kind: 'accessKey', accessKey: new Secret('a2V5') } as const
 const entra = { kind: 'entra', credential: { kind: 'managedIdentity', clientId: 'c1' } } as const
 const ofHost = { kind: 'entra', credential: { kind: 'host' } } as const
+const lookUp = (name: string, type: string, field: string) =>
+  `"\\$\\(az resource list --name ${name} --resource-type Microsoft.EventGrid/${type} --query '\\[0\\].${field}' --output tsv\\)"`
+const groupOf = (name: string, type: string) => `--resource-group ${lookUp(name, type, 'resourceGroup')}`
+const ownEndpoint =
+  '^set topicEndpoint.*own; that of a namespace topic is https://orders.*.net/topics/<topic>:publish:\\n' +
+  'az eventgrid topic list --query "\\[\\?name==\'orders\'\\].endpoint" --output tsv$'
 const takes = (schema: string) => `This resource is configured for '${schema}' schema.`
 
 it.each<{
@@ -37,7 +42,7 @@ it.each<{
   {
     name: 'no role',
     ...{ refusal: { status: 403 }, output: { authentication: entra }, code: 'PERMISSION_DENIED' },
-    says: '; assign the role.*--assignee c1 --role "EventGrid Data Sender" --scope "\\$\\(az resource list --name orders --resource-type Microsoft.EventGrid/topics ',
+    says: `; assign the role.*--assignee c1 --role "EventGrid Data Sender" --scope ${lookUp('orders', 'topics', 'id')}$`,
   },
   {
     name: "no role of a host's credential for a namespace",
@@ -60,20 +65,21 @@ it.each<{
   {
     name: 'a key, in words about topics',
     ...{ refusal: { status: 401, message: 'topics' }, sent: 'EventGridSchema' },
-    ...{ code: 'CREDENTIALS_REJECTED', says: 'key of this topic:\\n.*topic key list --name orders ' },
+    code: 'CREDENTIALS_REJECTED',
+    says: `of this topic:\naz eventgrid topic key list --name orders ${groupOf('orders', 'topics')}$`,
   },
   {
     name: 'a key, where CloudEvents were sent',
     ...{ refusal: { status: 401, message: 'the topic' }, sent: 'CloudEventSchemaV1_0' },
     ...{ output: { topicEndpoint: namespace }, code: 'CREDENTIALS_REJECTED' },
-    says: 'key of this namespace:\\n.*namespace list-key --name shop ',
+    says: `of this namespace:\naz eventgrid namespace list-key --name shop ${groupOf('shop', 'namespaces')}$`,
   },
   {
     name: 'a key of a topic whose name is not told',
     ...{ refusal: { status: 401 }, output: { topicEndpoint: 'https://x.example.com/' } },
     ...{ code: 'CREDENTIALS_REJECTED', says: '--name <topic> ' },
   },
-  { name: 'no such topic', refusal: { status: 404 }, code: 'PUBLISH_REJECTED', says: '^set topicEndpoint.*own' },
+  { name: 'no such topic', refusal: { status: 404 }, code: 'PUBLISH_REJECTED', says: ownEndpoint },
   {
     name: 'no such topic of a namespace',
     ...{ refusal: { status: 410 }, output: { topicEndpoint: namespace }, code: 'PUBLISH_REJECTED' },
