@@ -56,11 +56,7 @@ describe('calls that come together', () => {
 
   it.each([
     { status: 400, body: problem('BadRequest', 'one is bad'), code: 'PUBLISH_REJECTED' },
-    {
-      status: 413,
-      body: problem('PayloadTooLarge', 'The maximum size (1536000) has been exceeded.'),
-      code: 'PAYLOAD_TOO_LARGE',
-    },
+    { status: 413, body: problem('PayloadTooLarge', 'one is too large'), code: 'PAYLOAD_TOO_LARGE' },
   ])('are halved by call on $status, so that the bad one fails alone', async ({ status, body, code }) => {
     const { topic, open } = await startHeldTopic((_, events) =>
       ids(events).includes('bad') ? { status, body } : { status: 200 },
@@ -93,13 +89,6 @@ describe('calls that come together', () => {
 })
 
 describe('one call of many events', () => {
-  it('stays in one request while it fits', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
-    await publisher.publish(Array.from({ length: 5_000 }, (_, index) => event(`${index}`)))
-    expect(topic.requests.map(({ events }) => events.length)).toEqual([5_000])
-  })
-
   it('goes in several, in order, where it exceeds one', async () => {
     const topic = await startTopic()
     const { publisher } = openPublisher(topic.endpoint)
@@ -132,24 +121,11 @@ describe('one call of many events', () => {
 })
 
 describe('the bounded queue', () => {
-  it('refuses with OVERLOADED what exceeds its events, and takes more when there is room', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedEvents: 3 } })
-    const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
-    expect(await refusal(publisher.publish(event('4')))).toMatchObject({ code: 'OVERLOADED' })
-    open()
-    await Promise.all(calls)
-    await publisher.publish(event('5'))
-    expect(ids(topic.events())).toEqual(['1', '2', '3', '5'])
-  })
-
   it('refuses with OVERLOADED what exceeds its bytes', async () => {
     const { topic, open } = await startHeldTopic()
     const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedBytes: 1_000 } })
     const first = publisher.publish(event('1', { data: 'x'.repeat(800) }))
-    expect(await refusal(publisher.publish(event('2', { data: 'x'.repeat(200) })))).toMatchObject({
-      code: 'OVERLOADED',
-    })
+    expect((await refusal(publisher.publish(event('2', { data: 'x'.repeat(200) })))).code).toBe('OVERLOADED')
     open()
     await first
     expect(topic.requests).toHaveLength(1)
@@ -172,10 +148,7 @@ describe('the bounded queue', () => {
     const second = refusal(publisher.publish(event('2')))
     await topic.arrived(1)
     time.advance(60_000)
-    expect(await Promise.all([first, second])).toMatchObject([
-      { code: 'PUBLISH_UNAVAILABLE' },
-      { code: 'PUBLISH_UNAVAILABLE' },
-    ])
+    expect((await Promise.all([first, second])).map(({ code }) => code)).toEqual(Array(2).fill('PUBLISH_UNAVAILABLE'))
     open()
     await publisher.publish(event('3'))
     expect(ids(topic.events())).toEqual(['1', '3'])

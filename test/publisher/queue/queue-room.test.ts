@@ -72,13 +72,3 @@ it('requests go beside each other again when one that was put off has been taken
   gate.open()
   await Promise.all(calls)
 })
-
-it.each([
-  { topicSchema: 'CloudEventSchemaV1_0' as const, metadata: {} },
-  { topicSchema: 'EventGridSchema' as const, metadata: { subject: 's' } },
-])('plain data keeps every digit of its numbers in an event of $topicSchema', async ({ topicSchema, metadata }) => {
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint, { topicSchema })
-  await publisher.publish('{"n":12345678901234567890}', { metadata: { type: 't', ...metadata } })
-  expect(topic.requests[0]?.body).toContain('{"n":12345678901234567890}')
-})

@@ -6,7 +6,7 @@ import { Binding } from '../../../src/index.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
 import { accessKey, failureInTime, openPublisher } from '../open-publisher.ts'
-import { type Answer, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
+import { type Answer, event, problem, startTopic } from '../scripted-topic.ts'
 
 const html = { 'content-type': 'text/html; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
@@ -91,31 +91,6 @@ it.each<{ name: string; answer: Answer }>([
 ])('believes 200 with $name', async ({ answer }) => {
   const topic = await startTopic(() => answer)
   await expect((await openBinding(topic.endpoint)).invoke('create', event('1'))).resolves.toMatchObject({ ids: ['1'] })
-})
-
-it('fails each of several calls that were sent together, and recovers with the topic', async () => {
-  const page: Answer = { foreign: 200, headers: html, body: signIn }
-  const { topic, open } = await startHeldTopic((index) => (index === 1 ? page : { status: 200 }))
-  const { publisher } = openPublisher(topic.endpoint)
-  const first = publisher.publish(event('1'))
-  const joint = ['2', '3', '4'].map((id) => refusal(publisher.publish(event(id))))
-  await topic.arrived(1)
-  open()
-  await first
-  for (const error of await Promise.all(joint)) expect(error).toMatchObject({ code: 'PUBLISH_REJECTED' })
-  expect(ids(topic.requests[1]?.events ?? [])).toEqual(['2', '3', '4'])
-  expect(topic.requests).toHaveLength(2)
-  expect(publisher.lastFailure()).toContain('Sign in')
-  await publisher.publish(event('5'))
-  expect(publisher.lastFailure()).toBeUndefined()
-})
-
-it('tells which events of a large call were published before a page came', async () => {
-  const page: Answer = { foreign: 200, headers: html, body: signIn }
-  const topic = await startTopic(({ index }) => (index === 1 ? page : { status: 200 }))
-  const { publisher } = openPublisher(topic.endpoint, { limits: { maxRequestEvents: 1 } })
-  const error = await refusal(publisher.publish([event('1'), event('2'), event('3')]))
-  expect(error).toMatchObject({ code: 'PUBLISH_REJECTED', details: { published: ['1'], ids: ['2', '3'] } })
 })
 
 it('shows the page without the key that it repeats', async () => {

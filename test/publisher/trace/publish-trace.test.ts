@@ -5,8 +5,6 @@ import { idsOf, startTelemetry, traceparentOf } from '../../support/telemetry.ts
 import { openPublisher } from '../open-publisher.ts'
 import { event, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
 
-const gridEvent = { id: 'g', subject: '', eventType: 't', eventTime: '2026-03-11T08:00:00Z' }
-
 /** The endpoint of a topic named shop, at the address of a scripted one. */
 const named = (endpoint: string) => new URL('/topics/shop/api/events?sig=secret', endpoint).href
 
@@ -38,17 +36,6 @@ it('makes a PRODUCER span for one event, below the active span, and gives the ev
   expect(await telemetry.metric('messaging.client.sent.messages')).toEqual([{ attributes, value: 1 }])
   expect(await telemetry.metric('messaging.client.operation.duration')).toEqual([{ attributes, value: 1 }])
   expect(await telemetry.text()).not.toContain('secret')
-})
-
-it('leaves the rest of an event that was given as text as it is', async () => {
-  startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint)
-  const text = `{ "specversion":"1.0","id":"e1", "source":"/s","type":"t","data":{"n":12345678901234567890, "x":"}"} } \n`
-  await publisher.publish(text)
-  const body = topic.requests[0]?.body ?? ''
-  expect(body).toMatch(/^\[.*,"traceparent":"00-[\da-f]{32}-[\da-f]{16}-01"\} \n\]$/s)
-  expect(body.replace(/,"traceparent":"[^"]*"/, '')).toBe(`[${text}]`)
 })
 
 it('makes a CLIENT span for several events, links to the contexts that they bring, and changes none of them', async () => {
@@ -86,15 +73,6 @@ it('takes the context of the metadata into whole events without an SDK too, unle
   await publisher.publish([event('e1'), traced], { metadata })
   await publisher.publish(event('e3'), { metadata: { traceparent: traceparentOf('0') } })
   expect(topic.events()).toEqual([{ ...event('e1'), ...metadata }, traced, event('e3')])
-})
-
-it('adds no context to the Event Grid schema', async () => {
-  const telemetry = startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(named(topic.endpoint))
-  await publisher.publish(gridEvent, { metadata: { traceparent: traceparentOf('c') } })
-  expect(topic.events()).toEqual([gridEvent])
-  expect(telemetry.span('publish shop').links[0]?.context.traceId).toBe('c'.repeat(32))
 })
 
 it('adds no context to an event that it would make too large', async () => {
