@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, it } from 'vitest'
 import { request } from '../../attack/target.ts'
-import { cloudEventText, openListener, proof } from '../open-listener.ts'
+import { cloudEventText, openListener, proofLine } from '../open-listener.ts'
 
 /** Deliveries that arrive at the same time are worked off together; each is still a request of its own. */
 const ids = Array.from({ length: 150 }, (_, index) => `event-${index}`)
 
-const head = ['content-type: application/cloudevents+json', ...Object.entries(proof).map((pair) => pair.join(': '))]
+const head = ['content-type: application/cloudevents+json', proofLine]
 
 /** Deliveries that are sent in one piece: their bodies end in the same turn of the event loop. The last one closes the connection. */
 const pipelined = () =>
@@ -28,11 +28,13 @@ it.each([
     let arrived = 0
     const waiting: number[] = []
     const seen: unknown[] = []
+    const answered: unknown[] = []
     const { raw } = await openListener({
       input: { maxConcurrency },
       fastify(server) {
         server.addHook('preHandler', async () => void arrived++)
         server.addHook('preHandler', ({ headers }, _reply, done) => store.run(headers['x-store'], done))
+        server.addHook('onSend', async ({ headers }) => void answered.push([headers['x-store'], store.getStore()]))
       },
       async handler({ cloudEvent: { id } }) {
         waiting.push(arrived - waiting.length)
@@ -41,7 +43,7 @@ it.each([
     })
     await raw(pipelined())
     expect(Math.max(...waiting)).toBe(together)
-    expect(seen.toSorted()).toEqual(ids.map((id) => [id, id]).toSorted())
+    for (const stores of [seen, answered]) expect(stores.toSorted()).toEqual(ids.map((id) => [id, id]).toSorted())
   },
 )
 
