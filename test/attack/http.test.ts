@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { openListener, proof } from '../listener/open-listener.ts'
+import { openListener, proofLine } from '../listener/open-listener.ts'
 import {
   eventText,
   expectNoEffect,
@@ -130,11 +130,8 @@ describe('a body', () => {
     const { listener, log, events } = await openListener({
       limits: { headersTimeoutMs: 50, requestTimeoutMs: 100, checkIntervalMs: 10 },
     })
-    const [[name, value] = []] = Object.entries(proof)
     const socket = await open(listener.address.port)
-    socket.write(
-      `${post}\r\nhost: x\r\n${name}: ${value}\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{`,
-    )
+    socket.write(`${post}\r\nhost: x\r\n${proofLine}\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{`)
     expect(statuses(await socket.ended)).toEqual([408])
     expect(events).toEqual([])
     expect(log.lines.map(({ fields }) => fields)).toEqual([{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }])
@@ -184,9 +181,8 @@ describe('connections', () => {
       limits: { connectionTimeoutMs: 50 },
       handler: () => new Promise(() => {}),
     })
-    const [[name, value] = []] = Object.entries(proof)
     const socket = await open(listener.address.port)
-    const delivery = request(post, [`${name}: ${value}`, 'content-type: application/json'], eventText('1'))
+    const delivery = request(post, [proofLine, 'content-type: application/json'], eventText('1'))
     socket.write(delivery)
     expect(await socket.ended).toBe('')
     const reused = await open(listener.address.port)
@@ -354,15 +350,15 @@ describe('a request that says by a header it were another:', () => {
   })
 
   it.each([
-    { name: 'CONNECT', line: 'CONNECT evil.example.com:443 HTTP/1.1', expected: [[]] },
-    { name: 'an unknown method', line: 'EVIL /api/events HTTP/1.1', expected: [[]] },
-    { name: 'a method in lower case', line: 'post /api/events HTTP/1.1', expected: [[]] },
-    { name: 'HTTP/2 over plain text', line: 'PRI * HTTP/2.0', expected: [[]] },
-    { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0', expected: [[]] },
-  ])('$name opens nothing', async ({ line, expected }) => {
+    { name: 'CONNECT', line: 'CONNECT evil.example.com:443 HTTP/1.1' },
+    { name: 'an unknown method', line: 'EVIL /api/events HTTP/1.1' },
+    { name: 'a method in lower case', line: 'post /api/events HTTP/1.1' },
+    { name: 'HTTP/2 over plain text', line: 'PRI * HTTP/2.0' },
+    { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0' },
+  ])('$name opens nothing', async ({ line }) => {
     const target = await openTarget(world())
     const answer = await target.exchange(request(line, [...proven(target), 'connection: close'], eventText('1')))
-    expect(expected).toContainEqual(statuses(answer))
+    expect(statuses(answer)).toEqual([])
     expect(target.handled).toEqual([])
     expect(target.lines().length).toBeLessThanOrEqual(1)
   })
