@@ -1,15 +1,13 @@
 import { getEventListeners } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
-import { accessKey, openPublisher } from './open-publisher.ts'
-import { type Answer, createGate, event, ids, startHeldTopic, startTopic } from './scripted-topic.ts'
+import { accessKey, openHeldTopic, openPublisher, openTimedTopic, openTopic } from './open-publisher.ts'
+import { type Answer, createGate, event, ids, startTopic } from './scripted-topic.ts'
 
 describe('a published event', () => {
   it('is posted to the topic as a CloudEvents batch, with the access key and the API version', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     const receipt = await publisher.publish(event('1'))
     expect(receipt).toEqual({ ids: ['1'], count: 1, requestId: 'request-1' })
     expect(topic.requests).toHaveLength(1)
@@ -58,8 +56,7 @@ describe('a published event', () => {
   const folder = new URL('../../examples/events/', import.meta.url)
   it.each(readdirSync(folder))('of examples/events/%s arrives attribute by attribute', async (file) => {
     const text = readFileSync(new URL(file, folder), 'utf8')
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     await publisher.publish(JSON.parse(text))
     await publisher.publish(text)
     await publisher.publish(Buffer.from(text))
@@ -69,8 +66,7 @@ describe('a published event', () => {
   })
 
   it('travels over one kept-alive connection', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     for (const id of ['1', '2', '3']) await publisher.publish(event(id))
     expect(topic.requests).toHaveLength(3)
     expect(topic.connections()).toBe(1)
@@ -79,8 +75,7 @@ describe('a published event', () => {
 
 describe('a signal', () => {
   it('that is aborted already: ABORTED, and nothing is sent', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     expect(await refusal(publisher.publish(event('1'), { signal: AbortSignal.abort() }))).toMatchObject({
       code: 'ABORTED',
     })
@@ -88,8 +83,7 @@ describe('a signal', () => {
   })
 
   it('is let go of by each call, however it ends', async () => {
-    const topic = await startTopic(({ index }) => ({ status: index === 0 ? 200 : 404 }))
-    const { publisher } = openPublisher(topic.endpoint)
+    const { publisher } = await openTopic(({ index }) => ({ status: index === 0 ? 200 : 404 }))
     const { signal } = new AbortController()
     await publisher.publish(event('1'), { signal })
     await refusal(publisher.publish(event('2'), { signal }))
@@ -110,8 +104,7 @@ describe('the bounds of a topic', () => {
 
 describe('close', () => {
   it('publishes what is queued, then refuses with CLOSED', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher, log } = openPublisher(topic.endpoint)
+    const { topic, open, publisher, log } = await openHeldTopic()
     const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
     const closed = publisher.close()
     expect(await refusal(publisher.publish(event('4')))).toMatchObject({ code: 'CLOSED' })
@@ -125,9 +118,7 @@ describe('close', () => {
 
   it('rejects with CLOSED, after its time, what could not be published, and leaves no timer', async () => {
     const gate = createGate()
-    const topic = await startTopic(() => ({ hold: gate.hold }))
-    const time = createManualClock()
-    const { publisher, log } = openPublisher(topic.endpoint, { clock: time.clock })
+    const { topic, time, publisher, log } = await openTimedTopic(() => ({ hold: gate.hold }))
     const calls = ['1', '2'].map((id) => refusal(publisher.publish(event(id))))
     await topic.arrived(1)
     const closed = publisher.close()
@@ -144,9 +135,7 @@ describe('close', () => {
   })
 
   it('ends a back-off that outlasts it', async () => {
-    const topic = await startTopic(() => ({ status: 503, headers: { 'retry-after': '30' } }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const { topic, time, publisher } = await openTimedTopic(() => ({ status: 503, headers: { 'retry-after': '30' } }))
     const waits = time.waits((delayMs) => delayMs > 30_000 && delayMs < 31_000)
     const call = refusal(publisher.publish(event('1')))
     await waits
@@ -158,8 +147,7 @@ describe('close', () => {
   })
 
   it('ends the kept-alive connections', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     await publisher.publish(event('1'))
     await publisher.close()
     await topic.disconnected()
@@ -170,8 +158,7 @@ describe('close', () => {
 describe('health', () => {
   it('has the reason of the last failure until the topic takes a request; an event at fault is no reason', async () => {
     const answers: Answer[] = [{ status: 400 }, { status: 401 }, { status: 200 }]
-    const topic = await startTopic(({ index }) => answers[index] ?? { status: 200 })
-    const { publisher } = openPublisher(topic.endpoint)
+    const { publisher } = await openTopic(({ index }) => answers[index] ?? { status: 200 })
     expect(publisher.lastFailure()).toBeUndefined()
     await refusal(publisher.publish(event('1')))
     expect(publisher.lastFailure()).toBeUndefined()

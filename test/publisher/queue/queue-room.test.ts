@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { refusal } from '../../support/refusal.ts'
-import { openPublisher } from '../open-publisher.ts'
+import { openPublisher, openTopic } from '../open-publisher.ts'
 import { createGate, event, ids, startTopic } from '../scripted-topic.ts'
 
 it('the room of a call is given back when it is published, in events and in bytes', async () => {
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedEvents: 2, maxQueuedBytes: 200 } })
+  const { topic, publisher } = await openTopic(undefined, { limits: { maxQueuedEvents: 2, maxQueuedBytes: 200 } })
   for (let index = 0; index < 20; index++) await publisher.publish(event(`${index}`))
   expect(topic.events()).toHaveLength(20)
 })

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
-import { accessKey, failureInTime, openPublisher } from '../open-publisher.ts'
+import { accessKey, failureInTime, openPublisher, openTimedTopic } from '../open-publisher.ts'
 import { type Answer, event, problem, startTopic } from '../scripted-topic.ts'
 
 const html = { 'content-type': 'text/html; charset=utf-8' }
@@ -116,9 +116,7 @@ describe('an answer that begins and never ends', () => {
     { name: 'a head alone', headers: {} },
     { name: 'a head with an id', headers: { ...ofAzure, 'content-length': '2' } },
   ])('is sent again, and says that the events may have been accepted: $name', async ({ headers }) => {
-    const topic = await startTopic(() => ({ headOf: 200, headers }))
-    const time = createManualClock()
-    const { publisher, log } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const { topic, time, publisher, log } = await openTimedTopic(() => ({ headOf: 200, headers }), { retryBaseMs: 2 })
     const failed = refusal(publisher.publish(event('1')))
     const pausing = time.waits((delayMs) => delayMs === 1)
     await answerBegins()
@@ -139,9 +137,7 @@ describe('an answer that begins and never ends', () => {
   })
 
   it('says so too where the time of the call is over first', async () => {
-    const topic = await startTopic(() => ({ headOf: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { publishTimeoutMs: 5_000 } })
+    const { time, publisher } = await openTimedTopic(() => ({ headOf: 200 }), { publishTimeoutMs: 5_000 })
     const failed = refusal(publisher.publish(event('1')))
     await answerBegins()
     time.advance(5_000)
@@ -149,9 +145,7 @@ describe('an answer that begins and never ends', () => {
   })
 
   it('says so where its body breaks off', async () => {
-    const topic = await startTopic(() => ({ half: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const { time, publisher } = await openTimedTopic(() => ({ half: 200 }))
     const error = await failureInTime(time, publisher.publish(event('1')))
     expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', message: maybe })
   })
