@@ -26,6 +26,12 @@ const proven = ({ clientSecret, scope }: Target) => [
 
 const post = 'POST /api/events HTTP/1.1'
 
+/** The statuses of the answers to an event with our token, sent with this first line. */
+async function sendProven(target: Target, firstLine: string, headers: readonly string[] = []) {
+  const lines = [...proven(target), ...headers, 'connection: close']
+  return statuses(await target.exchange(request(firstLine, lines, eventText('1'))))
+}
+
 /** Methods that Fastify has routes for. */
 const routed: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY'])
 
@@ -259,10 +265,7 @@ describe('a delivery with our token to', () => {
     '/api/events%',
   ])('%s is answered 404', async (path) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(
-      request(`POST ${path} HTTP/1.1`, [...proven(target), 'connection: close'], eventText('1')),
-    )
-    expect([[], [404]]).toContainEqual(statuses(answer))
+    expect([[], [404]]).toContainEqual(await sendProven(target, `POST ${path} HTTP/1.1`))
     expectNoEffect(target)
   })
 
@@ -274,10 +277,7 @@ describe('a delivery with our token to', () => {
     'http://evil.example.com/api/events?x',
   ])('%s, another spelling of our path, is handled', async (path) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(
-      request(`POST ${path} HTTP/1.1`, [...proven(target), 'connection: close'], eventText('1')),
-    )
-    expect(statuses(answer)).toEqual([200])
+    expect(await sendProven(target, `POST ${path} HTTP/1.1`)).toEqual([200])
     expect(target.handled).toHaveLength(1)
   })
 })
@@ -295,10 +295,7 @@ describe('a request that says by a header it were another:', () => {
     '%s makes no delivery of a GET',
     async (name) => {
       const target = await openTarget(world())
-      const answer = await target.exchange(
-        request('GET /api/events HTTP/1.1', [...proven(target), `${name}: POST`, 'connection: close'], eventText('1')),
-      )
-      expect(statuses(answer)).toEqual([405])
+      expect(await sendProven(target, 'GET /api/events HTTP/1.1', [`${name}: POST`])).toEqual([405])
       expectNoEffect(target)
     },
   )
@@ -341,9 +338,8 @@ describe('a request that says by a header it were another:', () => {
     // CONNECT asks for a tunnel: Node ends it without an answer.
     const methods = METHODS.filter((method) => !['POST', 'OPTIONS', 'CONNECT'].includes(method))
     for (const method of methods) {
-      const headers = [...proven(target), 'connection: close']
-      const answer = await target.exchange(request(`${method} /api/events HTTP/1.1`, headers, eventText('1')))
-      expect({ method, statuses: statuses(answer) }).toEqual({ method, statuses: [routed.has(method) ? 405 : 404] })
+      const answered = await sendProven(target, `${method} /api/events HTTP/1.1`)
+      expect([method, ...answered]).toEqual([method, routed.has(method) ? 405 : 404])
     }
     expect(target.handled).toEqual([])
     expect(target.lines()).toHaveLength(2)
@@ -357,8 +353,7 @@ describe('a request that says by a header it were another:', () => {
     { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0' },
   ])('$name opens nothing', async ({ line }) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(request(line, [...proven(target), 'connection: close'], eventText('1')))
-    expect(statuses(answer)).toEqual([])
+    expect(await sendProven(target, line)).toEqual([])
     expect(target.handled).toEqual([])
     expect(target.lines().length).toBeLessThanOrEqual(1)
   })
