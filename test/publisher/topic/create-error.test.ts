@@ -20,10 +20,7 @@ describe('an answer that refuses', () => {
     { status: 400, code: 'PUBLISH_REJECTED', says: 'topicSchema' },
     { status: 401, code: 'CREDENTIALS_REJECTED', says: 'set accessKey to a key of this topic' },
     { status: 403, code: 'PERMISSION_DENIED', says: 'network settings' },
-    { status: 404, code: 'PUBLISH_REJECTED', says: "set topicEndpoint to the topic's own" },
-    { status: 410, code: 'PUBLISH_REJECTED', says: "set topicEndpoint to the topic's own" },
     { status: 413, code: 'PAYLOAD_TOO_LARGE', says: 'smaller' },
-    { status: 415, code: 'PUBLISH_REJECTED', says: 'topicEndpoint' },
     { status: 202, code: 'PUBLISH_REJECTED', says: 'where Event Grid answers 200' },
     { status: 307, code: 'PUBLISH_REJECTED', says: 'proxy' },
   ])('with $status is $code, with a remedy and no retry', async ({ status, code, says }) => {
