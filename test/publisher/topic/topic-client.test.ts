@@ -13,7 +13,7 @@ import { systemClock } from '../../../src/support/time/clock.ts'
 import { listen } from '../../support/listen.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
-import { accessKey, openPublisher } from '../open-publisher.ts'
+import { openPublisher } from '../open-publisher.ts'
 import { event, startTopic } from '../scripted-topic.ts'
 
 /** A topic over TLS with a certificate nobody knows. It answers as `answer` says and keeps the headers it got. */
