@@ -199,8 +199,7 @@ it('ends the span of a handler that takes too long, with error.type timeout, and
   const handling = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
   const { deliver, listener } = await openListener({
-    now: time.now,
-    clock: time.clock,
+    ...{ now: time.now, clock: time.clock },
     async handler() {
       started.resolve()
       await handling.promise
@@ -242,16 +241,8 @@ it('puts no data, no query of a URL and no user into attributes, and bounds thei
   const telemetry = startTelemetry()
   const { deliver } = await openListener()
   const source = `https://user:secret@shop.example.com/${'p'.repeat(2_000)}?sig=secret#secret`
-  await deliver(
-    cloudEventText('i'.repeat(5_000), {
-      source,
-      type: 't'.repeat(5_000),
-      subject: 'secret',
-      data: 'secret',
-      other: 'secret',
-    }),
-    { 'x-attribute': 'secret' },
-  )
+  const more = { source, type: 't'.repeat(5_000), subject: 'secret', data: 'secret', other: 'secret' }
+  await deliver(cloudEventText('i'.repeat(5_000), more), { 'x-attribute': 'secret' })
   expect(await telemetry.text()).not.toContain('secret')
   const { attributes } = telemetry.span('process orders')
   expect(attributes['cloudevents.event_source']).toMatch(/^https:\/\/shop\.example\.com\/p+…$/)

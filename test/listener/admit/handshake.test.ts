@@ -5,19 +5,13 @@ import { cloudEventText, eventGridText, openListener } from '../open-listener.ts
 const origin = 'eventgrid.azure.net'
 
 describe('OPTIONS with an origin', () => {
-  it('grants Event Grid of the configured cloud, without a credential', async () => {
+  it.each([origin, 'EventGrid.Azure.net'])('grants Event Grid of the configured cloud, as %s', async (sent) => {
     const { request } = await openListener()
-    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': origin } })
+    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': sent } })
     expect(answer.status).toBe(200)
-    expect(answer.headers.get('webhook-allowed-origin')).toBe(origin)
+    expect(answer.headers.get('webhook-allowed-origin')).toBe(sent)
     expect(answer.headers.get('webhook-allowed-rate')).toBe('*')
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
-  })
-
-  it('echoes the origin in the letter case it came in', async () => {
-    const { request } = await openListener()
-    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': 'EventGrid.Azure.net' } })
-    expect(answer.headers.get('webhook-allowed-origin')).toBe('EventGrid.Azure.net')
   })
 
   it('grants an origin that a proxy has doubled, and gives it once', async () => {
