@@ -137,7 +137,13 @@ interface Made {
 function exchange(port: number, agent: Agent, { headers: all, body: sent, ...made }: Made): Promise<number> {
   const present = Object.fromEntries(Object.entries(all).filter(([, text]) => text !== ''))
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const out = request({ host: '127.0.0.1', port, agent, ...made, headers: { ...present, 'content-length': sent.length } })
+  const out = request({
+    host: '127.0.0.1',
+    port,
+    agent,
+    ...made,
+    headers: { ...present, 'content-length': sent.length },
+  })
   out.on('response', (answer) => {
     const status = answer.statusCode ?? 0
     let content = ''

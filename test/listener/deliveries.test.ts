@@ -131,7 +131,12 @@ describe('a body that can never be handled', () => {
     ['text/plain', 'content-type', 'text/plain', cloudEventText('1')],
     ['a form', 'content-type', 'application/x-www-form-urlencoded', 'a=1'],
     ['a media type that only contains json', 'content-type', 'application/jsonp', cloudEventText('1')],
-    ['a media type that a proxy doubled', 'content-type', 'application/x+json, application/x+json', cloudEventText('1')],
+    [
+      'a media type that a proxy doubled',
+      'content-type',
+      'application/x+json, application/x+json',
+      cloudEventText('1'),
+    ],
   ])('is answered 415, and the log has what it was: %s', async (_name, header, value, body) => {
     const { deliver, events, log } = await openListener()
     expect((await deliver(body, { [header]: value })).status).toBe(415)
@@ -231,7 +236,11 @@ describe('the connection', () => {
     { name: 'a TLS handshake', bytes: Buffer.from('16030100c8010000c40303', 'hex'), says: 'TLS' },
     { name: 'HTTP/2', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', says: 'HTTP/2' },
     { name: 'the PROXY protocol', bytes: 'PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n', says: 'the PROXY protocol' },
-    { name: 'version 2 of it', bytes: Buffer.from('0d0a0d0a000d0a515549540a21110000', 'hex'), says: 'the PROXY protocol' },
+    {
+      name: 'version 2 of it',
+      bytes: Buffer.from('0d0a0d0a000d0a515549540a21110000', 'hex'),
+      says: 'the PROXY protocol',
+    },
   ])('with $name is closed without an answer, and a line of the log', async ({ bytes, says }) => {
     const { raw, log } = await openListener()
     expect(await raw(bytes)).toBe('')

@@ -21,7 +21,13 @@ describe('a published event', () => {
 
   it('of the Event Grid schema goes as an array of application/json', async () => {
     const topic = await startTopic()
-    const grid = { id: '1', subject: '', eventType: 't', eventTime: '2026-03-11T08:00:00.1234567Z', metadataVersion: '1' }
+    const grid = {
+      id: '1',
+      subject: '',
+      eventType: 't',
+      eventTime: '2026-03-11T08:00:00.1234567Z',
+      metadataVersion: '1',
+    }
     await openPublisher(topic.endpoint).publisher.publish(grid)
     expect(topic.requests[0]).toMatchObject({ headers: { 'content-type': 'application/json' }, events: [grid] })
   })

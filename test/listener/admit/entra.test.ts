@@ -91,11 +91,7 @@ describe('decideToken', () => {
       { ...claimsV1, aud: [`a\r\nb${'x'.repeat(990)}`, 'y'.repeat(1_000_000)] },
       audience(`a b${'x'.repeat(197)}…`),
     ],
-    [
-      'audience without an end',
-      { ...claimsV1, aud: 'y'.repeat(1_000_000) },
-      audience('a text of 1000000 characters'),
-    ],
+    ['audience without an end', { ...claimsV1, aud: 'y'.repeat(1_000_000) }, audience('a text of 1000000 characters')],
     [
       'token in the place of an audience',
       { ...claimsV1, aud: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl' },
@@ -210,7 +206,10 @@ describe('createKeySet', () => {
     { name: 'broken', key: { kty: 'RSA', n: '!', e: 'AQAB' } },
     { name: 'of another type', key: { kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' } },
     { name: 'for encryption', key: { use: 'enc' } },
-    { name: 'too short', key: generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' }) },
+    {
+      name: 'too short',
+      key: generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey.export({ format: 'jwk' }),
+    },
   ])('takes no token by a key that is $name, and others as before', async ({ key }) => {
     const [one, two] = await signers
     const { verify } = await open([{ ...two.jwk, ...key }, one.jwk])

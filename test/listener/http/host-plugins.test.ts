@@ -9,12 +9,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliveryTokenHeader } from '../../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../../src/core/event.ts'
 import { Binding, type BindingOptions } from '../../../src/index.ts'
+import { request } from '../../attack/target.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { openConnection } from '../../support/open-connection.ts'
 import { openWorld } from '../../support/open-world.ts'
 import { refusal } from '../../support/refusal.ts'
-import { request } from '../../attack/target.ts'
 import { cloudEventText, eventGridText, openListener, ours, proofLine } from '../open-listener.ts'
 
 const eventGrid = { 'webhook-request-origin': 'eventgrid.azure.net' }
@@ -165,7 +165,9 @@ describe('the server of a host', () => {
       },
     })
     const sender = await openConnection(listener.address.port)
-    sender.write(request('POST /api/events HTTP/1.1', ['content-type: application/json', proofLine], cloudEventText('1')))
+    sender.write(
+      request('POST /api/events HTTP/1.1', ['content-type: application/json', proofLine], cloudEventText('1')),
+    )
     await eventually(() => expect(log.text()).toContain('a request failed in the listener'))
     expect(listener.status().answered).toEqual({ 200: 1 })
   })
@@ -232,7 +234,10 @@ describe('the server of a host', () => {
     { name: 'replaces the body by text', fastify: replacing(String) },
     { name: 'replaces the body by a Uint8Array', fastify: replacing((body) => new Uint8Array(body)) },
     { name: 'makes a stream of text of it', fastify: streaming((body) => Readable.from([body.toString()])) },
-    { name: 'makes a stream of a Uint8Array of it', fastify: streaming((body) => Readable.from([new Uint8Array(body)])) },
+    {
+      name: 'makes a stream of a Uint8Array of it',
+      fastify: streaming((body) => Readable.from([new Uint8Array(body)])),
+    },
   ])('has a hook that $name', async ({ fastify }) => {
     const { deliver, events } = await openListener({ fastify })
     expect((await deliver(cloudEventText('é'))).status).toBe(200)
@@ -458,7 +463,9 @@ describe('the option fastify of Binding', () => {
   })
 
   it('adds a hook onClose that fails: init says why it has failed', async () => {
-    const { world, binding } = await openWith((server) => void server.addHook('onClose', async () => fail('no database')))
+    const { world, binding } = await openWith(
+      (server) => void server.addHook('onClose', async () => fail('no database')),
+    )
     await world.init()
     const fields = { ...world.fields, handshakePort: String(world.binding.address()?.port) }
     expect(await refusal(binding.init(fields))).toMatchObject({ code: 'PORT_UNAVAILABLE' })

@@ -39,7 +39,10 @@ it('stands behind all else of an event, where there is room for it', () => {
 })
 
 it.each([
-  [{ TraceParent: own?.traceparent, TRACESTATE: 'a=b' }, { ...own, tracestate: 'a=b' }],
+  [
+    { TraceParent: own?.traceparent, TRACESTATE: 'a=b' },
+    { ...own, tracestate: 'a=b' },
+  ],
   [{ ...own, other: 'x' }, own],
   [{ traceparent: 5 }, undefined],
   [{ tracestate: 'a=b' }, undefined],

@@ -173,7 +173,11 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     },
     { name: 'a proxy of an array', make: () => new Proxy([undefined, 1], {}), says: 'undefined', inside: '[0]' },
     { name: 'a proxy of a Map', make: () => new Proxy(new Map(), {}), says: 'Map' },
-    { name: 'a toJSON that gives nothing', make: () => ({ toJSON: () => undefined }), says: 'toJSON that returns nothing' },
+    {
+      name: 'a toJSON that gives nothing',
+      make: () => ({ toJSON: () => undefined }),
+      says: 'toJSON that returns nothing',
+    },
   ])('$name, with its place, at any depth', ({ make, says, fix = '', inside = '' }) => {
     const rows = [
       { payload: { list: [{ 'a b': make() }] }, place: 'list[0].a b' },
@@ -263,7 +267,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
   })
 
   it('every fault of an event at once', () => {
-    expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 })).toMatchObject({ details: { faults: { length: 3 } } })
+    expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 })).toMatchObject({
+      details: { faults: { length: 3 } },
+    })
   })
 
   it.each([

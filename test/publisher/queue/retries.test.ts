@@ -26,7 +26,10 @@ describe('a request that was not taken', () => {
     { name: 'a reset connection', first: { cut: true } },
     { name: '503 that breaks off', first: { half: 503 } },
     { name: '200 that breaks off, for nobody knows', first: { half: 200 } },
-    { name: '502 with a page of HTML', first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } } },
+    {
+      name: '502 with a page of HTML',
+      first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } },
+    },
     { name: '503 with broken JSON', first: { status: 503, body: '{' } },
   ] satisfies { name: string; first: Answer }[])('is sent again after $name', async ({ first }) => {
     const { topic, publisher, log } = await openTopic(atFirst(first), { limits: { retryBaseMs: 1 } })

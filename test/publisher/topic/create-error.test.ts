@@ -99,9 +99,21 @@ describe('a call that was not published', () => {
   it.each([
     [{ ...noToken, permanent: false }, 1, unavailable, "can't be published to: it is away", /^check the credential/],
     [refused, 2, 'CREDENTIALS_REJECTED', "can't be published to: it is away (after 2 attempts)", /^mend it$/],
-    [lost, 1, unavailable, "can't be reached: ECONNRESET", /^check topicEndpoint.*may have accepted the events already$/],
+    [
+      lost,
+      1,
+      unavailable,
+      "can't be reached: ECONNRESET",
+      /^check topicEndpoint.*may have accepted the events already$/,
+    ],
     [{ ...lost, fix: 'mend it' }, 3, unavailable, "can't be reached: ECONNRESET (after 3 attempts)", /^mend it$/],
-    [unfinished, 2, unavailable, `${begun}: no answer in time (after 2 attempts)`, /^the events may have been accepted/],
+    [
+      unfinished,
+      2,
+      unavailable,
+      `${begun}: no answer in time (after 2 attempts)`,
+      /^the events may have been accepted/,
+    ],
     [busy, 2, unavailable, 'answered 503: busy (after 2 attempts)', /./],
     [foreign, 2, 'PUBLISH_REJECTED', 'answered 200, which is not an answer of Event Grid', /./],
   ] as const)('has a code, a reason and a remedy: %j after %i attempts', (failure, attempts, code, says, fix) => {

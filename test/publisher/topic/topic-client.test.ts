@@ -40,7 +40,12 @@ const inAnHour = () => Date.now() + 3_600_000
 
 it.each([
   { name: 'whose certificate nobody vouches for', host: '127.0.0.1', isTrusted: false, says: /endpoints\.ca/ },
-  { name: 'that is another host', host: 'other.example.com', isTrusted: true, says: /is for another host: check the name/ },
+  {
+    name: 'that is another host',
+    host: 'other.example.com',
+    isTrusted: true,
+    says: /is for another host: check the name/,
+  },
 ])('a topic $name gets no key, and fails without a retry', async ({ host, isTrusted, says }) => {
   const topic = await startSecureTopic({ host })
   const { publisher } = openPublisher(topic.endpoint, isTrusted ? { ca: topic.ca } : {})
