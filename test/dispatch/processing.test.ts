@@ -129,28 +129,6 @@ it('does not take a span that was active when the listener was opened as the par
   expect(telemetry.span('process orders').parentSpanContext).toBeUndefined()
 })
 
-it('gives an event that waited for a slot the context of its own request', async () => {
-  const telemetry = startTelemetry()
-  const first = Promise.withResolvers<void>()
-  const started = Promise.withResolvers<void>()
-  const { deliver } = await openListener({
-    input: { maxConcurrency: 1 },
-    async handler({ cloudEvent }) {
-      if (cloudEvent.id !== 'e1') return
-      started.resolve()
-      await first.promise
-    },
-  })
-  const one = deliver(cloudEventText('e1'))
-  await started.promise
-  const other = deliver(cloudEventText('e2'))
-  first.resolve()
-  await Promise.all([one, other])
-  const spans = telemetry.spans('process orders')
-  expect(spans.map((span) => span.parentSpanContext)).toEqual([undefined, undefined])
-  expect(new Set(spans.map((span) => span.spanContext().traceId)).size).toBe(2)
-})
-
 class OutOfStock extends Error {
   override readonly name = 'OutOfStock'
 }
