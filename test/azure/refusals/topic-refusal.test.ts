@@ -6,12 +6,17 @@ import {
 } from '../../../src/azure/refusals/topic-refusal.ts'
 import { Secret } from '../../../src/core/secret.ts'
 
-// What publishers see of it is in test/publisher/topic.
 const custom = 'https://orders.westeurope-1.eventgrid.azure.net/api/events'
 const namespace = 'https://shop.westeurope-1.eventgrid.azure.net/topics/orders:publish'
 const key = { kind: 'accessKey', accessKey: new Secret('a2V5') } as const
 const entra = { kind: 'entra', credential: { kind: 'managedIdentity', clientId: 'c1' } } as const
 const ofHost = { kind: 'entra', credential: { kind: 'host' } } as const
+const lookUp = (name: string, type: string, field: string) =>
+  `"\\$\\(az resource list --name ${name} --resource-type Microsoft.EventGrid/${type} --query '\\[0\\].${field}' --output tsv\\)"`
+const groupOf = (name: string, type: string) => `--resource-group ${lookUp(name, type, 'resourceGroup')}`
+const ownEndpoint =
+  '^set topicEndpoint.*own; that of a namespace topic is https://orders.*.net/topics/<topic>:publish:\\n' +
+  'az eventgrid topic list --query "\\[\\?name==\'orders\'\\].endpoint" --output tsv$'
 const takes = (schema: string) => `This resource is configured for '${schema}' schema.`
 
 const grid = { sent: 'EventGridSchema' } as const
@@ -38,7 +43,7 @@ it.each<Row>([
   { name: 'no right of a key', status: 403, code: 'PERMISSION_DENIED', says: '^let the topic.*machine$' },
   {
     ...{ name: 'no role', status: 403, output: { authentication: entra }, code: 'PERMISSION_DENIED' },
-    says: '; assign the role.*--assignee c1 --role "EventGrid Data Sender" --scope "\\$\\(az resource list --name orders --resource-type Microsoft.EventGrid/topics ',
+    says: `; assign the role.*--assignee c1 --role "EventGrid Data Sender" --scope ${lookUp('orders', 'topics', 'id')}$`,
   },
   {
     ...{ name: "no role of a host's credential for a namespace", status: 401, message: 'local auth' },
@@ -51,18 +56,19 @@ it.each<Row>([
     ...{ code: wrong, says: 'leave topic out' },
   },
   {
-    ...{ name: 'a key, in words about topics', status: 401, message: 'topics', ...grid },
-    ...{ code: 'CREDENTIALS_REJECTED', says: 'key of this topic:\\n.*topic key list --name orders ' },
+    ...{ name: 'a key, in words about topics', status: 401, message: 'topics', ...grid, code: 'CREDENTIALS_REJECTED' },
+    says: `of this topic:\naz eventgrid topic key list --name orders ${groupOf('orders', 'topics')}$`,
   },
   {
     ...{ name: 'a key, where CloudEvents were sent', status: 401, message: 'the topic', output: ofNamespace, ...cloud },
-    ...{ code: 'CREDENTIALS_REJECTED', says: 'key of this namespace:\\n.*namespace list-key --name shop ' },
+    code: 'CREDENTIALS_REJECTED',
+    says: `of this namespace:\naz eventgrid namespace list-key --name shop ${groupOf('shop', 'namespaces')}$`,
   },
   {
     ...{ name: 'a key of a topic whose name is not told', status: 401, code: 'CREDENTIALS_REJECTED' },
     ...{ output: { topicEndpoint: 'https://x.example.com/' }, says: '--name <topic> ' },
   },
-  { name: 'no such topic', status: 404, code: wrong, says: '^set topicEndpoint.*own' },
+  { name: 'no such topic', status: 404, code: wrong, says: ownEndpoint },
   {
     ...{ name: 'no such topic of a namespace', status: 410, output: ofNamespace },
     ...{ code: wrong, says: '^the namespace has no such topic' },
