@@ -1,5 +1,7 @@
 import { onTestFinished } from 'vitest'
+import { Host, type HostOptions } from '../../../src/sidecar/host/host.ts'
 import { createSidecar, type SidecarOptions } from '../../../src/sidecar/host/sidecar.ts'
+import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 import { queue } from '../../support/open-pull.ts'
@@ -37,6 +39,16 @@ export async function startQueue() {
     accessKey: topic.key,
   }
   return { emulator, fields }
+}
+
+/** Components without an application and an API. The test's end closes them. */
+export function openHost(options: Partial<HostOptions> = {}) {
+  const log = captureLog()
+  const metrics = createMetrics()
+  const given = { channel: undefined, publishAnswer: async () => {}, loggerOf: () => log, metrics }
+  const host = new Host({ ...given, ...options })
+  onTestFinished(() => host.close())
+  return { host, log, metrics }
 }
 
 /** `run` in this process, on files that a test writes. */

@@ -219,12 +219,6 @@ it('asks the application while it has as many events as it takes at once', async
   await expect(delivery).rejects.toThrow('did not answer in time')
 })
 
-it('gives up when the time for the event is over', async () => {
-  const giveUp = new AbortController()
-  const channel = await open(createServer(() => giveUp.abort()))
-  await expect(channel.deliver('orders', eventWith({}, giveUp.signal))).rejects.toThrow('did not answer in time')
-})
-
 it.each([
   { route: undefined, expected: '/orders' },
   { route: '', expected: '/orders' },
