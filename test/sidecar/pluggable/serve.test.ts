@@ -106,14 +106,6 @@ it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for an
   expect(readdirSync(folder)).toEqual(['.eb'])
 })
 
-it('ends with 1 and says why where another process serves that folder', async () => {
-  const { pluggable } = await openComponent()
-  const folder = join(pluggable.sockets[0] ?? '', '..')
-  const second = startCommand(['serve', '--sockets-folder', folder])
-  expect(await second.ended).toBe(1)
-  expect(second.lines.join('\n')).toMatch(/served by another process/)
-})
-
 it('ends at once on a second signal, with 143, and takes its sockets along', async () => {
   const world = await openComponent()
   const { fields, emulator, publish } = world
