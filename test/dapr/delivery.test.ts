@@ -34,17 +34,6 @@ withDaprd.for([
   await publish(['one'])
   await emulator.settled()
   expect(handled).toMatchObject([{ id: 'one' }, { id: 'one' }])
-})
-
-withDaprd('an event for which the application answers 500 comes again', async () => {
-  const app = await openDaprApp()
-  app.answerWith((_call, index) => (index === 0 ? 500 : 200))
-  const { daprd, emulator, subscribed, publish } = await openOrders({ daprd: { appPort: app.port } })
-  await daprd.ready()
-  await subscribed()
-  await publish(['one'])
-  await emulator.settled()
-  expect(idsOf(app.calls)).toEqual(['one', 'one'])
   expect(emulator.records.deliveries.all().map(({ status }) => status)).toEqual([500, 200])
 })
 

@@ -2,11 +2,10 @@ import { CommunicationProtocolEnum, DaprClient, DaprServer } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startCommand } from '../support/command.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { openOrders, openStack, withDaprd } from './stack.ts'
+import { openOrders, openStack, quiet, withDaprd } from './stack.ts'
 
-const quiet = { error() {}, warn() {}, info() {}, verbose() {}, debug() {} }
 const communicationProtocol = CommunicationProtocolEnum.GRPC
 
 /** An application with Dapr's SDK, unmodified, over gRPC. Its handler fails for the first event. */
@@ -90,15 +89,13 @@ async function openRun(appPort: number) {
   route('orders', port)
   const folder = makeComponentFolder()
   writeSecretStore(folder, emulator, ['orders'])
-  folder.write('ca.pem', emulator.ca)
   const fields = { eventSubscriptionName: 'orders' }
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort: String(port), fields }))
   const args = ['--components', folder.path, '--http-port', '0', '--grpc-port', '0']
-  const host = startCommand(['run', ...args, '--app-port', String(appPort), '--app-protocol', 'grpc'], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem`,
-  })
+  const host = startCommand(
+    ['run', ...args, '--app-port', String(appPort), '--app-protocol', 'grpc'],
+    emulatorVariables(emulator, folder.path),
+  )
   const [, grpcPort = ''] = await host.line(/gRPC API .* port=(\d+)/)
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()

@@ -6,6 +6,7 @@ import { type Command, startCommand, startProcess } from '../support/command.ts'
 import {
   type ComponentFolder,
   componentYaml,
+  emulatorVariables,
   makeComponentFolder,
   writeSecretStore,
 } from '../support/component-folder.ts'
@@ -62,8 +63,7 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     emulator,
     emulator.topics().map(({ name }) => name),
   )
-  const ca = join(makeSocketFolder(), 'ca.pem')
-  writeFileSync(ca, emulator.ca)
+  const variables = emulatorVariables(emulator, makeSocketFolder())
   const config = join(makeSocketFolder(), 'config.yaml')
   writeFileSync(config, configuration)
 
@@ -80,12 +80,7 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     components,
     route: (component, ...ports) => void routes.set(component, ports),
     async serve(sockets, args = [], env = {}) {
-      const serving = startCommand(['serve', '--sockets-folder', sockets, ...args], {
-        AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-        AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-        NODE_EXTRA_CA_CERTS: ca,
-        ...env,
-      })
+      const serving = startCommand(['serve', '--sockets-folder', sockets, ...args], { ...variables, ...env })
       await serving.line(/ ready /)
       return serving
     },
@@ -93,25 +88,15 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
       const [httpPort, grpcPort, internalPort] = [await freePort(), await freePort(), await freePort()]
       const app = appPort === undefined ? [] : ['--app-port', String(appPort), '--app-protocol', appProtocol]
       const ports = [
-        '--dapr-http-port',
-        httpPort,
-        '--dapr-grpc-port',
-        grpcPort,
-        '--dapr-internal-grpc-port',
-        internalPort,
+        ...['--dapr-http-port', httpPort, '--dapr-grpc-port', grpcPort],
+        ...['--dapr-internal-grpc-port', internalPort],
       ]
       const daprd = startProcess(
         program ?? '',
         [
           ...['--app-id', 'shop', '--resources-path', resources.path, '--config', config, ...ports.map(String), ...app],
-          ...[
-            '--enable-metrics=false',
-            '--dapr-listen-addresses',
-            '127.0.0.1',
-            '--dapr-graceful-shutdown-seconds',
-            '1',
-          ],
-          ...['--dapr-internal-grpc-listen-address', '127.0.0.1', ...args],
+          ...['--enable-metrics=false', '--dapr-graceful-shutdown-seconds', '1'],
+          ...['--dapr-listen-addresses', '127.0.0.1', '--dapr-internal-grpc-listen-address', '127.0.0.1', ...args],
         ],
         { DAPR_COMPONENTS_SOCKETS_FOLDER: sockets },
       )

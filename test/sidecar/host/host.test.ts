@@ -1,11 +1,12 @@
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
+import { componentFile } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 import { fieldsFor } from '../../support/open-world.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { componentFile, openHost, publisherFile } from './open-sidecar.ts'
+import { openHost, publisherFile } from './open-sidecar.ts'
 
 /** A host, and components that listen on ports of an emulator's topic. */
 async function open() {

@@ -3,9 +3,10 @@ import type { AppChannel, EventAnswer, Probed } from '../../../src/sidecar/host/
 import { createComponent, untakenEvents } from '../../../src/sidecar/host/running-component.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { componentFile } from '../../support/component-folder.ts'
 import { eventually } from '../../support/eventually.ts'
 import { loadTexts } from '../../support/load-texts.ts'
-import { componentFile, publisherFile, startQueue } from './open-sidecar.ts'
+import { publisherFile, startQueue } from './open-sidecar.ts'
 
 type Given = Awaited<ReturnType<typeof startQueue>>
 

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { componentFile } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { componentFile, openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
+import { openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
 
 const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
 const notReady = (what: string) => ({

@@ -6,7 +6,7 @@ import type { EventGridEmulatorOptions } from '../../../packages/emulator/src/in
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import { managementOf, sendArm } from '../../support/azure-clients.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
+import { componentFile, componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
 import { queue } from '../../support/open-pull.ts'
@@ -197,20 +197,9 @@ it('takes --wait for pull too', async () => {
   const emulator = await startEmulator({ namespaces: queue })
   const folder = makeComponentFolder()
   const { tenantId, clientId, clientSecret } = emulator
-  const fields = {
-    deliveryMode: 'pull',
-    namespaceTopic: emulator.namespaceTopic('orders').id,
-    tenantId,
-    clientId,
-    clientSecret,
-  }
-  const lines = Object.entries(fields).map(
-    ([name, value]) => `    - { name: ${name}, value: ${JSON.stringify(value)} }`,
-  )
-  folder.write(
-    'pull.yaml',
-    `apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: pull }\nspec:\n  type: bindings.azure.eventgrid\n  version: v1\n  metadata:\n${lines.join('\n')}\n`,
-  )
+  const { id: namespaceTopic } = emulator.namespaceTopic('orders')
+  const fields = { deliveryMode: 'pull', namespaceTopic, tenantId, clientId, clientSecret }
+  folder.write('pull.yaml', componentFile('pull', fields))
   emulator.failNext({ route: 'arm', status: 500, times: 1_000 })
   const written: string[] = []
   const args = ['--components', folder.path, '--emulator', emulator.endpoints.resourceManager, '--wait', '1s', '--json']

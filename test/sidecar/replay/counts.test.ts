@@ -51,15 +51,6 @@ it('publishes each event once, whatever a kill has left of the last line of each
   expect((await replay(dead)).text).toBe(`0 events published, ${expected} published before\n`)
 })
 
-it('says of an event that fits neither schema why the topic does not take it as it is', async () => {
-  const { write, replay, dead } = await openReplay()
-  write('1.json', letter('1', { source: undefined, tenant: 'a' }))
-  const { code, text } = await replay(dead)
-  expect(code).toBe(1)
-  expect(text).toMatch(/\(id "1"\): .*source is missing/)
-  expect(text).not.toContain('no place for')
-})
-
 /** A replay of these files of one folder, and what a topic was sent that answers so. */
 async function replayed(
   files: Readonly<Record<string, unknown>>,
@@ -129,15 +120,6 @@ it('publishes and enters nothing without an output, and tells what would be conv
   )
   expect(counts).toMatchObject({ published: 2, converted: 1, unpublishable: 1, unrecorded: 0 })
   expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8')).not.toContain('\n')
-})
-
-it('enters each event into the ledger of its folder as it is published', async () => {
-  const { sent, dead } = await replayed({ 'a.json': [letter('1'), letter('2')] })
-  expect(sent).toEqual(['1', '2'])
-  expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8').split('\n').slice(1)).toEqual([
-    expect.stringMatching(/^[\w-]{43} https:\/\/topic\.example\.com\/api\/events "1"$/),
-    expect.stringMatching(/ "2"$/),
-  ])
 })
 
 it('takes no more when it is aborted, and counts the others as not tried', async () => {

@@ -72,14 +72,6 @@ it('publishes each event once, by a ledger that a file and its folder share', as
   expect(published()[0]).not.toHaveProperty('deadletterreason')
 })
 
-it('leaves no lock where the ledger can not be read', async () => {
-  const { replay, write, dead } = await openReplay()
-  write('a.json', [letter('1')])
-  write('eventgrid-replay.ledger/x', '')
-  await expect(replay(dead)).rejects.toThrow("the ledger can't be opened: EISDIR")
-  expect(readdirSync(dead)).not.toContain('eventgrid-replay.lock')
-})
-
 it('says that a folder has no dead letters, and lists a link to nothing', async () => {
   const { replay, dead, at } = await openReplay()
   expect(await replay(dead)).toEqual({ code: 0, text: expect.stringContaining('no .json file is there') })
