@@ -6,6 +6,7 @@ import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { startHeldTopic } from '../../publisher/scripted-topic.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
 import { inputFields, outputFields } from '../../support/open-world.ts'
 import { beginReading, openComponent } from './open-component.ts'
 
@@ -218,10 +219,7 @@ it('keeps its room for components that are initialised, whatever calls come with
 
 it('takes nothing from a component that nobody reads where the port that is asked for is not its own', async () => {
   const { host, fields, port, log } = await openComponent()
-  const taken = createServer()
-  const other = await freePort()
-  await new Promise<void>((resolve) => taken.listen(other, resolve))
-  onTestFinished(() => void taken.close())
+  const other = await listen(createServer(), '::')
   await host.init('input', 'orders', fields)
   const failed = host.init('input', 'shop', { ...fields, handshakePort: String(other) })
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
@@ -231,10 +229,7 @@ it('takes nothing from a component that nobody reads where the port that is aske
 
 it('warns when nobody reads for a while, but of no component that could not be set up', async () => {
   const { host, fields, log } = await openComponent({ pluggable: { readWarningMs: 0 } })
-  const taken = createServer()
-  const port = await freePort()
-  await new Promise<void>((resolve) => taken.listen(port, resolve))
-  onTestFinished(() => void taken.close())
+  const port = await listen(createServer(), '::')
   const failed = host.init('input', 'failed', { ...fields, handshakePort: String(port) })
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
   await host.init('input', 'orders', fields)

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type Ledger, openLedger } from '../../../src/sidecar/replay/ledger.ts'
 import { type ReplayOptions, replay } from '../../../src/sidecar/replay/replay.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { eventGridLetter, letter, openReplay } from './open-replay.ts'
+import { eventGridLetter, letter, letters, openReplay } from './open-replay.ts'
 
 const target = 'https://topic.example.com/api/events'
 
@@ -35,12 +35,9 @@ it('publishes each event once, whatever a kill has left of the last line of each
   let expected = 0
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 400 }), fc.integer({ min: 1, max: 3 }), async (cut, count) => {
-      const ids = Array.from({ length: count }, (_, index) => `${expected + index}-${'x'.repeat(index)}`)
+      const died = Array.from({ length: count }, (_, at) => letter(`${expected + at}-${'x'.repeat(at)}`))
       expected += count
-      write(
-        `${expected}.json`,
-        ids.map((id) => letter(id)),
-      )
+      write(`${expected}.json`, died)
       expect((await replay(dead)).code).toBe(0)
       // The line of a published event whose process was killed while it wrote it.
       appendFileSync(ledger, `\n${readFileSync(ledger, 'utf8').split('\n').at(-1)?.slice(0, cut)}`)
@@ -125,7 +122,7 @@ it('publishes and enters nothing without an output, and tells what would be conv
 it('takes no more when it is aborted, and counts the others as not tried', async () => {
   const stop = new AbortController()
   const { counts, ended } = await replayed(
-    { 'a.json': Array.from({ length: 40 }, (_, at) => letter(`${at}`)) },
+    { 'a.json': letters(40) },
     { signal: stop.signal, answer: () => stop.abort() },
   )
   expect(counts.published + counts.notTried).toBe(40)
@@ -145,7 +142,7 @@ it('has twenty under way at most', async () => {
     underWay--
     return { ids: [], count: 1, requestId: undefined }
   }
-  await replayed({ 'a.json': Array.from({ length: 60 }, (_, at) => letter(`${at}`)) }, { output: { publish } })
+  await replayed({ 'a.json': letters(60) }, { output: { publish } })
   expect(most).toBe(20)
 })
 
