@@ -6,6 +6,7 @@ import { connectHost, type ReadSession } from '../sidecar/pluggable/grpc-host.ts
 import { startCommand } from '../support/command.ts'
 import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { inputFields, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -55,12 +56,6 @@ function pullFieldsOf(emulator: EventGridEmulator): Record<string, string> {
     ...{ deliveryMode: 'pull', namespaceTopic, namespaceEndpoint, namespaceKey: key, eventSubscriptionName: 'app' },
     ...{ topicEndpoint, accessKey: key },
   }
-}
-
-/** In place of what a component of push has. */
-const noPushFields = {
-  ...{ tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined },
-  ...{ subscriberEndpoint: undefined, handshakePort: undefined, scope: undefined },
 }
 
 async function openLibrary(world: DoorWorld): Promise<Opened> {
@@ -118,7 +113,7 @@ async function openRun(world: DoorWorld): Promise<Opened> {
   const { emulator, handshakePort, handle, pull, provisioning } = world
   const folder = makeComponentFolder()
   const fields = pull
-    ? { ...noPushFields, ...pullFieldsOf(emulator) }
+    ? { ...without(...inputFields), ...pullFieldsOf(emulator) }
     : { eventSubscriptionName: 'orders', ...(provisioning && { provisioning }) }
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields }))
   writeSecretStore(folder, emulator, ['orders'])

@@ -15,7 +15,7 @@ import { startCommand } from '../support/command.ts'
 import { emulatorVariables } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
-import { inputFields } from '../support/open-world.ts'
+import { inputFields, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { obtainPrometheus } from './prometheus-program.ts'
 import { startPrometheus } from './prometheus-server.ts'
@@ -60,7 +60,7 @@ async function openWorld() {
   world.write('pulled.yaml', {
     ...{ name: 'pulled', topic: 'orders' },
     fields: {
-      ...Object.fromEntries(inputFields.map((field) => [field, undefined])),
+      ...without(...inputFields),
       ...{ deliveryMode: 'pull', namespaceTopic: queue.id, namespaceEndpoint: queue.namespaceEndpoint },
       ...{ namespaceKey: queue.key, topicEndpoint: queue.endpoint, accessKey: queue.key },
     },

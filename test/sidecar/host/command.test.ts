@@ -3,7 +3,6 @@ import { expect, it } from 'vitest'
 import { startCommand } from '../../support/command.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
-import { eventually } from '../../support/eventually.ts'
 import { listen } from '../../support/listen.ts'
 import { openConnection } from '../../support/open-connection.ts'
 import { openHostWorld, type RunningHost } from './open-host.ts'
@@ -49,32 +48,6 @@ it('ends with 1 where the port of the API or of a component is taken', async () 
   expect(await host.ended).toBe(1)
   expect(host.lines.join('\n')).toMatch(/ error could not be started component=orders$/m)
   expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
-})
-
-it('drains at SIGTERM: the application may still publish by all components while it handles the last event', async () => {
-  const world = await openHostWorld()
-  world.write('parcels.yaml', { name: 'parcels' })
-  const app = await openDaprApp()
-  const host = world.start(['--app-port', String(app.port)])
-  await host.takesEvents('orders')
-  const port = await host.port('orders')
-  const health = () => fetch(`http://127.0.0.1:${port}/api/events`, { method: 'OPTIONS' }).then(({ status }) => status)
-  expect(await health()).toBe(200)
-  app.answerWith(async (_call, index) => {
-    if (index > 0) return 200
-    host.process.kill('SIGTERM')
-    await host.line(/ info {2}SIGTERM: no more events are taken/)
-    await eventually(async () => expect(await health()).toBe(503))
-    const answers = await Promise.all(
-      ['orders', 'parcels'].map((name) => host.invoke(name, { operation: 'create', data: 'while draining' })),
-    )
-    return Math.max(...answers.map(({ status }) => status))
-  })
-  await host.invoke('orders', { operation: 'create', data: 'last' })
-  expect(await host.ended).toBe(0)
-  const acknowledged = world.emulator.records.deliveries.filter(({ status }) => status === 200)
-  expect(acknowledged.length).toBe(1)
-  expect(host.lines.at(-1)).toMatch(/ info {2}ended$/)
 })
 
 it.each([
