@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
-import type { ReceivedEvent } from '../../../../src/core/event.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import { forwardedMetadata } from '../../../../src/dispatch/processing.ts'
 import { createAppChannel } from '../../../../src/sidecar/host/app/app-channel.ts'
@@ -13,13 +12,8 @@ async function open(server: Server, maxConcurrency = 10, onGone = () => {}) {
   return channel
 }
 
-const eventWith = (
-  metadata: Readonly<Record<string, string>> = {},
-  signal = AbortSignal.timeout(10_000),
-): ReceivedEvent => ({
+const eventWith = (metadata: Readonly<Record<string, string>> = {}, signal = AbortSignal.timeout(10_000)) => ({
   data: Buffer.from('{"id":"1"}'),
-  contentType: 'application/cloudevents+json',
-  cloudEvent: { specversion: '1.0', id: '1', source: '/tests', type: 'test', data: undefined },
   metadata,
   signal,
 })
