@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type CommunicationProtocolEnum, DaprServer } from '@dapr/dapr'
 import { onTestFinished, test, vi } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { type Command, startCommand, startProcess } from '../support/command.ts'
@@ -171,6 +172,24 @@ export async function openOrders(
   const serving = await stack.serve(sockets, options.serve, options.env)
   const daprd = await stack.startDaprd({ sockets, ...options.daprd })
   return { ...stack, port, sockets, write, serving, daprd }
+}
+
+/** An application with Dapr's SDK, unmodified, and the events that it got. Its handler fails for the first one. */
+export async function openSdkApp(appPort: number, daprPort: number, communicationProtocol: CommunicationProtocolEnum) {
+  const server = new DaprServer({
+    ...{ serverHost: '127.0.0.1', serverPort: String(appPort), communicationProtocol, logger: { service: quiet } },
+    clientOptions: {
+      ...{ daprHost: '127.0.0.1', daprPort: String(daprPort), communicationProtocol, logger: { service: quiet } },
+    },
+  })
+  onTestFinished(() => server.stop())
+  const handled: unknown[] = []
+  await server.binding.receive('orders', async (event: unknown) => {
+    handled.push(event)
+    if (handled.length === 1) throw new Error('not yet')
+  })
+  await server.start()
+  return handled
 }
 
 /** Ids of the events that an application was sent, in order. */
