@@ -51,11 +51,11 @@ it('warns of a listener of ours whose application takes no events', async () => 
   ])
 })
 
-it.each<{ name: string; given: object; then?: Record<string, string>; status: 'warning' | 'failed'; says: RegExp }>([
+it.each<{ name: string; given: object; changed?: Record<string, string>; status: 'warning' | 'failed'; says: RegExp }>([
   {
     name: 'without a dead-letter destination, with other filters',
     given: { subjectBeginsWith: '/shop' },
-    then: { subjectBeginsWith: '/store' },
+    changed: { subjectBeginsWith: '/store' },
     status: 'warning',
     says: /differs from the metadata: other filter \(subjectBeginsWith\)[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
   },
@@ -68,7 +68,7 @@ it.each<{ name: string; given: object; then?: Record<string, string>; status: 'w
   {
     name: 'that has no filter yet',
     given: {},
-    then: { subjectEndsWith: '.jpg', includedEventTypes: 'a,b' },
+    changed: { subjectEndsWith: '.jpg', includedEventTypes: 'a,b' },
     status: 'warning',
     says: /other filter \((?=.*subjectEndsWith)(?=.*includedEventTypes)/,
   },
@@ -84,10 +84,10 @@ it.each<{ name: string; given: object; then?: Record<string, string>; status: 'w
     status: 'warning',
     says: /event subscription former delivers to \S+ too[\s\S]*delete --name former/,
   },
-])('tells of an event subscription $name', async ({ given, then = {}, status, says }) => {
+])('tells of an event subscription $name', async ({ given, changed = {}, status, says }) => {
   const world = await openCheck()
   await subscribe(world, { ...given })
-  world.write(then)
+  world.write(changed)
   const { code, idsThat, said } = await world.check('--only', 'azure/subscription')
   expect([code, idsThat(status)]).toEqual([status === 'failed' ? 1 : 0, ['azure/subscription']])
   expect(said('azure/subscription')).toMatch(says)

@@ -54,7 +54,9 @@ it('keeps what runs where a change cannot be made, and leaves out what never ran
   expect(said('removed')).toEqual(['removed'])
   expect(names()).toEqual(['b', 'c'])
   // Somebody else has this one.
-  await host.change(loadTexts({ 'b.yaml': listener('b', one), 'c.yaml': listener('c', await listen(createServer(), '::')) }))
+  await host.change(
+    loadTexts({ 'b.yaml': listener('b', one), 'c.yaml': listener('c', await listen(createServer(), '::')) }),
+  )
   expect(said('PORT_UNAVAILABLE').at(-1)).not.toContain('has its handshakePort already')
   expect(host.find('c')?.port()).toBe(two)
 })

@@ -83,7 +83,13 @@ export async function openReading(fields: Readonly<Record<string, string>> = {})
   return { ...open, reading }
 }
 
-export const cloudEvent = (id: string, data: unknown = null) => ({ specversion: '1.0', id, source: '/s', type: 't', data })
+export const cloudEvent = (id: string, data: unknown = null) => ({
+  specversion: '1.0',
+  id,
+  source: '/s',
+  type: 't',
+  data,
+})
 
 /** Posts a delivery as Event Grid does. */
 export function deliver(port: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {

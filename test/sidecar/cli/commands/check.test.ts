@@ -1,6 +1,11 @@
 import { expect, it } from 'vitest'
 import { startCommand } from '../../../support/command.ts'
-import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
+import {
+  componentYaml,
+  emulatorVariables,
+  makeComponentFolder,
+  writeSecretStore,
+} from '../../../support/component-folder.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
 

@@ -68,14 +68,17 @@ it('lets serve go on where the emulator is started anew with its state file, whi
   expect(again.figures().published).toBe(1)
 })
 
-it.each(['run', 'serve', 'check'])('ends %s with an error that names the emulator that does not answer', async (command) => {
-  const folder = makeComponentFolder()
-  const nobody = `https://127.0.0.1:${await freePort()}`
-  const place = command === 'serve' ? ['--sockets-folder', makeSocketFolder()] : ['--components', folder.path]
-  const started = startCommand([command, ...place, '--emulator', nobody])
-  expect(await started.ended).toBe(1)
-  expect(started.lines.join('\n')).toContain(`no emulator answers at ${nobody}`)
-})
+it.each(['run', 'serve', 'check'])(
+  'ends %s with an error that names the emulator that does not answer',
+  async (command) => {
+    const folder = makeComponentFolder()
+    const nobody = `https://127.0.0.1:${await freePort()}`
+    const place = command === 'serve' ? ['--sockets-folder', makeSocketFolder()] : ['--components', folder.path]
+    const started = startCommand([command, ...place, '--emulator', nobody])
+    expect(await started.ended).toBe(1)
+    expect(started.lines.join('\n')).toContain(`no emulator answers at ${nobody}`)
+  },
+)
 
 it('warns of a component with the ids of an emulator where Azure is asked, and names --emulator where Entra is out of reach', async () => {
   const { folder } = await openWorld()

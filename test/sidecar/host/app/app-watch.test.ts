@@ -4,7 +4,10 @@ import { watchApp } from '../../../../src/sidecar/host/app/app-watch.ts'
 type WatchOptions = Parameters<typeof watchApp>[0]
 
 /** Watches an application that is there and well unless said, and notes what is told of it. */
-function watch({ channel, ...options }: Omit<Partial<WatchOptions>, 'channel'> & { channel?: Partial<WatchOptions['channel']> }) {
+function watch({
+  channel,
+  ...options
+}: Omit<Partial<WatchOptions>, 'channel'> & { channel?: Partial<WatchOptions['channel']> }) {
   const said: string[] = []
   const watching = watchApp({
     channel: { reachable: async () => true, healthy: async () => true, ...channel },

@@ -88,7 +88,8 @@ it.each([
   {
     name: 'an event of more than a megabyte, which still fits in a message',
     request: { operation: 'create', data: json({ text: 'x'.repeat(5_000_000) }) },
-    ...{ code: 'INVALID_ARGUMENT', says: '1048576' },
+    code: 'INVALID_ARGUMENT',
+    says: '1048576',
   },
 ] as const)('refuses $name with $code', async ({ request, code, says }) => {
   const { host, fields } = await openComponent()
