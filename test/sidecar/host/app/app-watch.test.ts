@@ -1,14 +1,12 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { watchApp } from '../../../../src/sidecar/host/app/app-watch.ts'
+import { type AppWatchOptions, watchApp } from '../../../../src/sidecar/host/app/app-watch.ts'
 
-type WatchOptions = Parameters<typeof watchApp>[0]
+interface Watched extends Omit<Partial<AppWatchOptions>, 'channel'> {
+  readonly channel?: Partial<AppWatchOptions['channel']>
+}
 
-/** Watches an application that is there and well unless said, and notes what is told of it. */
-function watch({
-  channel,
-  ...options
-}: Omit<Partial<WatchOptions>, 'channel'> & { channel?: Partial<WatchOptions['channel']> }) {
-  const said: string[] = []
+/** Watches an application that is there and well unless said. Notes what is told of it; the first look comes at once. */
+function watch(said: string[], { channel, ...options }: Watched) {
   const watching = watchApp({
     channel: { reachable: async () => true, healthy: async () => true, ...channel },
     changed: (up) => said.push(up ? 'UP' : 'DOWN'),
@@ -17,7 +15,7 @@ function watch({
     ...options,
   })
   onTestFinished(watching.stop)
-  return { ...watching, said }
+  return watching
 }
 
 it.each([
@@ -27,7 +25,8 @@ it.each([
 ])('%s', async (_name, threshold, words, expected) => {
   const { promise: over, resolve } = Promise.withResolvers<void>()
   let looks = 0
-  const { said } = watch({
+  const said: string[] = []
+  watch(said, {
     channel: {
       async healthy() {
         const word = words[looks++]
@@ -47,7 +46,8 @@ it('looks no more once it is stopped, be it within a look', async () => {
   onTestFinished(() => void vi.useRealTimers())
   const looked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<boolean>()
-  const { said, stop } = watch({
+  const said: string[] = []
+  const { stop } = watch(said, {
     channel: {
       healthy() {
         said.push('look')
@@ -65,7 +65,8 @@ it('looks no more once it is stopped, be it within a look', async () => {
 })
 
 it('goes by health alone where that is asked for', async () => {
-  const { said, gone } = watch({
+  const said: string[] = []
+  const { gone } = watch(said, {
     channel: { reachable: async () => false },
     health: { path: '/', intervalMs: 60_000, threshold: 3 },
   })
@@ -78,7 +79,8 @@ it('looks at the port until somebody listens there, and again once it is found g
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   let listens = false
-  const { said, gone, stop } = watch({
+  const said: string[] = []
+  const { gone, stop } = watch(said, {
     channel: {
       async reachable() {
         said.push('look')
@@ -103,7 +105,8 @@ it('goes on where a look fails, and where nobody can be told', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   let looks = 0
-  const { said } = watch({
+  const said: string[] = []
+  watch(said, {
     channel: {
       async healthy() {
         if (++looks === 2) throw new Error('no look')
@@ -123,7 +126,8 @@ it('goes on where a look fails, and where nobody can be told', async () => {
 
 it('does not call the application missing where it is stopped within the first look', async () => {
   const answer = Promise.withResolvers<boolean>()
-  const { said, stop } = watch({ channel: { reachable: () => answer.promise } })
+  const said: string[] = []
+  const { stop } = watch(said, { channel: { reachable: () => answer.promise } })
   stop()
   answer.resolve(false)
   await new Promise((resolve) => setImmediate(resolve))
