@@ -55,16 +55,23 @@ it('answers 503 while the application says that it is unwell, or that it does no
   const refused = 'the application answers OPTIONS /orders with 404, .* direction: input into the component'
   const meanwhile = 'Until then deliveries get 503, and Event Grid sends them again'
   await host.line(new RegExp(` warn {2}${refused}\\. ${meanwhile} component=orders$`))
+  await host.line(/ the event subscription .* is provisioned/)
+  const isPutOff = async (id: string) => {
+    await host.invoke('orders', create(id, { id }))
+    const { deliveries } = world.emulator.records
+    await deliveries.waitFor(({ status, eventIds }) => status === 503 && eventIds.includes(id))
+  }
+  await isPutOff('first')
+  expect(await app.received('POST', 0)).toEqual([])
   wanted = true
-  await host.takesEvents('orders')
+  await app.received('POST', 1)
   app.feel(false)
   await host.line(/ warn {2}the application is unhealthy/)
-  await host.invoke('orders', create('patience'))
-  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
-  expect((await app.received('POST', 0)).length).toBe(0)
+  await isPutOff('second')
+  expect(dataOf(await app.received('POST', 0))).toEqual(['first'])
   app.feel(true)
   await world.emulator.settled()
-  expect(dataOf(await app.received('POST', 1))).toEqual(['patience'])
+  expect(dataOf(await app.received('POST', 2))).toEqual(['first', 'second'])
 })
 
 it('ends though the application takes no events', async () => {
