@@ -29,8 +29,6 @@ export interface RunningHost extends Command {
   takesEvents(name: string): Promise<unknown>
   /** The port on which a component listens, once it does; by the first line that says so. */
   port(name: string): Promise<string>
-  /** Asks the API by GET. */
-  get(path: string): Promise<{ status: number; body: string }>
   /** Invokes a binding by a request by hand. */
   invoke(name: string, body: unknown): Promise<{ status: number; headers: Headers; body: string }>
 }
@@ -95,10 +93,6 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
         async port(name) {
           const [, port = ''] = await command.line(listens(name))
           return port
-        },
-        async get(path) {
-          const answer = await fetch(`${await api}${path}`)
-          return { status: answer.status, body: await answer.text() }
         },
         async invoke(name, body) {
           const text = typeof body === 'string' ? body : JSON.stringify(body)
