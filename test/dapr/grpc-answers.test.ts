@@ -1,37 +1,12 @@
-import { CommunicationProtocolEnum, DaprClient, DaprServer } from '@dapr/dapr'
+import { CommunicationProtocolEnum, DaprClient } from '@dapr/dapr'
 import { expect, onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startCommand } from '../support/command.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { freePort } from '../support/free-port.ts'
-import { openOrders, openStack, withDaprd } from './stack.ts'
+import { openOrders, openSdkApp, openStack, quiet, withDaprd } from './stack.ts'
 
-const quiet = { error() {}, warn() {}, info() {}, verbose() {}, debug() {} }
 const communicationProtocol = CommunicationProtocolEnum.GRPC
-
-/** An application with Dapr's SDK, unmodified, over gRPC. Its handler fails for the first event. */
-async function openApplication(serverPort: number, daprPort: number) {
-  const handled: unknown[] = []
-  const server = new DaprServer({
-    serverHost: '127.0.0.1',
-    serverPort: String(serverPort),
-    communicationProtocol,
-    clientOptions: {
-      daprHost: '127.0.0.1',
-      daprPort: String(daprPort),
-      communicationProtocol,
-      logger: { service: quiet },
-    },
-    logger: { service: quiet },
-  })
-  await server.binding.receive('orders', async (event: unknown) => {
-    handled.push(event)
-    if (handled.length === 1) throw new Error('not yet')
-  })
-  await server.start()
-  onTestFinished(() => server.stop())
-  return { handled }
-}
 
 /** What the application sees of a sidecar: each answer, each refusal, and the events that it handled. */
 async function outcomesOf(daprPort: number, emulator: EventGridEmulator, handled: readonly unknown[]) {
@@ -70,15 +45,15 @@ withDaprd('an application over gRPC gets the same from eventgrid-binding run as 
   const appPort = await freePort()
   const { daprd, emulator, subscribed } = await openOrders({ daprd: { appPort, appProtocol: 'grpc' } })
   // The SDK starts when its sidecar is there, which waits for the application's port.
-  const atDaprd = await openApplication(appPort, daprd.grpcPort)
+  const atDaprd = await openSdkApp(appPort, daprd.grpcPort, communicationProtocol)
   await daprd.ready()
   await subscribed()
-  const expected = await outcomesOf(daprd.grpcPort, emulator, atDaprd.handled)
+  const expected = await outcomesOf(daprd.grpcPort, emulator, atDaprd)
 
   const otherPort = await freePort()
   const other = await openRun(otherPort)
-  const atRun = await openApplication(otherPort, other.grpcPort)
-  const found = await outcomesOf(other.grpcPort, other.emulator, atRun.handled)
+  const atRun = await openSdkApp(otherPort, other.grpcPort, communicationProtocol)
+  const found = await outcomesOf(other.grpcPort, other.emulator, atRun)
   expect(found).toEqual(expected)
   expect(found.handled).toHaveLength(3)
 })
@@ -90,15 +65,13 @@ async function openRun(appPort: number) {
   route('orders', port)
   const folder = makeComponentFolder()
   writeSecretStore(folder, emulator, ['orders'])
-  folder.write('ca.pem', emulator.ca)
   const fields = { eventSubscriptionName: 'orders' }
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort: String(port), fields }))
   const args = ['--components', folder.path, '--http-port', '0', '--grpc-port', '0']
-  const host = startCommand(['run', ...args, '--app-port', String(appPort), '--app-protocol', 'grpc'], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem`,
-  })
+  const host = startCommand(
+    ['run', ...args, '--app-port', String(appPort), '--app-protocol', 'grpc'],
+    emulatorVariables(emulator, folder.path),
+  )
   const [, grpcPort = ''] = await host.line(/gRPC API .* port=(\d+)/)
   await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
   await emulator.idle()

@@ -3,20 +3,9 @@ import { expect, onTestFinished } from 'vitest'
 import { componentYaml } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
+import { outputFields, outputOnly, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { type Daprd, idsOf, openOrders, openStack, quiet, withDaprd } from './stack.ts'
-
-const inputSide = {
-  tenantId: undefined,
-  subscriptionId: undefined,
-  clientId: undefined,
-  clientSecret: undefined,
-  subscriberEndpoint: undefined,
-  handshakePort: undefined,
-  scope: undefined,
-  eventSubscriptionName: undefined,
-}
-const outputSide = { topicEndpoint: undefined, accessKey: undefined }
 
 withDaprd.for(['bindings.azure.eventgrid', 'bindings.cloud.eventrouter'])(
   'daprd loads a component of type %s with both sides: what is created comes back to the application',
@@ -54,7 +43,7 @@ async function createBy({ httpPort, grpcPort }: Daprd, communicationProtocol: Co
 }
 
 withDaprd.for(doors)('create publishes when it is called by $by', async ({ create }) => {
-  const { daprd, emulator } = await openOrders({ fields: inputSide })
+  const { daprd, emulator } = await openOrders({ fields: outputOnly })
   await daprd.ready()
   await create(daprd)
   const [published] = emulator.records.requests.filter(
@@ -65,7 +54,7 @@ withDaprd.for(doors)('create publishes when it is called by $by', async ({ creat
 })
 
 withDaprd('a failed create is told as Dapr tells it, with our text', async () => {
-  const { daprd } = await openOrders({ fields: { ...inputSide, accessKey: 'd3Jvbmc=' } })
+  const { daprd } = await openOrders({ fields: { ...outputOnly, accessKey: 'd3Jvbmc=' } })
   await daprd.ready()
   const answer = await daprd.create('orders', { a: 1 })
   expect(answer.status).toBe(500)
@@ -76,7 +65,7 @@ withDaprd('a failed create is told as Dapr tells it, with our text', async () =>
 })
 
 withDaprd.for([
-  { name: 'output only', fields: inputSide },
+  { name: 'output only', fields: outputOnly },
   { name: 'output only by direction: output', fields: { direction: 'output' } },
 ])('a component with $name publishes, and listens on no port', async ({ fields }) => {
   const { daprd, emulator, port } = await openOrders({ fields })
@@ -87,7 +76,7 @@ withDaprd.for([
 })
 
 withDaprd.for([
-  { name: 'input only', fields: outputSide },
+  { name: 'input only', fields: without(...outputFields) },
   { name: 'input only by direction: input', fields: { direction: 'input' } },
   { name: 'both sides by direction: input, output', fields: { direction: 'input, output' } },
   { name: '{uuid} in its metadata, which differs for each side', fields: { labels: 'a,{uuid}' } },

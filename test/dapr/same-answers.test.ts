@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { startCommand } from '../support/command.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { eventually } from '../support/eventually.ts'
 import { openOrders, withDaprd } from './stack.ts'
@@ -77,14 +77,9 @@ withDaprd('eventgrid-binding run answers as daprd does, and publishes the same',
   await subscribed()
   const folder = makeComponentFolder()
   writeSecretStore(folder, emulator, ['orders'])
-  folder.write('ca.pem', emulator.ca)
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort: '0', fields: { direction: 'output' } }))
   const args = ['--components', folder.path, '--app-id', 'shop', '--app-port', String(app.port), '--http-port', '0']
-  const host = startCommand(['run', ...args], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: `${folder.path}/ca.pem`,
-  })
+  const host = startCommand(['run', ...args], emulatorVariables(emulator, folder.path))
   const [, api = ''] = await host.line(/ ready: .*url=(http\S+)\/v1\.0/)
   await host.line(/ info {2}the application is up/)
   for (const request of requests) {

@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type CommunicationProtocolEnum, DaprServer } from '@dapr/dapr'
 import { onTestFinished, test, vi } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../packages/emulator/src/index.ts'
 import { type Command, startCommand, startProcess } from '../support/command.ts'
 import {
   type ComponentFolder,
   componentYaml,
+  emulatorVariables,
   makeComponentFolder,
   writeSecretStore,
 } from '../support/component-folder.ts'
@@ -62,8 +64,7 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     emulator,
     emulator.topics().map(({ name }) => name),
   )
-  const ca = join(makeSocketFolder(), 'ca.pem')
-  writeFileSync(ca, emulator.ca)
+  const variables = emulatorVariables(emulator, makeSocketFolder())
   const config = join(makeSocketFolder(), 'config.yaml')
   writeFileSync(config, configuration)
 
@@ -80,12 +81,7 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
     components,
     route: (component, ...ports) => void routes.set(component, ports),
     async serve(sockets, args = [], env = {}) {
-      const serving = startCommand(['serve', '--sockets-folder', sockets, ...args], {
-        AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-        AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-        NODE_EXTRA_CA_CERTS: ca,
-        ...env,
-      })
+      const serving = startCommand(['serve', '--sockets-folder', sockets, ...args], { ...variables, ...env })
       await serving.line(/ ready /)
       return serving
     },
@@ -93,25 +89,15 @@ export async function openStack(options: EventGridEmulatorOptions = {}): Promise
       const [httpPort, grpcPort, internalPort] = [await freePort(), await freePort(), await freePort()]
       const app = appPort === undefined ? [] : ['--app-port', String(appPort), '--app-protocol', appProtocol]
       const ports = [
-        '--dapr-http-port',
-        httpPort,
-        '--dapr-grpc-port',
-        grpcPort,
-        '--dapr-internal-grpc-port',
-        internalPort,
+        ...['--dapr-http-port', httpPort, '--dapr-grpc-port', grpcPort],
+        ...['--dapr-internal-grpc-port', internalPort],
       ]
       const daprd = startProcess(
         program ?? '',
         [
           ...['--app-id', 'shop', '--resources-path', resources.path, '--config', config, ...ports.map(String), ...app],
-          ...[
-            '--enable-metrics=false',
-            '--dapr-listen-addresses',
-            '127.0.0.1',
-            '--dapr-graceful-shutdown-seconds',
-            '1',
-          ],
-          ...['--dapr-internal-grpc-listen-address', '127.0.0.1', ...args],
+          ...['--enable-metrics=false', '--dapr-graceful-shutdown-seconds', '1'],
+          ...['--dapr-listen-addresses', '127.0.0.1', '--dapr-internal-grpc-listen-address', '127.0.0.1', ...args],
         ],
         { DAPR_COMPONENTS_SOCKETS_FOLDER: sockets },
       )
@@ -186,6 +172,24 @@ export async function openOrders(
   const serving = await stack.serve(sockets, options.serve, options.env)
   const daprd = await stack.startDaprd({ sockets, ...options.daprd })
   return { ...stack, port, sockets, write, serving, daprd }
+}
+
+/** An application with Dapr's SDK, unmodified, and the events that it got. Its handler fails for the first one. */
+export async function openSdkApp(appPort: number, daprPort: number, communicationProtocol: CommunicationProtocolEnum) {
+  const server = new DaprServer({
+    ...{ serverHost: '127.0.0.1', serverPort: String(appPort), communicationProtocol, logger: { service: quiet } },
+    clientOptions: {
+      ...{ daprHost: '127.0.0.1', daprPort: String(daprPort), communicationProtocol, logger: { service: quiet } },
+    },
+  })
+  onTestFinished(() => server.stop())
+  const handled: unknown[] = []
+  await server.binding.receive('orders', async (event: unknown) => {
+    handled.push(event)
+    if (handled.length === 1) throw new Error('not yet')
+  })
+  await server.start()
+  return handled
 }
 
 /** Ids of the events that an application was sent, in order. */

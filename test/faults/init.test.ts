@@ -21,10 +21,6 @@ const isLook = ({ url }: { readonly url: string }) => url.includes('operationsSt
 it.each<[what: string, fault: Parameters<World['emulator']['failNext']>[0]]>([
   ['Entra answering 503', { route: 'entra', status: 503 }],
   ['Entra answering 429', { route: 'entra', status: 429 }],
-  [
-    'Entra answering 503 to two requests for a token',
-    { route: 'entra', status: 503, times: 2, matches: isTokenRequest },
-  ],
   ['Entra cutting the connection', { route: 'entra', drop: true }],
   ['a read answered 500', { route: 'arm', status: 500 }],
   ['a read that is cut off', { route: 'arm', drop: true, matches: isRead }],

@@ -29,6 +29,14 @@ const killed: PullFault = {
   },
 }
 
+const locksExpire: PullFault = {
+  strike: async ({ emulator, pass }) => {
+    emulator.failNext({ route: 'namespace', status: 500, times: 1_000_000, matches: isRenewal })
+    await pass(lockMs)
+    emulator.clearFaults()
+  },
+}
+
 const faults: Readonly<Record<string, PullFault>> = {
   'kill -9 of the host': killed,
   'SIGTERM of the host': {
@@ -53,22 +61,8 @@ const faults: Readonly<Record<string, PullFault>> = {
   'every connection reset': { strike: ({ network }) => network.reset() },
   'every connection half-open': { strike: ({ network }) => network.freeze() },
   'every connection slow': { strike: ({ network }) => network.slow() },
-  'locks that expire while handlers run': {
-    strike: async ({ emulator, pass }) => {
-      emulator.failNext({ route: 'namespace', status: 500, times: 1_000_000, matches: isRenewal })
-      await pass(lockMs)
-      emulator.clearFaults()
-    },
-  },
-  'locks that expire while handlers of two replicas run': {
-    replicas: 2,
-    mayRepeat: true,
-    strike: async ({ emulator, pass }) => {
-      emulator.failNext({ route: 'namespace', status: 500, times: 1_000_000, matches: isRenewal })
-      await pass(lockMs)
-      emulator.clearFaults()
-    },
-  },
+  'locks that expire while handlers run': locksExpire,
+  'locks that expire while handlers of two replicas run': { ...locksExpire, replicas: 2, mayRepeat: true },
   'settlements answered 503': {
     strike: ({ emulator }) => emulator.failNext({ route: 'namespace', status: 503, times: 5, matches: isSettlement }),
   },

@@ -1,13 +1,14 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { connectHost, type ReadSession } from '../sidecar/pluggable/grpc-host.ts'
 import { startCommand } from '../support/command.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
+import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
+import { inputFields, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** The application: gets an event's data. What it throws makes Event Grid deliver again. */
 export type Handler = (data: unknown) => Promise<void> | void
@@ -57,12 +58,6 @@ function pullFieldsOf(emulator: EventGridEmulator): Record<string, string> {
   }
 }
 
-/** In place of what a component of push has. */
-const noPushFields = {
-  ...{ tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined },
-  ...{ subscriberEndpoint: undefined, handshakePort: undefined, scope: undefined },
-}
-
 async function openLibrary(world: DoorWorld): Promise<Opened> {
   const binding = new Binding({
     endpoints: world.emulator.endpoints,
@@ -76,17 +71,6 @@ async function openLibrary(world: DoorWorld): Promise<Opened> {
   }
 }
 
-/** The variables that lead a command to the emulator. */
-function environmentOf({ endpoints, ca }: EventGridEmulator, folder: string): Record<string, string> {
-  const file = join(folder, 'ca.pem')
-  writeFileSync(file, ca)
-  return {
-    AZURE_RESOURCE_MANAGER_URL: endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: file,
-  }
-}
-
 async function terminated({ process, ended, lines }: ReturnType<typeof startCommand>): Promise<void> {
   process.kill('SIGTERM')
   const code = await ended
@@ -95,7 +79,7 @@ async function terminated({ process, ended, lines }: ReturnType<typeof startComm
 
 async function openServe(world: DoorWorld): Promise<Opened> {
   const folder = makeSocketFolder()
-  const environment = environmentOf(world.emulator, makeComponentFolder().path)
+  const environment = emulatorVariables(world.emulator, temporaryFolder())
   const command = startCommand(['serve', '--sockets-folder', folder], environment)
   await command.line(/\bready\b/)
   const host = connectHost(join(folder, 'azure.eventgrid.sock'))
@@ -129,7 +113,7 @@ async function openRun(world: DoorWorld): Promise<Opened> {
   const { emulator, handshakePort, handle, pull, provisioning } = world
   const folder = makeComponentFolder()
   const fields = pull
-    ? { ...noPushFields, ...pullFieldsOf(emulator) }
+    ? { ...without(...inputFields), ...pullFieldsOf(emulator) }
     : { eventSubscriptionName: 'orders', ...(provisioning && { provisioning }) }
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields }))
   writeSecretStore(folder, emulator, ['orders'])
@@ -143,7 +127,7 @@ async function openRun(world: DoorWorld): Promise<Opened> {
     }
   })
   const args = ['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)]
-  const command = startCommand(args, environmentOf(emulator, folder.path))
+  const command = startCommand(args, emulatorVariables(emulator, folder.path))
   const [, api = ''] = await command.line(/ready: .*url=(http\S+)\/v1\.0/)
   return {
     async create(data) {

@@ -12,9 +12,10 @@ import { openHostWorld } from '../sidecar/host/open-host.ts'
 import { connectHost } from '../sidecar/pluggable/grpc-host.ts'
 import { managementOf } from '../support/azure-clients.ts'
 import { startCommand } from '../support/command.ts'
+import { emulatorVariables } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
 import { freePort } from '../support/free-port.ts'
-import { inputFields } from '../support/open-world.ts'
+import { inputFields, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { obtainPrometheus } from './prometheus-program.ts'
 import { startPrometheus } from './prometheus-server.ts'
@@ -59,7 +60,7 @@ async function openWorld() {
   world.write('pulled.yaml', {
     ...{ name: 'pulled', topic: 'orders' },
     fields: {
-      ...Object.fromEntries(inputFields.map((field) => [field, undefined])),
+      ...without(...inputFields),
       ...{ deliveryMode: 'pull', namespaceTopic: queue.id, namespaceEndpoint: queue.namespaceEndpoint },
       ...{ namespaceKey: queue.key, topicEndpoint: queue.endpoint, accessKey: queue.key },
     },
@@ -73,11 +74,10 @@ async function openWorld() {
   // A port of its own choice would change with a restart, and Prometheus reads one address.
   const serveMetrics = await freePort()
   async function serve() {
-    const serving = startCommand(['serve', '--sockets-folder', sockets, '--metrics-port', String(serveMetrics)], {
-      AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-      AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-      NODE_EXTRA_CA_CERTS: join(world.folder.path, 'ca.pem'),
-    })
+    const serving = startCommand(
+      ['serve', '--sockets-folder', sockets, '--metrics-port', String(serveMetrics)],
+      emulatorVariables(emulator, world.folder.path),
+    )
     await serving.line(/\bready\b/)
     return serving
   }

@@ -74,6 +74,30 @@ export function componentYaml(emulator: EventGridEmulator, parts: ComponentParts
   ].join('\n')
 }
 
+/** A component of these fields alone, its secrets among them. */
+export const componentFile = (name: string, fields: Readonly<Record<string, string>>) => `
+apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec:
+  type: bindings.azure.eventgrid
+  version: v1
+  metadata:
+${Object.entries(fields)
+  .map(([field, value]) => `    - { name: ${field}, value: ${JSON.stringify(value)} }`)
+  .join('\n')}`
+
+/** The variables that lead a command to the emulator, whose certificate authority is written into a folder. */
+export function emulatorVariables({ endpoints, ca }: EventGridEmulator, folder: string): Record<string, string> {
+  const file = join(folder, 'ca.pem')
+  writeFileSync(file, ca)
+  return {
+    AZURE_RESOURCE_MANAGER_URL: endpoints.resourceManager,
+    AZURE_AUTHORITY_HOST: endpoints.authorityHost,
+    NODE_EXTRA_CA_CERTS: file,
+  }
+}
+
 /** Writes the local secret store that components of these names refer to: a component, and its file, which is no YAML. */
 export function writeSecretStore(folder: ComponentFolder, emulator: EventGridEmulator, names: readonly string[]): void {
   const secrets = names.flatMap((name) => [

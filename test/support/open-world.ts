@@ -47,7 +47,7 @@ export const inputFields = [
 export const outputFields = ['accessKey', 'topicEndpoint'] as const
 
 /** Leaves out the named fields. */
-export const without = (...names: readonly string[]): Fields =>
+export const without = (...names: readonly string[]): Readonly<Record<string, undefined>> =>
   Object.fromEntries(names.map((name) => [name, undefined]))
 
 /** Changes that leave the output side alone. */

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-clock.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
-import { componentYaml } from '../../support/component-folder.ts'
+import { componentFile, componentYaml } from '../../support/component-folder.ts'
 import { listen } from '../../support/listen.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { openCheck, runCheck } from './open-check.ts'
@@ -20,20 +20,10 @@ it.each([
   { args: ['--only', 'topic', '--skip', 'topic'], says: /--skip leaves no check/ },
   { args: ['--ca', 'ca.pem'], says: /--ca needs --emulator/ },
   { args: ['--emulator', 'https://emulator.example.com'], says: /not on this machine.*--ca FILE/ },
-  {
-    args: ['--components', '/no/such/folder'],
-    says: /\/no\/such\/folder can't be read: ENOENT.*; make the folder, or correct --components$/,
-  },
 ])('is wrong usage: $args', async ({ args, says }) => {
   const run = runCheck(args)
   await expect(run).rejects.toBeInstanceOf(UsageError)
   await expect(run).rejects.toThrow(says)
-})
-
-it('is wrong usage where no component is found', async () => {
-  const { folder } = await openCheck()
-  folder.remove('orders.yaml')
-  await expect(runCheck(['--components', folder.path])).rejects.toBeInstanceOf(UsageError)
 })
 
 it('names a type that was probably meant: alone as wrong usage, beside components as a warning', async () => {
@@ -101,7 +91,7 @@ it('waits until what failed is well', async () => {
 it('repeats with --wait what failed of each of two components of one name', async () => {
   quickenTime()
   const { check, folder, emulator } = await openCheck()
-  folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('---\n'))
+  folder.write('orders.yaml', ['twin', 'twin'].map((name) => output(name, emulator.topic('orders'))).join('\n---\n'))
   const { code, said, idsThat } = await check('--offline', '--wait', '3s')
   expect([code, ...idsThat('failed')]).toEqual([1, 'files/names'])
   expect(said('files/names')).toContain('is called "twin" too')
@@ -141,19 +131,8 @@ it('tells that who has the port switches to another protocol, unasked', async ()
   expect((await check('--only', 'machine/port')).said('machine/port')).toContain('its holder answers OPTIONS with 101')
 })
 
-const output = (
-  name: string,
-  topic: { readonly endpoint: string; readonly key: string },
-) => `apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: ${name} }
-spec:
-  type: bindings.azure.eventgrid
-  version: v1
-  metadata:
-    - { name: topicEndpoint, value: "${topic.endpoint}" }
-    - { name: accessKey, value: "${topic.key}" }
-`
+const output = (name: string, { endpoint, key }: { readonly endpoint: string; readonly key: string }) =>
+  componentFile(name, { topicEndpoint: endpoint, accessKey: key })
 
 it('leaves its own words readable where a secret is one of them', async () => {
   const { write, check } = await openCheck()

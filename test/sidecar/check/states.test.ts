@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
+import { without } from '../../support/open-world.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { openWebhook } from '../../support/webhook.ts'
 import { type CheckWorld, openCheck, subscribe } from './open-check.ts'
@@ -50,41 +51,46 @@ it('warns of a listener of ours whose application takes no events', async () => 
   ])
 })
 
-it('warns of an event subscription without a dead-letter destination, and of filters that differ', async () => {
+it.each<{ name: string; given: object; changed?: Record<string, string>; status: 'warning' | 'failed'; says: RegExp }>([
+  {
+    name: 'without a dead-letter destination, with other filters',
+    given: { subjectBeginsWith: '/shop' },
+    changed: { subjectBeginsWith: '/store' },
+    status: 'warning',
+    says: /differs from the metadata: other filter \(subjectBeginsWith\)[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
+  },
+  {
+    name: 'with a filter that no field sets any more, which stays',
+    given: { subjectBeginsWith: '/shop' },
+    status: 'warning',
+    says: /stays in Azure, for no field of the component sets it: filter\.subjectBeginsWith/,
+  },
+  {
+    name: 'that has no filter yet',
+    given: {},
+    changed: { subjectEndsWith: '.jpg', includedEventTypes: 'a,b' },
+    status: 'warning',
+    says: /other filter \((?=.*subjectEndsWith)(?=.*includedEventTypes)/,
+  },
+  {
+    name: 'with the credential of another secret',
+    given: { deliveryToken: 'a-token-that-is-long-enough' },
+    status: 'failed',
+    says: /carries the credential of another clientSecret or deliveryToken/,
+  },
+  {
+    name: 'of a former name that delivers to the same endpoint',
+    given: { eventSubscriptionName: 'former' },
+    status: 'warning',
+    says: /event subscription former delivers to \S+ too[\s\S]*delete --name former/,
+  },
+])('tells of an event subscription $name', async ({ given, changed = {}, status, says }) => {
   const world = await openCheck()
-  await subscribe(world, { subjectBeginsWith: '/shop' })
-  world.write({ subjectBeginsWith: '/store' })
-  const { idsThat, said } = await world.check('--only', 'azure/subscription')
-  expect(idsThat('warning')).toEqual(['azure/subscription'])
-  expect(said('azure/subscription')).toMatch(
-    /differs from the metadata: other filter \(subjectBeginsWith\)[\s\S]*no dead-letter destination[\s\S]*deadLetterStorageAccountId/,
-  )
-})
-
-it('names a filter that no field sets any more, which stays', async () => {
-  const world = await openCheck()
-  await subscribe(world, { subjectBeginsWith: '/shop' })
-  world.write({})
-  const { said } = await world.check('--only', 'azure/subscription')
-  expect(said('azure/subscription')).toContain(
-    'stays in Azure, for no field of the component sets it: filter.subjectBeginsWith',
-  )
-})
-
-it('names the field where the event subscription has no filter yet', async () => {
-  const world = await openCheck()
-  await subscribe(world, {})
-  world.write({ subjectEndsWith: '.jpg', includedEventTypes: 'a,b' })
-  const { said } = await world.check('--only', 'azure/subscription')
-  expect(said('azure/subscription')).toMatch(/other filter \((?=.*subjectEndsWith)(?=.*includedEventTypes)/)
-})
-
-it('tells an event subscription that carries the credential of another secret', async () => {
-  const world = await openCheck()
-  await subscribe(world, { deliveryToken: 'a-token-that-is-long-enough' })
-  const { idsThat, said } = await world.check('--only', 'azure/subscription')
-  expect(idsThat('failed')).toEqual(['azure/subscription'])
-  expect(said('azure/subscription')).toContain('carries the credential of another clientSecret or deliveryToken')
+  await subscribe(world, { ...given })
+  world.write(changed)
+  const { code, idsThat, said } = await world.check('--only', 'azure/subscription')
+  expect([code, idsThat(status)]).toEqual([status === 'failed' ? 1 : 0, ['azure/subscription']])
+  expect(said('azure/subscription')).toMatch(says)
 })
 
 it.each([
@@ -132,28 +138,15 @@ it('warns of an event subscription that delivers here while no binding runs, by 
   expect(world.emulator.records.requests.all()).toHaveLength(before)
 })
 
-it('warns of an event subscription of a former name that delivers to the same endpoint', async () => {
-  const world = await openCheck()
-  await subscribe(world, { eventSubscriptionName: 'former' })
-  const { code, said } = await world.check('--only', 'azure/subscription')
-  expect(code).toBe(0)
-  expect(said('azure/subscription')).toMatch(/event subscription former delivers to \S+ too[\s\S]*delete --name former/)
-})
-
 it('asks neither Resource Manager nor Entra with provisioning none', async () => {
   const world = await openCheck()
-  const gone = { tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined }
-  world.write({
-    ...gone,
-    provisioning: 'none',
-    deliveryToken: 'a-token-that-is-long-enough',
-    eventSubscriptionName: 'made',
-  })
+  const gone = without('tenantId', 'subscriptionId', 'clientId', 'clientSecret')
+  const deliveryToken = 'a-token-that-is-long-enough'
+  world.write({ ...gone, provisioning: 'none', deliveryToken, eventSubscriptionName: 'made' })
   const { code, idsThat, said } = await world.check()
   expect(code).toBe(0)
-  expect(idsThat('skipped')).toEqual([
-    ...(['azure/credential', 'azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const),
-  ])
+  const ofAzure = ['azure/credential', 'azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription']
+  expect(idsThat('skipped')).toEqual(ofAzure)
   expect(said('azure/subscription')).toContain('provisioning is none')
   const faces = world.emulator.records.requests.all().map(({ face }) => face)
   expect(faces.filter((face) => face === 'arm' || face === 'entra')).toEqual([])

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { commandHelp, commandNames } from '../../documents/command-options.ts'
-import { startCommand } from '../../support/command.ts'
 
 it.each(commandNames)('fits the help of %s into 80 columns', async (name) => {
   expect((await commandHelp(name)).split('\n').filter((line) => line.length > 80)).toEqual([])
@@ -12,10 +11,4 @@ it('wraps the explanation of an option in its column', async () => {
     '  --config FILE        topics, subscriptions, clients and their roles, ports,\n' +
       '                       ingress (YAML); read again when it changes\n',
   )
-})
-
-it('wraps the list of commands too', async () => {
-  const command = startCommand(['--help'])
-  expect(await command.ended).toBe(0)
-  expect(command.lines.filter((line) => line.length > 80)).toEqual([])
 })

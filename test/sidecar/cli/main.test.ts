@@ -17,6 +17,7 @@ it('lists the commands and the exit codes by --help', async () => {
   for (const name of ['serve', 'emulate', 'run', 'check', 'provision', 'replay', 'init', 'schema'])
     expect(text).toMatch(new RegExp(`^  ${name} `, 'm'))
   expect(text).toMatch(/130 or\s143 a second signal/)
+  expect(command.lines.filter((line) => line.length > 80)).toEqual([])
 })
 
 it('can be executed after each build, since npx links it once and for all', () => {
@@ -43,13 +44,8 @@ it('prints the version by -v', async () => {
   expect(command.lines).toEqual([version])
 })
 
-it('prints the help of a command', async () => {
-  const command = startCommand(['emulate', '-h'])
-  expect(await command.ended).toBe(0)
-  expect(command.lines[0]).toContain('Usage: eventgrid-binding emulate')
-})
-
 it.each([
+  [['emulate', '-h'], 'emulate'],
   [['help'], '<command>'],
   [['help', '--all'], '<command>'],
   [['help', 'run'], 'run'],

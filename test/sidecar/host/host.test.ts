@@ -1,26 +1,17 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { Host } from '../../../src/sidecar/host/host.ts'
-import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
-import { captureLog } from '../../support/captured-log.ts'
+import { createServer } from 'node:net'
+import { expect, it } from 'vitest'
+import { componentFile } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 import { fieldsFor } from '../../support/open-world.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { componentFile, publisherFile } from './open-sidecar.ts'
+import { openHost, publisherFile } from './open-sidecar.ts'
 
 /** A host, and components that listen on ports of an emulator's topic. */
 async function open() {
   const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
-  const log = captureLog()
-  const metrics = createMetrics()
-  const host = new Host({
-    channel: undefined,
-    publishAnswer: async () => {},
-    loggerOf: () => log,
-    metrics,
-    endpoints: emulator.endpoints,
-  })
-  onTestFinished(() => host.close())
+  const { host, log, metrics } = openHost({ endpoints: emulator.endpoints })
   return {
     host,
     metrics,
@@ -62,6 +53,22 @@ it('keeps what runs where a change cannot be made, and leaves out what never ran
   await host.change(loadTexts({ 'b.yaml': listener('b', one), 'c.yaml': listener('c', two) }))
   expect(said('removed')).toEqual(['removed'])
   expect(names()).toEqual(['b', 'c'])
+  // Somebody else has this one.
+  await host.change(
+    loadTexts({ 'b.yaml': listener('b', one), 'c.yaml': listener('c', await listen(createServer(), '::')) }),
+  )
+  expect(said('PORT_UNAVAILABLE').at(-1)).not.toContain('has its handshakePort already')
+  expect(host.find('c')?.port()).toBe(two)
+})
+
+it('says each warning of a component with both sides once, and what becomes of its events without an application', async () => {
+  const { host, said, listener } = await open()
+  const text = `${listener('a', await freePort())}\n    - { name: handlerTimeuot, value: 1s }`
+  await host.start(loadTexts({ 'a.yaml': text }))
+  expect(said('handlerTimeuot')).toEqual([expect.stringContaining('did you mean handlerTimeout')])
+  expect(said('there is no --app-port')).toEqual([
+    'there is no --app-port: deliveries get 503, and Event Grid sends them again',
+  ])
 })
 
 it('starts nothing anew whose file is as before, and forgets the counts of what is removed', async () => {

@@ -16,7 +16,6 @@ import { validate as networkPolicy } from 'kubernetes-models/_schemas/IoK8sApiNe
 import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { z } from 'zod'
 import { parseComponents } from '../../../src/index.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { publisherDefaults } from '../../../src/publisher/limits.ts'
@@ -52,57 +51,26 @@ const customKinds = {
 /** Applied by hand, not by kubectl apply -k. */
 const byHand = ['provision-service-account.yaml', 'provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml']
 
-const labels = z.record(z.string(), z.string())
-const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
-const container = z.object({
-  name: z.string(),
-  args: z.array(z.string()).optional(),
-  restartPolicy: z.string().optional(),
-  ports: z.array(z.object({ name: z.string(), containerPort: z.number() })),
-  startupProbe: probe.optional(),
-  livenessProbe: probe.optional(),
-  readinessProbe: probe,
-  securityContext: z.unknown(),
-  resources: z.object({ requests: labels, limits: labels }),
-  volumeMounts: z.array(z.object({ name: z.string(), mountPath: z.string() })).optional(),
-})
-const pods = z
-  .object({
-    spec: z.object({
-      selector: z.object({ matchLabels: labels }),
-      template: z.object({
-        metadata: z.object({ labels, annotations: labels }),
-        spec: z.object({
-          securityContext: z.object({ runAsNonRoot: z.boolean(), fsGroup: z.number() }),
-          initContainers: z.array(container).length(1),
-          containers: z.array(container).length(1),
-          volumes: z.array(z.object({ name: z.string() })),
-        }),
-      }),
-    }),
-  })
-  .parse(parse(textOf('deployment.yaml'))).spec
-const template = pods.template
+/** The part of a manifest at a path. */
+const at = (file: string, ...path: readonly (string | number)[]) =>
+  path.reduce((part, key) => part[key], parse(textOf(file)))
+
+const { selector, template } = at('deployment.yaml', 'spec')
+const { annotations } = template.metadata
 const [binding] = template.spec.initContainers
 const [application] = template.spec.containers
-const portNamed = (name: unknown) => binding?.ports.find((port) => port.name === name)?.containerPort
 
-/** The part of a manifest at a path. */
-function at(file: string, ...path: readonly (string | number)[]): unknown {
-  let part: unknown = parse(textOf(file))
-  for (const key of path) {
-    part =
-      typeof key === 'number'
-        ? z.array(z.unknown()).parse(part)[key]
-        : z.record(z.string(), z.unknown()).parse(part)[key]
-  }
-  return part
+interface Named {
+  readonly name: string
 }
+interface Port extends Named {
+  readonly containerPort: number
+}
+const portNamed = (name: unknown) => binding.ports.find((port: Port) => port.name === name)?.containerPort
 
 describe('the manifests', () => {
   it('are all listed for kubectl apply -k, and all checked here', () => {
-    const listed = z.array(z.string()).parse(at('kustomization.yaml', 'resources'))
-    expect([...listed, ...byHand].toSorted()).toEqual(files.toSorted())
+    expect([...at('kustomization.yaml', 'resources'), ...byHand].toSorted()).toEqual(files.toSorted())
     expect(files.toSorted()).toEqual(
       [...Object.keys({ ...kinds, ...customKinds }), 'component.yaml', 'pod-monitor.yaml'].toSorted(),
     )
@@ -153,14 +121,12 @@ describe('the component', () => {
   })
 
   it('finds its secrets in the secret', () => {
-    expect(Object.keys(z.object({ stringData: labels }).parse(parse(textOf('secret.yaml'))).stringData)).toEqual(
-      Object.keys(given),
-    )
+    expect(Object.keys(at('secret.yaml', 'stringData'))).toEqual(Object.keys(given))
     expect(at('secret.yaml', 'metadata', 'name')).toBe('event-grid')
   })
 
   it('is for the application of the deployment', () => {
-    expect(at('component.yaml', 'scopes')).toEqual([template.metadata.annotations['dapr.io/app-id']])
+    expect(at('component.yaml', 'scopes')).toEqual([annotations['dapr.io/app-id']])
     for (const file of [
       'without-dapr.yaml',
       'check-cronjob.yaml',
@@ -194,12 +160,12 @@ describe('the component', () => {
 
 describe('the pods', () => {
   it.each([
-    { name: 'the deployment', labels: pods.selector.matchLabels },
+    { name: 'the deployment', labels: selector.matchLabels },
     { name: 'the service', labels: at('service.yaml', 'spec', 'selector') },
     { name: 'the disruption budget', labels: at('disruption-budget.yaml', 'spec', 'selector', 'matchLabels') },
     { name: 'the network policy', labels: at('network-policy.yaml', 'spec', 'podSelector', 'matchLabels') },
   ])('are those that $name selects', ({ labels: selected }) => {
-    expect(template.metadata.labels).toMatchObject(z.record(z.string(), z.string()).parse(selected))
+    expect(template.metadata.labels).toMatchObject(selected)
   })
 
   it('are those that the autoscaler scales', () => {
@@ -213,51 +179,53 @@ describe('the pods', () => {
 
   it('request processor time in every container, by which the autoscaler measures', () => {
     expect(at('autoscaler.yaml', 'spec', 'metrics', 0, 'resource', 'name')).toBe('cpu')
-    const daprd = template.metadata.annotations['dapr.io/sidecar-cpu-request']
-    const requested = [binding, application].map((one) => one?.resources.requests.cpu)
+    const daprd = annotations['dapr.io/sidecar-cpu-request']
+    const requested = [binding, application].map((one) => one.resources.requests.cpu)
     expect([daprd, ...requested]).toEqual(Array(3).fill(expect.stringMatching(/^\d+m$/)))
   })
 
   it('start the binding before anything else, and end it last', () => {
-    expect([binding?.name, binding?.restartPolicy]).toEqual(['eventgrid-binding', 'Always'])
-    expect(binding?.startupProbe).toBeDefined()
-    expect(template.metadata.annotations['dapr.io/enable-native-sidecar']).toBe('true')
+    expect([binding.name, binding.restartPolicy]).toEqual(['eventgrid-binding', 'Always'])
+    expect(binding.startupProbe).toBeDefined()
+    expect([template.spec.initContainers, template.spec.containers]).toEqual([[binding], [application]])
+    expect(annotations['dapr.io/enable-native-sidecar']).toBe('true')
   })
 
   it('share one volume of sockets between the binding and daprd, where both look', () => {
-    const [mount] = binding?.volumeMounts ?? []
-    expect(template.metadata.annotations['dapr.io/volume-mounts-rw']).toBe(`${mount?.name}:${mount?.mountPath}`)
-    expect(template.spec.volumes.map(({ name }) => name)).toEqual([mount?.name])
+    const [mount] = binding.volumeMounts
+    expect(annotations['dapr.io/volume-mounts-rw']).toBe(`${mount.name}:${mount.mountPath}`)
+    expect(template.spec.volumes.map(({ name }: Named) => name)).toEqual([mount.name])
     // The help is wrapped.
-    expect(serve.help.replace(/\s+/g, ' ')).toContain(`else ${mount?.mountPath})`)
+    expect(serve.help.replace(/\s+/g, ' ')).toContain(`else ${mount.mountPath})`)
   })
 
   it('are probed on the port for health that serve is told to open, at its paths', () => {
-    const { args = [] } = binding ?? {}
+    const args: readonly string[] = binding.args
     expect(args[0]).toBe('serve')
     for (const option of args.filter((arg) => arg.startsWith('--'))) expect(serve.help).toContain(option)
     const port = Number(args[args.indexOf('--metrics-port') + 1])
-    const probes = [binding?.startupProbe, binding?.livenessProbe, binding?.readinessProbe]
-    expect(probes.map((one) => portNamed(one?.httpGet.port))).toEqual([port, port, port])
-    expect(probes.map((one) => one?.httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz'])
+    const probes = [binding.startupProbe, binding.livenessProbe, binding.readinessProbe]
+    expect(probes.map((one) => portNamed(one.httpGet.port))).toEqual([port, port, port])
+    expect(probes.map((one) => one.httpGet.path)).toEqual(['/healthz', '/healthz', '/readyz'])
   })
 
   it('have no port twice, nor one that daprd takes', () => {
-    const ports = [binding, application].flatMap((one) => one?.ports.map(({ containerPort }) => containerPort) ?? [])
+    const ports = [binding, application].flatMap((one) => one.ports.map(({ containerPort }: Port) => containerPort))
     const all = [...ports, 3500, 50001, 50002, 9090]
     expect(new Set(all).size).toBe(all.length)
-    expect(template.metadata.annotations['dapr.io/app-port']).toBe(String(application?.ports[0]?.containerPort))
+    expect(annotations['dapr.io/app-port']).toBe(String(application.ports[0].containerPort))
   })
 
   it.each([binding, application])(
-    'run as nobody in particular, without privileges and on a read-only filesystem',
+    'run as nobody in particular, without privileges, on a read-only filesystem, probed and within limits',
     (one) => {
-      expect(one?.securityContext).toMatchObject({
+      expect(one.securityContext).toMatchObject({
         runAsUser: 65532,
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
         capabilities: { drop: ['ALL'] },
       })
+      expect(one).toMatchObject({ readinessProbe: expect.anything(), resources: { limits: expect.anything() } })
       expect(template.spec.securityContext).toMatchObject({ runAsNonRoot: true, fsGroup: 65532 })
     },
   )
@@ -271,7 +239,7 @@ describe('without-dapr.yaml', () => {
   })
 
   it.each([
-    { file: 'deployment.yaml', daprd: Number(template.metadata.annotations['dapr.io/graceful-shutdown-seconds']) },
+    { file: 'deployment.yaml', daprd: Number(annotations['dapr.io/graceful-shutdown-seconds']) },
     { file: 'without-dapr.yaml', daprd: undefined },
   ])('and $file give a pod the time that its parts may take to end', ({ file, daprd }) => {
     const spec = ['spec', 'template', 'spec'] as const

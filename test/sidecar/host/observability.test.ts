@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLogWriter } from '../../../src/sidecar/cli/log-writer.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
-import { eventually } from '../../support/eventually.ts'
 import { openHostWorld } from './open-host.ts'
 
 it('logs JSON lines with the keys of daprd, all of them on stderr', async () => {
@@ -39,20 +38,6 @@ it('writes durations in words for people, and in milliseconds for programs', () 
   }
   expect(written[0]).toMatch(/ again retry="60 s"\n$/)
   expect(JSON.parse(written[1] ?? '')).toMatchObject({ retryMs: 60_000 })
-})
-
-it('logs one warning of each cause for which create fails, not one of each call', async () => {
-  const world = await openHostWorld()
-  const host = world.start()
-  const fail = (body: unknown) => host.invoke('orders', body)
-  const invalid = { operation: 'create', data: { specversion: '1.0' } }
-  for (let call = 0; call < 5; call++) expect((await fail(invalid)).status).toBe(500)
-  await fail({ operation: 'create', data: 'x'.repeat(1_100_000) })
-  await host.line(/ warn {2}create failed .*code=PAYLOAD_TOO_LARGE/)
-  expect(
-    host.lines.filter((line) => / warn {2}create failed component=orders code=PAYLOAD_INVALID/.test(line)),
-  ).toHaveLength(1)
-  expect(host.lines.filter((line) => line.includes('create failed'))).toHaveLength(2)
 })
 
 it('serves health and the metrics of its components where it is told to', async () => {
@@ -96,17 +81,6 @@ it('is not ready while it is not known whether the event subscription has its cr
   await host.line(/ ready: /)
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503)
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
-})
-
-it('is not ready without a component, as where the scopes of all name other applications', async () => {
-  const world = await openHostWorld()
-  world.write('orders.yaml', { scopes: ['other'] })
-  const host = world.start(['--metrics-port', '0'])
-  const [, port] = await host.line(/health and metrics.* port=(\d+)/)
-  await host.line(/ ready: /)
-  expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503)
-  world.write('orders.yaml', {})
-  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200))
 })
 
 it('ends well when nobody reads its lines any more', async () => {

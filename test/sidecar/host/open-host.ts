@@ -1,11 +1,10 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { EventGridEmulator, EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import {
   type ComponentFolder,
   type ComponentParts,
   componentYaml,
+  emulatorVariables,
   makeComponentFolder,
   writeSecretStore,
 } from '../../support/component-folder.ts'
@@ -30,8 +29,6 @@ export interface RunningHost extends Command {
   takesEvents(name: string): Promise<unknown>
   /** The port on which a component listens, once it does; by the first line that says so. */
   port(name: string): Promise<string>
-  /** Asks the API by GET. */
-  get(path: string): Promise<{ status: number; body: string }>
   /** Invokes a binding by a request by hand. */
   invoke(name: string, body: unknown): Promise<{ status: number; headers: Headers; body: string }>
 }
@@ -62,8 +59,7 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
     ...options,
   })
   const folder = makeComponentFolder()
-  const ca = join(folder.path, 'ca.pem')
-  writeFileSync(ca, emulator.ca)
+  const variables = emulatorVariables(emulator, folder.path)
   const ports = new Map([
     ['orders', await freePort()],
     ['parcels', await freePort()],
@@ -77,12 +73,8 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
     folder,
     write,
     start(args = [], env = {}) {
-      const command = startCommand(['run', '--components', folder.path, '--http-port', '0', ...args], {
-        AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-        AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-        NODE_EXTRA_CA_CERTS: ca,
-        ...env,
-      })
+      const given = ['run', '--components', folder.path, '--http-port', '0', ...args]
+      const command = startCommand(given, { ...variables, ...env })
       emulator.setIngress(({ hostname, pathname, search }) => {
         const [name = ''] = hostname.split('.')
         return `http://127.0.0.1:${portOf(command.lines, name) ?? 1}${pathname}${search}`
@@ -101,10 +93,6 @@ export async function openHostWorld(options: EventGridEmulatorOptions = {}): Pro
         async port(name) {
           const [, port = ''] = await command.line(listens(name))
           return port
-        },
-        async get(path) {
-          const answer = await fetch(`${await api}${path}`)
-          return { status: answer.status, body: await answer.text() }
         },
         async invoke(name, body) {
           const text = typeof body === 'string' ? body : JSON.stringify(body)

@@ -1,23 +1,14 @@
 import { onTestFinished } from 'vitest'
+import { Host, type HostOptions } from '../../../src/sidecar/host/host.ts'
 import { createSidecar, type SidecarOptions } from '../../../src/sidecar/host/sidecar.ts'
+import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { componentFile } from '../../support/component-folder.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 import { queue } from '../../support/open-pull.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 type Files = Readonly<Record<string, string | Error>>
-
-/** A component's file. */
-export const componentFile = (name: string, fields: Readonly<Record<string, string>>) => `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: ${name} }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-${Object.entries(fields)
-  .map(([field, value]) => `    - { name: ${field}, value: ${JSON.stringify(value)} }`)
-  .join('\n')}`
 
 /** Publishes only. */
 export const publisherFile = (name: string, more: Readonly<Record<string, string>> = {}) =>
@@ -37,6 +28,16 @@ export async function startQueue() {
     accessKey: topic.key,
   }
   return { emulator, fields }
+}
+
+/** Components without an application and an API. The test's end closes them. */
+export function openHost(options: Partial<HostOptions> = {}) {
+  const log = captureLog()
+  const metrics = createMetrics()
+  const given = { channel: undefined, publishAnswer: async () => {}, loggerOf: () => log, metrics }
+  const host = new Host({ ...given, ...options })
+  onTestFinished(() => host.close())
+  return { host, log, metrics }
 }
 
 /** `run` in this process, on files that a test writes. */

@@ -1,12 +1,11 @@
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { Host } from '../../../src/sidecar/host/host.ts'
-import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { listen } from '../../support/listen.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 import { openHostWorld } from './open-host.ts'
+import { openHost, publisherFile } from './open-sidecar.ts'
 
 /** A topic that takes connections and is silent. Counts them. */
 async function startSilentTopic() {
@@ -47,31 +46,17 @@ it('changes a component over and over while its topic is silent, and calls meanw
 })
 
 it('makes the next change though one failed for a reason that nobody thought of', async () => {
-  const file = (name: string, timeout: string) => `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: ${name} }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-    - { name: topicEndpoint, value: "http://127.0.0.1:1/api/events" }
-    - { name: accessKey, value: key }
-    - { name: publishTimeout, value: ${timeout} }`
-  const load = (names: readonly string[], timeout: string) =>
-    loadTexts(Object.fromEntries(names.map((name) => [`${name}.yaml`, file(name, timeout)])))
+  const load = (names: readonly string[], publishTimeout: string) =>
+    loadTexts(Object.fromEntries(names.map((name) => [`${name}.yaml`, publisherFile(name, { publishTimeout })])))
   const log = captureLog()
   let broken: string | undefined
-  const host = new Host({
-    channel: undefined,
-    publishAnswer: async () => {},
+  const { host } = openHost({
     loggerOf: (name) => {
       if (name !== broken) return log
       broken = undefined
       throw new Error('no logger')
     },
-    metrics: createMetrics(),
   })
-  onTestFinished(() => host.close())
   await host.start(load(['a', 'b'], '1s'))
   broken = 'a'
   const failed = host.change(load(['a', 'b'], '2s'))

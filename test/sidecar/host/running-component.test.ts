@@ -3,9 +3,10 @@ import type { AppChannel, EventAnswer, Probed } from '../../../src/sidecar/host/
 import { createComponent, untakenEvents } from '../../../src/sidecar/host/running-component.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
+import { componentFile } from '../../support/component-folder.ts'
 import { eventually } from '../../support/eventually.ts'
 import { loadTexts } from '../../support/load-texts.ts'
-import { componentFile, publisherFile, startQueue } from './open-sidecar.ts'
+import { publisherFile, startQueue } from './open-sidecar.ts'
 
 type Given = Awaited<ReturnType<typeof startQueue>>
 
@@ -16,7 +17,7 @@ async function open({
   deliver = async () => undefined,
 }: {
   more?: Readonly<Record<string, string>>
-  probes?: Probed[]
+  probes?: (Probed | Promise<Probed>)[]
   deliver?: AppChannel['deliver']
 } = {}) {
   const world: Given = await startQueue()
@@ -124,6 +125,18 @@ it('asks no more once the application is down or the component drains', async ()
   expect(asked).toHaveLength(2)
 })
 
+it('takes nothing where the application goes down before it has said whether it takes events, and asks again', async () => {
+  const { promise, resolve: answer } = Promise.withResolvers<Probed>()
+  const { component, asked, said } = await open({ probes: [promise, { kind: 'subscribed' }] })
+  component.appIsUp(true)
+  component.appIsUp(false)
+  answer({ kind: 'subscribed' })
+  await new Promise(setImmediate)
+  expect([asked.length, said('events go to')]).toEqual([1, []])
+  component.appIsUp(true)
+  await eventually(() => expect(said('events go to')).toHaveLength(1))
+})
+
 it('asks nothing where direction says that events come in', async () => {
   const { component, asked, said } = await open({ more: { direction: 'input, output' } })
   component.appIsUp(true)
@@ -194,16 +207,18 @@ it('counts an event as abandoned whose time is over, and tells that it is in fli
   expect(opened.published).toEqual([])
 })
 
-it('counts and logs a call that fails by its code, and one that succeeds', async () => {
+it('counts a call that fails by its code, and one that succeeds; logs each cause once', async () => {
   const { component, create, metrics, log } = await open()
   await create('one')
-  await expect(create({ specversion: '1.0' })).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' })
+  for (const _ of [1, 2])
+    await expect(create({ specversion: '1.0' })).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' })
+  await expect(create('x'.repeat(1_100_000))).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
   const text = await metrics.text()
-  for (const code of ['OK', 'PAYLOAD_INVALID']) {
-    expect(text).toContain(`eventgrid_binding_invokes_total{component="orders",code="${code}"} 1`)
+  for (const [code, count] of Object.entries({ OK: 1, PAYLOAD_INVALID: 2, PAYLOAD_TOO_LARGE: 1 })) {
+    expect(text).toContain(`eventgrid_binding_invokes_total{component="orders",code="${code}"} ${count}`)
   }
-  const [line] = log.lines.filter(({ level }) => level === 'warn')
-  expect(line).toMatchObject({ message: 'create failed', fields: { code: 'PAYLOAD_INVALID' } })
+  const failures = log.lines.filter(({ level, message }) => level === 'warn' && message === 'create failed')
+  expect(failures.map(({ fields }) => fields?.code)).toEqual(['PAYLOAD_INVALID', 'PAYLOAD_TOO_LARGE'])
   expect(component.operations()).toEqual(['create'])
   expect(component.port()).toBeUndefined()
 })

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { componentFile } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
-import { componentFile, openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
+import { openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
 
 const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
 const notReady = (what: string) => ({
@@ -21,6 +22,7 @@ it('waits for its components, then for the application, and is ready until it cl
   expect(await run.ask('/v1.0/healthz/outbound')).toMatchObject({ status: 500 })
   await run.start()
   expect(await run.ask('/v1.0/healthz')).toEqual(notReady('app'))
+  expect((await run.ask('/v1.0/healthz/outbound')).status).toBe(204)
   expect([observed.ready, observed.draining, run.names()]).toEqual([false, false, ['orders']])
   await eventually(() =>
     expect(run.said('not there yet')).toEqual([
@@ -29,6 +31,7 @@ it('waits for its components, then for the application, and is ready until it cl
     ]),
   )
   expect((await run.create('orders', 'early')).status).toBe(200)
+  expect([...emulator.queues().values()]).toEqual([{ available: 1, locked: 0, delayed: 0 }])
   const app = await openDaprApp({ port })
   const [post] = await app.received('POST', 1)
   expect(JSON.parse(post?.body ?? '')).toMatchObject({ data: 'early' })

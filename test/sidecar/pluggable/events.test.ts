@@ -1,37 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { openComponent } from './open-component.ts'
-
-/** Deliveries are posted by hand here, so the component is told to trust anybody. */
-const trusting = { deliveryAuthentication: 'none' }
-
-async function openReading(fields: Record<string, string> = {}) {
-  const open = await openComponent()
-  await open.host.init('input', 'orders', { ...open.fields, ...trusting, ...fields })
-  return { ...open, reading: await open.host.read('orders') }
-}
-
-const cloudEvent = (id: string, data: unknown = null) => ({ specversion: '1.0', id, source: '/s', type: 't', data })
-
-/** Posts a delivery as Event Grid does. */
-function deliver(port: number, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`http://127.0.0.1:${port}/api/events`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-}
-
-/** Deliveries are refused until the stream of `Read` has reached the component. */
-const whenRead = (open: { pluggable: { health(): Record<string, { input?: { reasons: readonly string[] } }> } }) =>
-  eventually(() => {
-    const { reasons = ['none'] } = open.pluggable.health().orders?.input ?? {}
-    expect(reasons.filter((reason) => reason.includes('no handler'))).toEqual([])
-  })
+import { cloudEvent, deliver, openComponent, openReading } from './open-component.ts'
 
 it('hands on the bytes of the event as they were sent', async () => {
   const open = await openReading()
-  await whenRead(open)
   const body = '{ "specversion":"1.0","id":"a", "source":"/s","type":"t","data":{"n":12345678901234567890} }'
   const answer = deliver(open.port, body)
   const event = await open.reading.next()
@@ -42,7 +14,6 @@ it('hands on the bytes of the event as they were sent', async () => {
 
 it('gives up an unacknowledged event after four times handlerTimeout, so that a redelivery reaches the application', async () => {
   const open = await openReading({ handlerTimeout: '100ms' })
-  await whenRead(open)
   const again = () => deliver(open.port, cloudEvent('a'), { 'aeg-delivery-count': '1' })
   expect((await deliver(open.port, cloudEvent('a'))).status).toBe(503)
   await open.reading.next()
@@ -58,21 +29,8 @@ it('gives up an unacknowledged event after four times handlerTimeout, so that a 
   expect(JSON.parse((await second).data.toString())).toMatchObject({ id: 'a' })
 })
 
-it('makes a message of each event of a batch, and one answer of their acknowledgements', async () => {
-  const open = await openReading()
-  await whenRead(open)
-  const answer = deliver(open.port, [cloudEvent('a'), cloudEvent('b'), cloudEvent('c')], {
-    'content-type': 'application/cloudevents-batch+json',
-  })
-  const events = [await open.reading.next(), await open.reading.next(), await open.reading.next()]
-  expect(events.map(({ data }) => JSON.parse(data.toString()).id)).toEqual(['a', 'b', 'c'])
-  for (const event of events.toReversed()) open.reading.acknowledge(event)
-  expect((await answer).status).toBe(200)
-})
-
 it('hands on many events that come at once in their order, each once', async () => {
   const open = await openReading()
-  await whenRead(open)
   const ids = Array.from({ length: 200 }, (_, n) => String(n))
   const answer = deliver(
     open.port,
@@ -94,45 +52,35 @@ it.each(['boom', 'status code: 404 body: no such order', 'status code: 503', 'in
   'answers 500 to an acknowledgement with the error %j, whatever status its text names',
   async (error) => {
     const open = await openReading()
-    await whenRead(open)
     const answer = deliver(open.port, cloudEvent('a'))
     open.reading.acknowledge(await open.reading.next(), error)
     expect((await answer).status).toBe(500)
   },
 )
 
-describe('metadata of an event', () => {
-  it('holds aeg-* and the trace, and nothing else that the delivery carried', async () => {
-    const open = await openReading()
-    await whenRead(open)
-    const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const answer = deliver(open.port, cloudEvent('a'), {
+const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+it.each([
+  {
+    name: 'aeg-* and the trace, and nothing else that the delivery carried',
+    headers: {
       ...{ 'aeg-event-type': 'Notification', 'aeg-delivery-count': '0', 'aeg-sas-key': 'k', 'aeg-sas-token': 't' },
       ...{ traceparent: trace, tracestate: 'a=b', authorization: 'Bearer x', cookie: 'c=1', 'x-tenant': 'blue' },
       'x-eventgrid-binding-token': 'key.token',
-    })
-    const event = await open.reading.next()
-    open.reading.acknowledge(event)
-    await answer
-    expect(event.metadata).toEqual({
-      'aeg-event-type': 'Notification',
-      'aeg-delivery-count': '0',
-      'aeg-subscription-name': 'ORDERS',
-      traceparent: trace,
-      tracestate: 'a=b',
-    })
-  })
-
-  it('leaves out a trace that is turned off', async () => {
-    const open = await openReading()
-    await whenRead(open)
-    const off = `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`
-    const answer = deliver(open.port, cloudEvent('a'), { traceparent: off, tracestate: 'a=b' })
-    const event = await open.reading.next()
-    open.reading.acknowledge(event)
-    await answer
-    expect(Object.keys(event.metadata)).toEqual(['aeg-subscription-name'])
-  })
+    },
+    is: { 'aeg-event-type': 'Notification', 'aeg-delivery-count': '0', traceparent: trace, tracestate: 'a=b' },
+  },
+  {
+    name: 'no trace that is turned off',
+    headers: { traceparent: `00-${'0'.repeat(32)}-${'0'.repeat(16)}-00`, tracestate: 'a=b' },
+    is: {},
+  },
+])('has in the metadata of an event $name', async ({ headers, is }) => {
+  const open = await openReading()
+  const answer = deliver(open.port, cloudEvent('a'), headers)
+  const event = await open.reading.next()
+  open.reading.acknowledge(event)
+  await answer
+  expect(event.metadata).toEqual({ 'aeg-subscription-name': 'ORDERS', ...is })
 })
 
 it('answers 503 while nobody reads, and delivers once somebody does', async () => {
@@ -149,25 +97,8 @@ it('answers 503 while nobody reads, and delivers once somebody does', async () =
 })
 
 describe('several Reads', () => {
-  it('gives events to the newest, and lets the older acknowledge what it has', async () => {
+  it('gives events to the newest, and goes back to the older when that ends', async () => {
     const open = await openReading()
-    await whenRead(open)
-    const first = deliver(open.port, cloudEvent('a'))
-    const before = await open.reading.next()
-    const newer = await open.connect().read('orders')
-    await eventually(() => expect(open.log.text()).toContain('opened another Read'))
-    const second = deliver(open.port, cloudEvent('b'))
-    const after = await newer.next()
-    expect(JSON.parse(after.data.toString()).id).toBe('b')
-    open.reading.acknowledge(before)
-    newer.acknowledge(after)
-    expect([(await first).status, (await second).status]).toEqual([200, 200])
-    expect(open.reading.events).toHaveLength(1)
-  })
-
-  it('goes back to the older when the newest ends', async () => {
-    const open = await openReading()
-    await whenRead(open)
     const newer = await open.connect().read('orders')
     await eventually(() => expect(open.log.text()).toContain('opened another Read'))
     const lost = deliver(open.port, cloudEvent('a'))
@@ -181,7 +112,6 @@ describe('several Reads', () => {
 
   it('ignores an acknowledgement of an event that another stream was given', async () => {
     const open = await openReading()
-    await whenRead(open)
     const other = await open.connect().read('payments')
     const answer = deliver(open.port, cloudEvent('a'))
     const event = await open.reading.next()
@@ -193,7 +123,6 @@ describe('several Reads', () => {
 
 it('answers 500 for what was sent when the stream ends, so that it comes again, and 503 after', async () => {
   const open = await openReading()
-  await whenRead(open)
   const lost = deliver(open.port, cloudEvent('a'))
   await open.reading.next()
   open.reading.cancel()
@@ -204,7 +133,6 @@ it('answers 500 for what was sent when the stream ends, so that it comes again, 
 
 it('ends a stream whose host has ended its half, since no acknowledgement can come any more', async () => {
   const open = await openReading()
-  await whenRead(open)
   open.reading.end()
   await open.reading.ended
   expect((await deliver(open.port, cloudEvent('a'))).status).toBe(503)
@@ -222,7 +150,6 @@ async function fill({ pluggable, reading, port }: Awaited<ReturnType<typeof open
 
 it('gives up at once, when it drains, what waits for room in a stream that ends', async () => {
   const open = await openReading()
-  await whenRead(open)
   const { answers } = await fill(open)
   // Some may be cut off before the end of close.
   const outcomes = Promise.allSettled(answers)
@@ -234,7 +161,6 @@ it('gives up at once, when it drains, what waits for room in a stream that ends'
 
 it('sends no more than the stream takes while the host does not read on', async () => {
   const open = await openReading()
-  await whenRead(open)
   const { answers, waiting } = await fill(open)
   open.reading.resume()
   for (let n = 0; n < answers.length; n++) open.reading.acknowledge(await open.reading.next())

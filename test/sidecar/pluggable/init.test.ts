@@ -6,8 +6,9 @@ import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { startHeldTopic } from '../../publisher/scripted-topic.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
 import { inputFields, outputFields } from '../../support/open-world.ts'
-import { openComponent } from './open-component.ts'
+import { beginReading, openComponent } from './open-component.ts'
 
 const without = (fields: Readonly<Record<string, string>>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
@@ -20,15 +21,6 @@ it('answers Init with the listener up, while Azure is still out of reach', async
   await host.init('input', 'orders', fields)
   expect(await listens(port)).toBe(true)
   await eventually(() => expect(log.text()).toContain('az role assignment create'))
-})
-
-it('brings the event subscription up whether or not somebody reads', async () => {
-  const { host, fields, emulator } = await openComponent()
-  await host.init('input', 'orders', fields)
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-  const subscription = emulator.eventSubscription(emulator.topic('orders').id, 'orders')
-  expect(subscription).toMatchObject({ provisioningState: 'Succeeded' })
 })
 
 it.each([
@@ -44,23 +36,18 @@ it.each([
 })
 
 it.each([
-  { side: 'output', names: inputFields, field: 'eventSubscriptionName' },
-  { side: 'input', names: outputFields, field: '' },
-] as const)('takes a component with its $side side alone: the other Init does nothing', async ({ names, field }) => {
+  { side: 'output', by: 'its fields', leftOut: [...inputFields, 'eventSubscriptionName'] },
+  { side: 'input', by: 'its fields', leftOut: outputFields },
+  { side: 'output', by: 'direction', more: { direction: 'output' } },
+  { side: 'input', by: 'direction', more: { direction: 'input' } },
+])('takes a component with its $side side alone, by $by: the other Init does nothing', async (given) => {
+  const { side, leftOut = [], more = {} } = given
   const { host, fields, pluggable } = await openComponent()
-  const some = without(fields, [...names, field])
+  const some = { ...without(fields, leftOut), ...more }
   await host.init('input', 'orders', some)
   await host.init('output', 'orders', some)
   const { input, output } = pluggable.health().orders ?? {}
-  expect([input !== undefined, output !== undefined]).toEqual([names === outputFields, names === inputFields])
-})
-
-it.each(['input', 'output'] as const)('does what direction: %s says', async (direction) => {
-  const { host, fields, pluggable } = await openComponent()
-  await host.init('input', 'orders', { ...fields, direction })
-  await host.init('output', 'orders', { ...fields, direction })
-  const { input, output } = pluggable.health().orders ?? {}
-  expect([input !== undefined, output !== undefined]).toEqual([direction === 'input', direction === 'output'])
+  expect([input !== undefined, output !== undefined]).toEqual([side === 'input', side === 'output'])
 })
 
 it('reports every fault of the metadata at once, as INVALID_ARGUMENT', async () => {
@@ -121,20 +108,6 @@ it('does nothing at an Init with the same metadata', async () => {
   expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(1)
 })
 
-it('starts the side anew on the same port at an Init with other metadata, with whoever reads', async () => {
-  const { host, fields, log, emulator, publish } = await openComponent()
-  await host.init('input', 'orders', fields)
-  const reading = await host.read('orders')
-  await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
-  expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
-  expect(log.text()).toContain('maxConcurrency, subjectBeginsWith changed: the input side starts anew')
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-  await publish('1')
-  reading.acknowledge(await reading.next())
-  await emulator.settled()
-})
-
 it('takes Inits that come at once one after the other', async () => {
   const { fields, emulator, log, port } = await openComponent()
   const { endpoints } = emulator
@@ -146,29 +119,19 @@ it('takes Inits that come at once one after the other', async () => {
   expect(await listens(port)).toBe(true)
 })
 
-it('starts the side anew at once, even with an event that nobody has acknowledged', async () => {
-  const { host, fields, emulator, publish } = await openComponent()
-  await host.init('input', 'orders', fields)
-  const reading = await host.read('orders')
-  await emulator.records.handshakes.waitFor(({ outcome }) => outcome === 'validated')
-  await emulator.idle()
-  await publish('1')
+it('starts the side anew at once on the same port, with whoever reads, even with an event that nobody has acknowledged', async () => {
+  const open = await openComponent()
+  const { host, fields, emulator, log } = open
+  const reading = await beginReading(open)
   await reading.next()
-  await host.init('input', 'orders', { ...fields, maxConcurrency: '7' })
+  await host.init('input', 'orders', { ...fields, subjectBeginsWith: '', maxConcurrency: '7' })
+  expect(log.lines.filter(({ message }) => message.startsWith('listening'))).toHaveLength(2)
+  expect(log.text()).toContain('maxConcurrency, subjectBeginsWith changed: the input side starts anew')
   reading.acknowledge(await reading.next())
   await emulator.settled()
   // In between there may be tries that find nobody at the port.
   const answers = emulator.records.deliveries.all().map(({ status }) => status)
   expect([answers.at(0), answers.filter((status) => status === 200)]).toEqual([500, [200]])
-})
-
-it('publishes by the new metadata after an Init of the output side', async () => {
-  const { host, fields } = await openComponent()
-  await host.init('output', 'orders', { ...fields, accessKey: 'd3Jvbmc=' })
-  const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
-  await expect(create()).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-  await host.init('output', 'orders', fields)
-  await expect(create()).resolves.toMatchObject({ metadata: { count: '1' } })
 })
 
 it('publishes by the new metadata at once, though an answer to the last call by the old ones is still due', async () => {
@@ -256,10 +219,7 @@ it('keeps its room for components that are initialised, whatever calls come with
 
 it('takes nothing from a component that nobody reads where the port that is asked for is not its own', async () => {
   const { host, fields, port, log } = await openComponent()
-  const taken = createServer()
-  const other = await freePort()
-  await new Promise<void>((resolve) => taken.listen(other, resolve))
-  onTestFinished(() => void taken.close())
+  const other = await listen(createServer(), '::')
   await host.init('input', 'orders', fields)
   const failed = host.init('input', 'shop', { ...fields, handshakePort: String(other) })
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
@@ -269,10 +229,7 @@ it('takes nothing from a component that nobody reads where the port that is aske
 
 it('warns when nobody reads for a while, but of no component that could not be set up', async () => {
   const { host, fields, log } = await openComponent({ pluggable: { readWarningMs: 0 } })
-  const taken = createServer()
-  const port = await freePort()
-  await new Promise<void>((resolve) => taken.listen(port, resolve))
-  onTestFinished(() => void taken.close())
+  const port = await listen(createServer(), '::')
   const failed = host.init('input', 'failed', { ...fields, handshakePort: String(port) })
   await expect(failed).rejects.toThrow('PORT_UNAVAILABLE')
   await host.init('input', 'orders', fields)

@@ -1,7 +1,8 @@
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { createPluggable, type Pluggable, type PluggableOptions } from '../../../src/sidecar/pluggable/server.ts'
 import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
+import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { fieldsFor } from '../../support/open-world.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
@@ -67,6 +68,36 @@ export async function openComponent(
       if (!answer.ok) throw new Error(`publishing was answered ${answer.status} ${await answer.text()}`)
     },
   }
+}
+
+/** Opens it with an input side that takes a delivery from anybody, and a stream of `Read` that has reached it. */
+export async function openReading(fields: Readonly<Record<string, string>> = {}) {
+  const open = await openComponent()
+  await open.host.init('input', 'orders', { ...open.fields, deliveryAuthentication: 'none', ...fields })
+  const reading = await open.host.read('orders')
+  // Deliveries are refused until then.
+  await eventually(() => {
+    const { reasons = ['none'] } = open.pluggable.health().orders?.input ?? {}
+    expect(reasons.filter((reason) => reason.includes('no handler'))).toEqual([])
+  })
+  return { ...open, reading }
+}
+
+export const cloudEvent = (id: string, data: unknown = null) => ({
+  specversion: '1.0',
+  id,
+  source: '/s',
+  type: 't',
+  data,
+})
+
+/** Posts a delivery as Event Grid does. */
+export function deliver(port: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+  return fetch(`http://127.0.0.1:${port}/api/events`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
 }
 
 /** Initialises both sides, begins to read, and publishes event 1 when the event subscription delivers. */

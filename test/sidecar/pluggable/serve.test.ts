@@ -6,7 +6,9 @@ import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { processMark } from '../../../src/support/process/process-mark.ts'
 import { deliverBrackets } from '../../support/bracket-event.ts'
 import { type Command, startCommand } from '../../support/command.ts'
+import { emulatorVariables } from '../../support/component-folder.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { connectHost } from './grpc-host.ts'
 import { type OpenComponent, openComponent } from './open-component.ts'
 
@@ -25,12 +27,8 @@ async function startBeside(
   env: Readonly<Record<string, string>> = {},
   folder = makeSocketFolder(),
 ) {
-  const serving = startCommand(['serve', '--sockets-folder', folder], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_TLS_REJECT_UNAUTHORIZED: '0',
-    ...env,
-  })
+  const variables = emulatorVariables(emulator, temporaryFolder())
+  const serving = startCommand(['serve', '--sockets-folder', folder], { ...variables, ...env })
   await serving.line(/\bready\b/)
   const host = connectHost(join(folder, 'azure.eventgrid.sock'))
   onTestFinished(() => host.close())
@@ -104,14 +102,6 @@ it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for an
   expect(await starting.ended).toBe(0)
   expect(starting.lines.join('\n')).toContain(`${signal}: the start is cancelled`)
   expect(readdirSync(folder)).toEqual(['.eb'])
-})
-
-it('ends with 1 and says why where another process serves that folder', async () => {
-  const { pluggable } = await openComponent()
-  const folder = join(pluggable.sockets[0] ?? '', '..')
-  const second = startCommand(['serve', '--sockets-folder', folder])
-  expect(await second.ended).toBe(1)
-  expect(second.lines.join('\n')).toMatch(/served by another process/)
 })
 
 it('ends at once on a second signal, with 143, and takes its sockets along', async () => {

@@ -1,31 +1,12 @@
 import { trace } from '@opentelemetry/api'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { startTelemetry, traceparentOf } from '../../support/telemetry.ts'
-import { openComponent } from './open-component.ts'
-
-async function openReading() {
-  const open = await openComponent()
-  await open.host.init('input', 'orders', { ...open.fields, deliveryAuthentication: 'none' })
-  const reading = await open.host.read('orders')
-  await vi.waitFor(() => {
-    const { reasons = ['none'] } = open.pluggable.health().orders?.input ?? {}
-    expect(reasons.filter((reason) => reason.includes('no handler'))).toEqual([])
-  })
-  return { ...open, reading }
-}
-
-/** Posts a delivery as Event Grid does. */
-const deliver = (port: number, event: object, headers: Record<string, string> = {}) =>
-  fetch(`http://127.0.0.1:${port}/api/events`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS', ...headers },
-    body: JSON.stringify({ specversion: '1.0', id: 'e1', source: '/s', type: 't', ...event }),
-  })
+import { cloudEvent, deliver, openComponent, openReading } from './open-component.ts'
 
 it('hands daprd the context of the process span, so that its span joins the trace', async () => {
   const telemetry = startTelemetry()
   const { port, reading } = await openReading()
-  const answer = deliver(port, { traceparent: traceparentOf('a'), tracestate: 'shop=1' })
+  const answer = deliver(port, { ...cloudEvent('e1'), traceparent: traceparentOf('a'), tracestate: 'shop=1' })
   const message = await reading.next()
   reading.acknowledge(message)
   expect((await answer).status).toBe(200)
@@ -46,7 +27,7 @@ it.each([
   },
 ])('hands daprd without an SDK $name', async ({ event, given }) => {
   const { port, reading } = await openReading()
-  const answer = deliver(port, event, { traceparent: traceparentOf('b') })
+  const answer = deliver(port, { ...cloudEvent('e1'), ...event }, { traceparent: traceparentOf('b') })
   const message = await reading.next()
   reading.acknowledge(message)
   await answer
@@ -72,7 +53,7 @@ it('publishes with the context that daprd gives in the metadata, and links its s
 it('puts the ids of the active span on log lines', async () => {
   const telemetry = startTelemetry()
   const { port, reading, log } = await openReading()
-  const answer = deliver(port, {})
+  const answer = deliver(port, cloudEvent('e1'))
   reading.acknowledge(await reading.next(), 'boom')
   expect((await answer).status).toBe(500)
   const { traceId, spanId } = telemetry.span('process orders').spanContext()

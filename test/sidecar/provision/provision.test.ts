@@ -6,10 +6,11 @@ import type { EventGridEmulatorOptions } from '../../../packages/emulator/src/in
 import * as command from '../../../src/sidecar/cli/commands/provision.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import { managementOf, sendArm } from '../../support/azure-clients.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
+import { componentFile, componentYaml, makeComponentFolder, writeSecretStore } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
 import { queue } from '../../support/open-pull.ts'
+import { inputFields, without } from '../../support/open-world.ts'
 import { answer, noBackend, openIngress } from '../../support/public-ingress.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
@@ -52,8 +53,7 @@ const webHookOf = (emulator: Awaited<ReturnType<typeof startEmulator>>) => {
   return destination.properties
 }
 
-const output = { subscriberEndpoint: undefined, handshakePort: undefined, scope: undefined, clientSecret: undefined }
-const onlyOutput = { ...output, tenantId: undefined, subscriptionId: undefined, clientId: undefined }
+const onlyOutput = without(...inputFields)
 
 it('creates the event subscription once, keeps it, and keeps what an operator has set', async () => {
   const { provision, existing, write } = await openProvision()
@@ -104,13 +104,9 @@ it.each([
 
 it('names the credential fields that a component with provisioning none lacks', async () => {
   const { provision, write, emulator } = await openProvision()
-  const gone = { tenantId: undefined, clientId: undefined, clientSecret: undefined, subscriptionId: undefined }
-  write({
-    ...gone,
-    provisioning: 'none',
-    eventSubscriptionName: 'orders',
-    deliveryToken: 'a-token-that-is-long-enough',
-  })
+  const gone = without('tenantId', 'clientId', 'clientSecret', 'subscriptionId')
+  const deliveryToken = 'a-token-that-is-long-enough'
+  write({ ...gone, provisioning: 'none', eventSubscriptionName: 'orders', deliveryToken })
   const running = provision()
   await expect(running).rejects.toMatchObject({ name: 'UsageError' })
   for (const name of Object.keys(gone)) await expect(running).rejects.toThrow(`${name} is required`)
@@ -197,20 +193,9 @@ it('takes --wait for pull too', async () => {
   const emulator = await startEmulator({ namespaces: queue })
   const folder = makeComponentFolder()
   const { tenantId, clientId, clientSecret } = emulator
-  const fields = {
-    deliveryMode: 'pull',
-    namespaceTopic: emulator.namespaceTopic('orders').id,
-    tenantId,
-    clientId,
-    clientSecret,
-  }
-  const lines = Object.entries(fields).map(
-    ([name, value]) => `    - { name: ${name}, value: ${JSON.stringify(value)} }`,
-  )
-  folder.write(
-    'pull.yaml',
-    `apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: pull }\nspec:\n  type: bindings.azure.eventgrid\n  version: v1\n  metadata:\n${lines.join('\n')}\n`,
-  )
+  const { id: namespaceTopic } = emulator.namespaceTopic('orders')
+  const fields = { deliveryMode: 'pull', namespaceTopic, tenantId, clientId, clientSecret }
+  folder.write('pull.yaml', componentFile('pull', fields))
   emulator.failNext({ route: 'arm', status: 500, times: 1_000 })
   const written: string[] = []
   const args = ['--components', folder.path, '--emulator', emulator.endpoints.resourceManager, '--wait', '1s', '--json']
@@ -224,28 +209,16 @@ it('takes --wait for pull too', async () => {
 it('fails in the words of init where the client may not write, and goes on with the next component', async () => {
   const { provision, emulator, folder } = await openProvision()
   emulator.removeRoles(emulator.clientId)
-  folder.write(
-    'zz.yaml',
-    componentYaml(emulator, {
-      name: 'zz',
-      topic: 'orders',
-      handshakePort: '9001',
-      fields: { ...onlyOutput, accessKey: 'a2V5' },
-    }),
-  )
+  const { endpoint: topicEndpoint, key: accessKey } = emulator.topic('orders')
+  folder.write('zz.yaml', componentFile('zz', { topicEndpoint, accessKey }))
   const { code, text } = await provision('--json')
   expect(code).toBe(1)
-  expect(JSON.parse(text)).toMatchObject({
-    version: 1,
-    ok: false,
-    components: [
-      {
-        name: 'orders',
-        error: { code: 'PERMISSION_DENIED', fix: expect.stringContaining('az role assignment create') },
-      },
-      { name: 'zz', action: 'passedOver' },
-    ],
-  })
+  const error = { code: 'PERMISSION_DENIED', fix: expect.stringContaining('az role assignment create') }
+  const components = [
+    { name: 'orders', error },
+    { name: 'zz', action: 'passedOver' },
+  ]
+  expect(JSON.parse(text)).toMatchObject({ version: 1, ok: false, components })
 })
 
 it('prints the delivery attribute that init would write, and asks nobody', async () => {

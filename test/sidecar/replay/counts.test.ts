@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { type Ledger, openLedger } from '../../../src/sidecar/replay/ledger.ts'
 import { type ReplayOptions, replay } from '../../../src/sidecar/replay/replay.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { eventGridLetter, letter, openReplay } from './open-replay.ts'
+import { eventGridLetter, letter, letters, openReplay } from './open-replay.ts'
 
 const target = 'https://topic.example.com/api/events'
 
@@ -35,12 +35,9 @@ it('publishes each event once, whatever a kill has left of the last line of each
   let expected = 0
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 400 }), fc.integer({ min: 1, max: 3 }), async (cut, count) => {
-      const ids = Array.from({ length: count }, (_, index) => `${expected + index}-${'x'.repeat(index)}`)
+      const died = Array.from({ length: count }, (_, at) => letter(`${expected + at}-${'x'.repeat(at)}`))
       expected += count
-      write(
-        `${expected}.json`,
-        ids.map((id) => letter(id)),
-      )
+      write(`${expected}.json`, died)
       expect((await replay(dead)).code).toBe(0)
       // The line of a published event whose process was killed while it wrote it.
       appendFileSync(ledger, `\n${readFileSync(ledger, 'utf8').split('\n').at(-1)?.slice(0, cut)}`)
@@ -49,15 +46,6 @@ it('publishes each event once, whatever a kill has left of the last line of each
   )
   expect(published()).toHaveLength(expected)
   expect((await replay(dead)).text).toBe(`0 events published, ${expected} published before\n`)
-})
-
-it('says of an event that fits neither schema why the topic does not take it as it is', async () => {
-  const { write, replay, dead } = await openReplay()
-  write('1.json', letter('1', { source: undefined, tenant: 'a' }))
-  const { code, text } = await replay(dead)
-  expect(code).toBe(1)
-  expect(text).toMatch(/\(id "1"\): .*source is missing/)
-  expect(text).not.toContain('no place for')
 })
 
 /** A replay of these files of one folder, and what a topic was sent that answers so. */
@@ -131,19 +119,10 @@ it('publishes and enters nothing without an output, and tells what would be conv
   expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8')).not.toContain('\n')
 })
 
-it('enters each event into the ledger of its folder as it is published', async () => {
-  const { sent, dead } = await replayed({ 'a.json': [letter('1'), letter('2')] })
-  expect(sent).toEqual(['1', '2'])
-  expect(readFileSync(`${dead}/eventgrid-replay.ledger`, 'utf8').split('\n').slice(1)).toEqual([
-    expect.stringMatching(/^[\w-]{43} https:\/\/topic\.example\.com\/api\/events "1"$/),
-    expect.stringMatching(/ "2"$/),
-  ])
-})
-
 it('takes no more when it is aborted, and counts the others as not tried', async () => {
   const stop = new AbortController()
   const { counts, ended } = await replayed(
-    { 'a.json': Array.from({ length: 40 }, (_, at) => letter(`${at}`)) },
+    { 'a.json': letters(40) },
     { signal: stop.signal, answer: () => stop.abort() },
   )
   expect(counts.published + counts.notTried).toBe(40)
@@ -163,7 +142,7 @@ it('has twenty under way at most', async () => {
     underWay--
     return { ids: [], count: 1, requestId: undefined }
   }
-  await replayed({ 'a.json': Array.from({ length: 60 }, (_, at) => letter(`${at}`)) }, { output: { publish } })
+  await replayed({ 'a.json': letters(60) }, { output: { publish } })
   expect(most).toBe(20)
 })
 

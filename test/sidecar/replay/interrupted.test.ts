@@ -1,9 +1,9 @@
 /** A replay that ends before all is published: killed, interrupted, or without room on the disk. */
 import { expect, it } from 'vitest'
 import { startCommand, startWithSmallFiles } from '../../support/command.ts'
-import { letter, openReplay } from './open-replay.ts'
+import { letters, openReplay } from './open-replay.ts'
 
-const sixty = Array.from({ length: 60 }, (_, at) => letter(`event-${at}`))
+const sixty = letters(60, 'event-')
 
 it('publishes nothing where the ledger can not be opened, says so, and goes on when it can', async () => {
   const { replay, write, dead, published, given } = await openReplay()
@@ -37,21 +37,11 @@ it('counts what was published on a full disk, and the next run publishes again w
 })
 
 it('drains at SIGINT, and loses nothing when it is killed: each event is published in the end', async () => {
-  const { write, given, dead, published, emulator } = await openReplay()
+  const { write, given, dead, published, emulator, more } = await openReplay()
   const all = 3_000
-  for (let file = 0; file < 30; file++) {
-    write(
-      `${file}.json`,
-      Array.from({ length: all / 30 }, (_, at) => letter(`${file}-${at}`)),
-    )
-  }
+  for (let file = 0; file < 30; file++) write(`${file}.json`, letters(all / 30, `${file}-`))
   const start = () => startCommand(['replay', ...given, dead])
   const count = () => emulator.figures().published
-  /** Waits until so many more are published. */
-  const more = async (wanted: number) => {
-    const enough = count() + wanted
-    await expect.poll(count, { interval: 5 }).toBeGreaterThan(enough)
-  }
   // The second one finds the ledger of the first.
   for (const killed of [1, 2]) {
     const command = start()

@@ -8,31 +8,19 @@ import { processMark } from '../../../src/support/process/process-mark.ts'
 import { compileCache, programArgs, startCommand, startProcess } from '../../support/command.ts'
 import { markOfElsewhere, markOfEnded } from '../../support/foreign-mark.ts'
 import { listen } from '../../support/listen.ts'
-import { letter, openReplay } from './open-replay.ts'
+import { letter, letters, openReplay } from './open-replay.ts'
 
 const lock = 'eventgrid-replay.lock'
 
 /** A world with so many dead letters, and the ids that were published. */
 async function openLetters(count: number) {
   const world = await openReplay()
-  const perFile = 100
-  for (let file = 0; file < count / perFile; file++) {
-    world.write(
-      `${file}.json`,
-      Array.from({ length: perFile }, (_, at) => letter(`${file}-${at}`)),
-    )
-  }
+  for (let file = 0; file < count / 100; file++) world.write(`${file}.json`, letters(100, `${file}-`))
   const ids = () => world.published().map(({ id }) => String(id))
   return {
     ...world,
     ids,
     start: (...args: readonly string[]) => startCommand(['replay', ...world.given, ...args, world.dead]),
-    /** Waits until so many more are published. */
-    async more(count: number) {
-      const published = () => world.emulator.figures().published
-      const enough = published() + count
-      await expect.poll(published, { interval: 5 }).toBeGreaterThan(enough)
-    },
     locks: () => (existsSync(world.at(lock)) ? readdirSync(world.at(lock)) : []),
   }
 }

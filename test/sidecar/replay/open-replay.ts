@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import * as command from '../../../src/sidecar/cli/commands/replay.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
@@ -41,6 +42,12 @@ export async function openReplay(options: EventGridEmulatorOptions = {}) {
     run,
     /** The same, on the emulator. */
     replay: (...args: readonly string[]) => run(...given, ...args),
+    /** Waits until so many more events are published. */
+    async more(count: number) {
+      const published = () => emulator.figures().published
+      const enough = published() + count
+      await expect.poll(published, { interval: 5 }).toBeGreaterThan(enough)
+    },
     /** The events that the topic took, in order, also those that it took twice. */
     published(): readonly Record<string, unknown>[] {
       const requests = emulator.records.requests.all()
@@ -59,6 +66,9 @@ export const letter = (id: string, more: Readonly<Record<string, unknown>> = {})
   ...{ publishtime: '2026-01-05T10:00:01Z', lastdeliveryattempttime: '2026-01-05T10:05:00Z' },
   ...more,
 })
+
+export const letters = (count: number, prefix = '') =>
+  Array.from({ length: count }, (_, at) => letter(`${prefix}${at}`))
 
 /** A dead letter of a topic with the Event Grid schema. */
 export const eventGridLetter = (id: string, more: Readonly<Record<string, unknown>> = {}) => ({

@@ -66,15 +66,7 @@ const hostname = 'orders.example.com'
 const signal = new AbortController().signal
 const root = await issue({ name: 'Public root' })
 const intermediate = await issue({ name: 'Intermediate', issuer: root })
-const publicRoots = [root.pem]
-
-it('takes a certificate of a public authority with its whole chain', async () => {
-  const target = await serve([await issue({ name: 'leaf', issuer: intermediate, host: hostname }), intermediate])
-  expect(await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
-    status: 'ok',
-    detail: expect.stringMatching(/^TLSv1\.3, valid until \d{4}-/),
-  })
-})
+const options = { hostname, ca: undefined, signal, publicRoots: [root.pem] }
 
 const leafOf = (changes: Partial<Wanted> = {}): Wanted => ({
   ...{ name: 'leaf', issuer: intermediate, host: hostname },
@@ -85,6 +77,7 @@ const noIntermediate =
   /no certificate of "Intermediate".*A browser fetches a missing one by itself[\s\S]*fullchain\.pem/
 
 it.each<[name: string, leaf: Wanted, chain: readonly Issued[], status: string, says: RegExp]>([
+  ['one with its whole chain', leafOf(), [intermediate], 'ok', /^TLSv1\.3, valid until \d{4}-/],
   ['a chain without its intermediate certificate', leafOf(), [], 'failed', noIntermediate],
   [
     'another host',
@@ -98,7 +91,7 @@ it.each<[name: string, leaf: Wanted, chain: readonly Issued[], status: string, s
   ['a self-signed one', { name: 'own', host: hostname }, [], 'failed', /self-signed/],
 ])('judges %s', async (_name, leaf, chain, status, says) => {
   const target = await serve([await issue(leaf), ...chain])
-  const finding = await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })
+  const finding = await checkCertificate({ ...options, target })
   expect(finding?.status).toBe(status)
   expect(`${finding?.detail}\n${finding?.remedy}`).toMatch(says)
 })
@@ -106,13 +99,13 @@ it.each<[name: string, leaf: Wanted, chain: readonly Issued[], status: string, s
 it('warns of an authority that this machine alone knows, and still sees what else is wrong', async () => {
   const own = await issue({ name: 'Own root' })
   const good = await serve([await issue({ name: 'leaf', issuer: own, host: hostname })])
-  const options = { hostname, ca: own.pem, signal, publicRoots }
-  expect(await checkCertificate({ ...options, target: good })).toMatchObject({
+  const known = { ...options, ca: own.pem }
+  expect(await checkCertificate({ ...known, target: good })).toMatchObject({
     status: 'warning',
     detail: expect.stringContaining('"Own root"'),
   })
   const odd = await serve([await issue({ name: 'leaf', issuer: own, host: 'shop.example.com', days: 5.5 })])
-  const all = await checkCertificate({ ...options, target: odd })
+  const all = await checkCertificate({ ...known, target: odd })
   expect(all).toMatchObject({ status: 'failed' })
   expect(all?.detail).toMatch(
     /is for DNS:shop\.example\.com[\s\S]*"Own root", is known on this machine[\s\S]*expires in 5 days/,
@@ -126,7 +119,7 @@ it('warns of an authority that this machine alone knows, and still sees what els
 
 it('takes no TLS before 1.2', async () => {
   const target = await serve([await issue({ name: 'leaf', issuer: root, host: hostname })], { maxVersion: 'TLSv1.1' })
-  expect(await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })).toMatchObject({
+  expect(await checkCertificate({ ...options, target })).toMatchObject({
     status: 'failed',
     detail: expect.stringContaining('speaks no TLS 1.2'),
   })
@@ -134,19 +127,17 @@ it('takes no TLS before 1.2', async () => {
 
 it('tells a server that does not speak TLS, and one that is not there', async () => {
   const target = await open(createTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
-  expect(await checkCertificate({ hostname, target, ca: undefined, signal })).toMatchObject({
+  expect(await checkCertificate({ ...options, target })).toMatchObject({
     status: 'failed',
     detail: expect.stringContaining('does not speak TLS'),
   })
-  expect(
-    await checkCertificate({ hostname, target: { address: '127.0.0.1', port: 1 }, ca: undefined, signal }),
-  ).toBeUndefined()
+  expect(await checkCertificate({ ...options, target: { address: '127.0.0.1', port: 1 } })).toBeUndefined()
 })
 
 it('shows the names in a certificate without what could move a cursor', async () => {
   const target = await serve([
     await issue({ name: 'leaf', issuer: await issue({ name: 'evil\u001b[2J' }), host: hostname }),
   ])
-  const finding = await checkCertificate({ hostname, target, ca: undefined, signal, publicRoots })
+  const finding = await checkCertificate({ ...options, target })
   expect(finding?.detail).not.toContain('\u001b')
 })

@@ -1,7 +1,11 @@
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { startCommand } from '../../../support/command.ts'
-import { componentYaml, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
+import {
+  componentYaml,
+  emulatorVariables,
+  makeComponentFolder,
+  writeSecretStore,
+} from '../../../support/component-folder.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
 
@@ -30,30 +34,13 @@ it('ends with 1 for a sole broken file, and with 2 where there is no component',
   expect(broken.lines.join('\n')).toMatch(/^no component .*broken\.yaml\n {2}✗ files\/yaml/)
 })
 
-it('names the emulator to start where none answers', async () => {
-  const folder = makeComponentFolder()
-  const command = startCommand([
-    'check',
-    '--components',
-    folder.path,
-    '--emulator',
-    `https://127.0.0.1:${await freePort()}`,
-  ])
-  expect(await command.ended).toBe(1)
-  expect(command.lines[0]).toContain('no emulator answers at https://127.0.0.1:')
-})
-
 it('says what to do where the client may not read the registration of the provider', async () => {
   const emulator = await startEmulator()
   const folder = makeComponentFolder()
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort: '9000' }))
   writeSecretStore(folder, emulator, ['orders'])
-  folder.write('ca.pem', emulator.endpoints.ca)
-  const check = startCommand(['check', '--components', folder.path, '--only', 'azure/provider'], {
-    AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-    AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-    NODE_EXTRA_CA_CERTS: join(folder.path, 'ca.pem'),
-  })
+  const args = ['--components', folder.path, '--only', 'azure/provider']
+  const check = startCommand(['check', ...args], emulatorVariables(emulator, folder.path))
   await check.ended
   expect(check.lines.join('\n')).toMatch(
     /! azure\/provider .* may not be read by this client\n +→ .*role Reader.*:\n +az provider show /,

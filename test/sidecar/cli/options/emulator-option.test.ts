@@ -1,8 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../../../packages/emulator/src/index.ts'
-import { type Command, startCommand } from '../../../support/command.ts'
+import { startCommand } from '../../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
 import { openDaprApp } from '../../../support/dapr-app.ts'
 import { freePort } from '../../../support/free-port.ts'
@@ -26,25 +25,7 @@ async function openWorld(options: EventGridEmulatorOptions = {}) {
   return { emulator, folder, fields, handshakePort }
 }
 
-const ended = async ({ ended, lines }: Command) => ({ code: await ended, text: lines.join('\n') })
-
-it('leads run to a running emulator, its topics too, with the YAML for Azure and no variable', async () => {
-  const { emulator, folder } = await openWorld()
-  const app = await openDaprApp()
-  const run = startCommand([
-    ...['run', '--components', folder.path, '--http-port', '0', '--app-port', String(app.port)],
-    ...['--emulator', emulator.proxy],
-  ])
-  const [, url = ''] = await run.line(/ ready: .*url=(http\S+)\/v1\.0/)
-  await run.line(/ the event subscription .* is provisioned/)
-  const body = JSON.stringify({ operation: 'create', data: { order: 1 } })
-  expect((await fetch(`${url}/v1.0/bindings/orders`, { method: 'POST', body })).status).toBe(200)
-  const [call] = await app.received('POST', 1)
-  expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
-  expect(run.lines.join('\n')).not.toContain('of an emulator')
-})
-
-it('goes on where the emulator is started anew, which has another certificate and has forgotten the event subscription', async () => {
+it('leads run to an emulator by the YAML for Azure, also to a new one with another certificate and no event subscription', async () => {
   const port = await freePort()
   const topics = [{ name: 'orders', keys: ['Zmlyc3Q=', 'c2Vjb25k'] }] as const
   const clients = [{ clientSecret: 'the-secret' }]
@@ -66,24 +47,7 @@ it('goes on where the emulator is started anew, which has another certificate an
   expect((await fetch(`${url}/v1.0/bindings/orders`, { method: 'POST', body })).status).toBe(200)
   const [call] = await app.received('POST', 1)
   expect(JSON.parse(call?.body ?? '')).toMatchObject({ data: { order: 1 } })
-})
-
-it('leads serve to a running emulator by its https URL and a certificate authority in a file', async () => {
-  const { emulator, folder, fields } = await openWorld()
-  const ca = join(folder.path, 'ca.pem')
-  writeFileSync(ca, emulator.ca)
-  const sockets = makeSocketFolder()
-  const { resourceManager } = emulator.endpoints
-  const serve = startCommand(['serve', '--sockets-folder', sockets, '--emulator', resourceManager, '--ca', ca])
-  await serve.line(/ ready /)
-  const host = connectHost(join(sockets, 'azure.eventgrid.sock'))
-  try {
-    await host.init('output', 'orders', fields)
-    await host.invoke('orders', { operation: 'create', data: Buffer.from('{"order": 1}') })
-  } finally {
-    host.close()
-  }
-  expect(emulator.figures().published).toBe(1)
+  expect(run.lines.join('\n')).not.toContain('of an emulator')
 })
 
 it('lets serve go on where the emulator is started anew with its state file, which has its certificate and keys', async () => {
@@ -104,14 +68,17 @@ it('lets serve go on where the emulator is started anew with its state file, whi
   expect(again.figures().published).toBe(1)
 })
 
-it.each(['run', 'serve'])('ends %s with an error that names the emulator that does not answer', async (command) => {
-  const folder = makeComponentFolder()
-  const nobody = `https://127.0.0.1:${await freePort()}`
-  const place = command === 'run' ? ['--components', folder.path] : ['--sockets-folder', makeSocketFolder()]
-  const { code, text } = await ended(startCommand([command, ...place, '--emulator', nobody]))
-  expect(code).toBe(1)
-  expect(text).toContain(`no emulator answers at ${nobody}`)
-})
+it.each(['run', 'serve', 'check'])(
+  'ends %s with an error that names the emulator that does not answer',
+  async (command) => {
+    const folder = makeComponentFolder()
+    const nobody = `https://127.0.0.1:${await freePort()}`
+    const place = command === 'serve' ? ['--sockets-folder', makeSocketFolder()] : ['--components', folder.path]
+    const started = startCommand([command, ...place, '--emulator', nobody])
+    expect(await started.ended).toBe(1)
+    expect(started.lines.join('\n')).toContain(`no emulator answers at ${nobody}`)
+  },
+)
 
 it('warns of a component with the ids of an emulator where Azure is asked, and names --emulator where Entra is out of reach', async () => {
   const { folder } = await openWorld()

@@ -1,19 +1,10 @@
 import { expect, it } from 'vitest'
 import { defaultEmulator, withEmulatorUrl } from '../../../../src/sidecar/cli/options/emulator-option.ts'
 import { startCommand } from '../../../support/command.ts'
-import { makeComponentFolder } from '../../../support/component-folder.ts'
+import { componentFile, makeComponentFolder } from '../../../support/component-folder.ts'
 import { makeSocketFolder } from '../../../support/socket-folder.ts'
 
-const component = `apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders }
-spec:
-  type: bindings.azure.eventgrid
-  version: v1
-  metadata:
-    - { name: topicEndpoint, value: "https://orders.example.com/api/events" }
-    - { name: accessKey, value: k }
-`
+const component = componentFile('orders', { topicEndpoint: 'https://orders.example.com/api/events', accessKey: 'k' })
 
 it.each(['run', 'serve', 'check', 'provision', 'replay'])(
   '%s refuses an address of the emulator without its scheme, and shows a URL',

@@ -19,8 +19,10 @@ it('takes the ports and addresses of Dapr where nothing is said', () => {
 })
 
 it('serves gRPC at the address of the HTTP API where it is asked for', () => {
-  const { app, grpc } = read('--components . --app-port 1 --app-protocol grpc --grpc-port 50001 --http-address 0.0.0.0')
-  expect([app?.protocol, grpc]).toEqual(['grpc', { host: '0.0.0.0', port: 50_001 }])
+  const line = '--app-port 1 --app-protocol grpc --app-max-concurrency 2 --grpc-port 50001 --http-address 0.0.0.0'
+  const { app, grpc } = read(line)
+  expect(app).toMatchObject({ protocol: 'grpc', maxConcurrency: 2 })
+  expect(grpc).toEqual({ host: '0.0.0.0', port: 50_001 })
 })
 
 it('takes files and folders, or the folder that init writes', () => {

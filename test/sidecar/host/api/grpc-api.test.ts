@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import { expect, it, onTestFinished } from 'vitest'
 import { Secret } from '../../../../src/core/secret.ts'
@@ -6,8 +5,9 @@ import { startHeldTopic, startTopic } from '../../../publisher/scripted-topic.ts
 import { daprService } from '../../../support/dapr-protos.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { type GrpcAppEvent, openGrpcApp } from '../../../support/grpc-app.ts'
+import { openConnection } from '../../../support/open-connection.ts'
 import { traceparentOf } from '../../../support/telemetry.ts'
-import { type HostWorld, healthChecked, openHostWorld, type RunningHost } from '../open-host.ts'
+import { type HostWorld, openHostWorld, type RunningHost } from '../open-host.ts'
 import { openApis } from './open-api.ts'
 
 const dataOf = (events: readonly GrpcAppEvent[]) => events.map(({ data }) => JSON.parse(data.toString()).data)
@@ -20,12 +20,6 @@ interface CallOptions {
 }
 
 /** Calls a method of the API with Dapr's own definitions. */
-async function call(host: RunningHost, ...given: [method: string, request: object, options?: CallOptions]) {
-  const [, port = ''] = await host.line(/gRPC API .* port=(\d+)/)
-  return callAt(Number(port), ...given)
-}
-
-/** The same where the API is in this process. */
 async function callAt(
   port: number,
   method: string,
@@ -48,6 +42,13 @@ async function callAt(
       else resolve(answer ?? {})
     })
   })
+}
+
+/** The port of the API, once all is ready. */
+async function portOf(host: RunningHost): Promise<number> {
+  await host.api
+  const [, port] = await host.line(/gRPC API .* port=(\d+)/)
+  return Number(port)
 }
 
 const startGrpc = (world: HostWorld, port: number, args: readonly string[] = [], env = {}) =>
@@ -77,28 +78,6 @@ function publisherTo(world: HostWorld, name: string, topicEndpoint: string): voi
 }
 
 it.each([
-  { data: '{"parcel":1}', published: '{"parcel":1}' },
-  { data: ' [1,2]', published: '[1,2]' },
-  { data: '17', published: '17' },
-  { data: '"text"', published: '"text"' },
-  { data: 'no JSON', published: 'null' },
-  { data: '', published: 'null' },
-])('publishes what the application returns for an event: $data', async ({ data, published }) => {
-  const world = await openHostWorld()
-  const app = await openGrpcApp()
-  const topic = await startTopic()
-  publisherTo(world, 'audit', topic.endpoint)
-  app.answerWith(() => ({ to: ['audit'], data: Buffer.from(data) }))
-  const host = startGrpc(world, app.port)
-  await host.takesEvents('orders')
-  await host.invoke('orders', create({ order: 1 }))
-  await topic.arrived(1)
-  expect(JSON.stringify(topic.events()[0]?.data)).toBe(published)
-  await world.emulator.settled()
-  expect(world.emulator.figures()).toMatchObject({ delivered: 1 })
-})
-
-it.each([
   { concurrency: 'SEQUENTIAL', waits: true },
   { concurrency: 'PARALLEL', waits: false },
 ] as const)(
@@ -109,7 +88,7 @@ it.each([
     const [{ topic: first, open }, second] = [await startHeldTopic(), await startTopic()]
     publisherTo(world, 'first', first.endpoint)
     publisherTo(world, 'second', second.endpoint)
-    app.answerWith(() => ({ to: ['first', 'second'], data: Buffer.from('{}'), concurrency }))
+    app.answerWith(() => ({ to: ['first', 'second'], data: Buffer.from('{"parcel":1}'), concurrency }))
     const host = startGrpc(world, app.port)
     await host.takesEvents('orders')
     await host.invoke('orders', create({ order: 1 }))
@@ -122,114 +101,23 @@ it.each([
     await second.arrived(1)
     await world.emulator.settled()
     expect([first.requests.length, world.emulator.figures().delivered]).toEqual([1, 1])
+    expect([first.events()[0]?.data, second.events()[0]?.data]).toEqual([{ parcel: 1 }, { parcel: 1 }])
   },
 )
 
-it.each([
-  { to: ['missing', 'audit'], concurrency: 'SEQUENTIAL', published: 0 },
-  { to: ['audit', 'missing'], concurrency: 'SEQUENTIAL', published: 1 },
-  { to: ['missing', 'audit'], concurrency: 'PARALLEL', published: 1 },
-] as const)(
-  'acknowledges an event whose answer cannot be published to $to, $concurrency: $published are',
-  async ({ to, concurrency, published }) => {
-    const world = await openHostWorld()
-    const app = await openGrpcApp()
-    const topic = await startTopic()
-    publisherTo(world, 'audit', topic.endpoint)
-    app.answerWith(() => ({ to, data: Buffer.from('{}'), concurrency }))
-    const host = startGrpc(world, app.port)
-    await host.takesEvents('orders')
-    await host.invoke('orders', create({ order: 1 }))
-    await host.line(
-      / warn {2}what the application returned for an event could not be published to=missing .*couldn't find/,
-    )
-    await world.emulator.settled()
-    host.process.kill('SIGTERM')
-    expect(await host.ended).toBe(0)
-    expect(topic.requests).toHaveLength(published)
-    expect([app.events.length, world.emulator.figures().delivered]).toEqual([1, 1])
-  },
-)
-
-it('has an event delivered again that the application refuses or leaves unanswered', async () => {
-  const world = await openHostWorld()
-  world.write('orders.yaml', { fields: { handlerTimeout: '300ms' } })
-  const app = await openGrpcApp()
-  app.answerWith((_event, index) => (['INTERNAL', 'UNAVAILABLE', 'hang'] as const)[index] ?? 'OK')
-  const host = startGrpc(world, app.port)
-  await host.takesEvents('orders')
-  await host.invoke('orders', create('once'))
-  await world.emulator.settled()
-  expect(dataOf(await app.received(4))).toEqual(Array(4).fill('once'))
-  expect(world.emulator.figures()).toMatchObject({ delivered: 1, deadLettered: 0 })
-})
-
-it('answers 503 until the application names the component, and asks for nothing that says direction: input', async () => {
-  const world = await openHostWorld()
-  world.write('parcels.yaml', { name: 'parcels', fields: { direction: 'input, output' } })
-  const app = await openGrpcApp()
-  app.subscribe([])
-  const host = startGrpc(world, app.port)
-  await host.line(/the application does not name orders in its answer to ListInputBindings \(OK\).* direction: input/)
-  await host.takesEvents('parcels')
-  await host.invoke('orders', create('patience'))
-  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
-  expect(app.events).toEqual([])
-  app.subscribe(['orders'])
-  await world.emulator.settled()
-  expect(dataOf(app.events)).toEqual(['patience'])
-})
-
-it("waits for the application, checks its health by Dapr's service, and hands over nothing while it is unhealthy", async () => {
+it('waits for the application, notices that it is gone and that it is back', async () => {
   const world = await openHostWorld()
   const port = await freePort()
-  const host = startGrpc(world, port, healthChecked(1))
-  await host.line(/the application .* yet/)
-  const app = await openGrpcApp(port)
-  await host.takesEvents('orders')
-  app.feel(false)
-  await host.line(/the application is unhealthy/)
-  await host.invoke('orders', create('later'))
-  await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
-  expect(app.events).toEqual([])
-  app.feel(true)
-  await world.emulator.settled()
-  expect(dataOf(app.events)).toEqual(['later'])
-})
-
-it('notices that the application is gone and that it is back', async () => {
-  const world = await openHostWorld()
-  const first = await openGrpcApp()
-  const host = startGrpc(world, first.port)
+  const host = startGrpc(world, port)
+  await host.line(/the application is not there yet/)
+  const first = await openGrpcApp(port)
   await host.takesEvents('orders')
   first.close()
   await host.invoke('orders', create('meanwhile'))
   await host.line(/the application is gone/)
-  const second = await openGrpcApp(first.port)
+  const second = await openGrpcApp(port)
   await world.emulator.settled()
   expect(dataOf(await second.received(1))).toEqual(['meanwhile'])
-})
-
-it('calls the application with at most --app-max-concurrency events at once', async () => {
-  const world = await openHostWorld()
-  const app = await openGrpcApp()
-  const { promise, resolve: answer } = Promise.withResolvers<'OK'>()
-  let running = 0
-  let max = 0
-  app.answerWith(async (): Promise<'OK'> => {
-    max = Math.max(max, ++running)
-    await promise
-    running--
-    return 'OK'
-  })
-  const host = startGrpc(world, app.port, ['--app-max-concurrency', '2'])
-  await host.takesEvents('orders')
-  for (let n = 0; n < 5; n++) await host.invoke('orders', create(n))
-  await app.received(2)
-  answer('OK')
-  await world.emulator.settled()
-  expect(max).toBe(2)
-  expect(app.events).toHaveLength(5)
 })
 
 /** The API over a component `orders`, in this process. */
@@ -290,17 +178,12 @@ it.each([
 it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () => {
   const world = await openHostWorld()
   const host = world.start(['--grpc-port', '0'], { DAPR_API_TOKEN: 'for-callers' })
-  await host.api
+  const port = await portOf(host)
   const request = { name: 'orders', operation: 'create', data: Buffer.from('{"order":1}') }
-  for (const token of [undefined, 'wrong']) {
-    const refused = call(host, 'InvokeBinding', request, token === undefined ? {} : { token })
-    await expect(refused).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-  }
-  await expect(call(host, 'GetState', {})).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
-  expect(await call(host, 'InvokeBinding', request, { token: 'for-callers' })).toMatchObject({
-    metadata: { count: '1' },
-  })
-  expect(world.emulator.figures().published).toBe(1)
+  const refused = callAt(port, 'InvokeBinding', request)
+  await expect(refused).rejects.toMatchObject({ code: status.UNAUTHENTICATED })
+  const taken = await callAt(port, 'InvokeBinding', request, { token: 'for-callers' })
+  expect(taken).toMatchObject({ metadata: { count: '1' } })
 })
 
 it('refuses a message of more than 4 MiB', async () => {
@@ -331,11 +214,7 @@ it.each(['GetState', 'SetMetadata', 'SubscribeConfiguration', 'EncryptAlpha1'])(
 
 it('ends on SIGTERM though a caller has opened a connection and says nothing', async () => {
   const host = (await openHostWorld()).start(['--grpc-port', '0'])
-  await host.api
-  const [, port = ''] = await host.line(/gRPC API .* port=(\d+)/)
-  const silent = connect(Number(port), '127.0.0.1').on('error', () => {})
-  onTestFinished(() => void silent.destroy())
-  await new Promise((resolve) => silent.once('connect', resolve))
+  await openConnection(await portOf(host))
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(0)
 })

@@ -2,11 +2,10 @@ import { onTestFinished } from 'vitest'
 import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createGrpcApi } from '../../../../src/sidecar/host/api/grpc-api.ts'
-import { Host } from '../../../../src/sidecar/host/host.ts'
-import { createMetrics } from '../../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { loadTexts } from '../../../support/load-texts.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
+import { openHost, publisherFile } from '../open-sidecar.ts'
 
 /** A custom topic as its publisher knows it. */
 interface Topic {
@@ -25,23 +24,9 @@ export async function openApi(...given: Parameters<typeof openApis>) {
 
 /** Both APIs over it. */
 export async function openApis(options: Partial<BindingsApiOptions> = {}, topic = nowhere, log = captureLog()) {
-  const yaml = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-    - { name: topicEndpoint, value: "${topic.httpEndpoint}" }
-    - { name: accessKey, value: "${topic.key}" }`
-  const loaded = loadTexts({ 'orders.yaml': yaml })
-  const host = new Host({
-    channel: undefined,
-    publishAnswer: async () => {},
-    loggerOf: () => log,
-    metrics: createMetrics(),
-  })
-  await host.start(loaded)
+  const yaml = publisherFile('orders', { topicEndpoint: topic.httpEndpoint, accessKey: topic.key })
+  const { host } = openHost({ loggerOf: () => log })
+  await host.start(loadTexts({ 'orders.yaml': yaml }))
   const given: BindingsApiOptions = {
     host,
     callOutput: createCallOutput({ host, logger: log }),
@@ -56,10 +41,7 @@ spec:
   }
   const http = createBindingsApi(given)
   const grpc = createGrpcApi(given)
-  onTestFinished(async () => {
-    await Promise.all([http.close(), grpc.close()])
-    await host.close()
-  })
+  onTestFinished(async () => void (await Promise.all([http.close(), grpc.close()])))
   return { http, grpc }
 }
 

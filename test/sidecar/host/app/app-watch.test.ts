@@ -1,28 +1,21 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { watchApp } from '../../../../src/sidecar/host/app/app-watch.ts'
+import { type AppWatchOptions, watchApp } from '../../../../src/sidecar/host/app/app-watch.ts'
 
-/** An application that is well or not, look by look; the last word stays. */
-function watched(words: readonly boolean[], threshold: number): Promise<readonly string[]> {
-  const said: string[] = []
-  return new Promise((resolve) => {
-    let looks = 0
-    const { stop } = watchApp({
-      channel: {
-        reachable: async () => true,
-        async healthy() {
-          const word = words[looks++]
-          if (word === undefined) resolve(said)
-          said.push(word ? 'well' : 'unwell')
-          return word ?? false
-        },
-      },
-      health: { path: '/', intervalMs: 1, threshold },
-      changed: (up) => said.push(up ? 'UP' : 'DOWN'),
-      missing: () => said.push('MISSING'),
-      failed: () => expect.unreachable(),
-    })
-    onTestFinished(stop)
+interface Watched extends Omit<Partial<AppWatchOptions>, 'channel'> {
+  readonly channel?: Partial<AppWatchOptions['channel']>
+}
+
+/** Watches an application that is there and well unless said. Notes what is told of it; the first look comes at once. */
+function watch(said: string[], { channel, ...options }: Watched) {
+  const watching = watchApp({
+    channel: { reachable: async () => true, healthy: async () => true, ...channel },
+    changed: (up) => said.push(up ? 'UP' : 'DOWN'),
+    missing: () => said.push('MISSING'),
+    failed: () => expect.unreachable(),
+    ...options,
   })
+  onTestFinished(watching.stop)
+  return watching
 }
 
 it.each([
@@ -30,7 +23,21 @@ it.each([
   ['goes down after that many failures in a row', 2, [true, false, false], 'well UP unwell unwell DOWN unwell'],
   ['stays up where failures are not in a row', 2, [true, false, true, false], 'well UP unwell well unwell unwell'],
 ])('%s', async (_name, threshold, words, expected) => {
-  const said = await watched(words, threshold)
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  let looks = 0
+  const said: string[] = []
+  watch(said, {
+    channel: {
+      async healthy() {
+        const word = words[looks++]
+        said.push(word ? 'well' : 'unwell')
+        if (word === undefined) resolve()
+        return word ?? false
+      },
+    },
+    health: { path: '/', intervalMs: 1, threshold },
+  })
+  await over
   expect(said.join(' ')).toBe(expected)
 })
 
@@ -40,66 +47,47 @@ it('looks no more once it is stopped, be it within a look', async () => {
   const looked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<boolean>()
   const said: string[] = []
-  let looks = 0
-  const { stop } = watchApp({
+  const { stop } = watch(said, {
     channel: {
-      reachable: async () => true,
       healthy() {
-        looks++
+        said.push('look')
         looked.resolve()
         return answer.promise
       },
     },
     health: { path: '/', intervalMs: 1, threshold: 1 },
-    changed: () => said.push('changed'),
-    missing: () => said.push('missing'),
-    failed: () => expect.unreachable(),
   })
   await looked.promise
   stop()
   answer.resolve(true)
   await vi.advanceTimersByTimeAsync(1_000)
-  expect({ looks, said }).toEqual({ looks: 1, said: [] })
+  expect(said).toEqual(['look'])
 })
 
 it('goes by health alone where that is asked for', async () => {
-  const up = Promise.withResolvers<void>()
-  const said: boolean[] = []
-  const { gone, stop } = watchApp({
-    channel: { reachable: async () => false, healthy: async () => true },
+  const said: string[] = []
+  const { gone } = watch(said, {
+    channel: { reachable: async () => false },
     health: { path: '/', intervalMs: 60_000, threshold: 3 },
-    changed(is) {
-      said.push(is)
-      up.resolve()
-    },
-    missing: () => {},
-    failed: () => expect.unreachable(),
   })
-  onTestFinished(stop)
-  await up.promise
+  await expect.poll(() => said).toEqual(['UP'])
   gone()
-  expect(said).toEqual([true])
+  expect(said).toEqual(['UP'])
 })
 
 it('looks at the port until somebody listens there, and again once it is found gone', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  const said: string[] = []
   let listens = false
-  const watch = () =>
-    watchApp({
-      channel: {
-        async reachable() {
-          said.push('look')
-          return listens
-        },
-        healthy: async () => true,
+  const said: string[] = []
+  const { gone, stop } = watch(said, {
+    channel: {
+      async reachable() {
+        said.push('look')
+        return listens
       },
-      changed: (up) => said.push(up ? 'UP' : 'DOWN'),
-      missing: () => said.push('MISSING'),
-      failed: () => expect.unreachable(),
-    })
-  const { gone, stop } = watch()
+    },
+  })
   await vi.advanceTimersByTimeAsync(150)
   gone()
   listens = true
@@ -111,21 +99,15 @@ it('looks at the port until somebody listens there, and again once it is found g
   stop()
   await vi.advanceTimersByTimeAsync(1_000)
   expect(said.join(' ')).toBe('look MISSING look look UP DOWN look UP DOWN')
-  const another = watch()
-  await vi.advanceTimersByTimeAsync(1_000)
-  another.stop()
-  another.gone()
-  expect(said.slice(-2)).toEqual(['look', 'UP'])
 })
 
 it('goes on where a look fails, and where nobody can be told', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
-  const said: string[] = []
   let looks = 0
-  const { stop } = watchApp({
+  const said: string[] = []
+  watch(said, {
     channel: {
-      reachable: async () => true,
       async healthy() {
         if (++looks === 2) throw new Error('no look')
         return true
@@ -136,10 +118,8 @@ it('goes on where a look fails, and where nobody can be told', async () => {
       said.push(up ? 'UP' : 'DOWN')
       throw new Error('nobody there')
     },
-    missing: () => expect.unreachable(),
     failed: (error) => said.push(String(error)),
   })
-  onTestFinished(stop)
   await vi.advanceTimersByTimeAsync(25)
   expect(said).toEqual(['UP', 'DOWN', 'UP'].flatMap((word) => [word, 'Error: nobody there']))
 })
@@ -147,12 +127,7 @@ it('goes on where a look fails, and where nobody can be told', async () => {
 it('does not call the application missing where it is stopped within the first look', async () => {
   const answer = Promise.withResolvers<boolean>()
   const said: string[] = []
-  const { stop } = watchApp({
-    channel: { reachable: () => answer.promise, healthy: async () => true },
-    changed: () => said.push('changed'),
-    missing: () => said.push('missing'),
-    failed: () => expect.unreachable(),
-  })
+  const { stop } = watch(said, { channel: { reachable: () => answer.promise } })
   stop()
   answer.resolve(false)
   await new Promise((resolve) => setImmediate(resolve))

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { startCommand, startProcess } from '../../../support/command.ts'
-import { makeComponentFolder } from '../../../support/component-folder.ts'
+import { emulatorVariables } from '../../../support/component-folder.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const example = resolve(import.meta.dirname, '../../../../examples/dapr')
 
@@ -13,14 +14,10 @@ it('runs the application and the component YAML of the example for daprd, unchan
   const topic = emulator.topic('orders')
   const [handshakePort, appPort] = [await freePort(), await freePort()]
   emulator.useIngress('https://orders.example.com/', `http://127.0.0.1:${handshakePort}/`)
-  const files = makeComponentFolder()
-  files.write('ca.pem', emulator.ca)
   const host = startCommand(
     ['run', '--components', resolve(example, 'components'), '--app-port', String(appPort), '--http-port', '0'],
     {
-      AZURE_RESOURCE_MANAGER_URL: emulator.endpoints.resourceManager,
-      AZURE_AUTHORITY_HOST: emulator.endpoints.authorityHost,
-      NODE_EXTRA_CA_CERTS: `${files.path}/ca.pem`,
+      ...emulatorVariables(emulator, temporaryFolder()),
       AZURE_TENANT_ID: emulator.tenantId,
       AZURE_SUBSCRIPTION_ID: emulator.subscriptionId,
       AZURE_CLIENT_ID: emulator.clientId,
