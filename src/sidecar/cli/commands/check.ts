@@ -107,10 +107,7 @@ function showChecks(terminal: Terminal): { readonly observer: CheckObserver; sto
       component(name, file) {
         if (!isFirst) terminal.line('')
         isFirst = false
-        terminal.parts([
-          { text: name ?? 'no component', tone: 'plain' },
-          { text: `  ${file}`, tone: 'faint' },
-        ])
+        terminal.parts([{ text: name ?? 'no component' }, { text: `  ${file}`, tone: 'faint' }])
       },
       underWay: (ids) => show(ids.join(', ')),
       ended(outcome) {
