@@ -30,7 +30,6 @@ export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'co
 
 const pauseMs = 2_000
 
-/** Checks components one after another. With `waitMs` it repeats what failed until all is well or the time is over. */
 export async function checkComponents(options: CheckComponentsOptions): Promise<CheckReport> {
   const { waitMs, observer, signal, reload } = options
   const deadline = performance.now() + waitMs

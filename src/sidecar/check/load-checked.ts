@@ -51,7 +51,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
     else if (taken.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
     for (const one of taken) {
       const { name, properties, sides } = one.component
-      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { storeFaults, broken })
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults, broken)
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(name, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides, metadata, files: { yaml, ...findings, names } })
@@ -75,17 +75,16 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
-interface ExamineOptions {
-  readonly storeFaults: readonly string[]
-  /** The files that may hold a secret store, and can't be read. */
-  readonly broken: readonly string[]
-}
-
-/** The metadata of a component, and what is wrong with its fields and references. */
+/**
+ * The metadata of a component, and what is wrong with its fields and references.
+ *
+ * @param broken the files that may hold a secret store, and can't be read
+ */
 function examine(
   one: TakenComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
-  { storeFaults, broken }: ExamineOptions,
+  storeFaults: readonly string[],
+  broken: readonly string[],
 ) {
   const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
   // A name that is there twice is told by files/names.
