@@ -73,7 +73,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     if (attachment?.to === to) return
     attachment?.attached.end()
     binding.read(undefined)
-    attachment = channel && target && { to, attached: attach(target, binding, channel, { logger, deliver }) }
+    attachment = channel && target && { to, attached: attach(target, binding, channel, logger, deliver) }
   }
 
   async function drain(): Promise<void> {
@@ -89,7 +89,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     port: () => binding.address()?.port,
     operations: () => binding.operations(),
     /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(binding, { logger, counters }),
+    invoke: countedInvoke(binding, logger, counters),
     health: () => binding.health(),
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
@@ -115,12 +115,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   }
 }
 
-interface Reports {
-  readonly logger: Logger
-  readonly counters: ComponentCounters
-}
-
-function countedInvoke(binding: BindingComponent, { logger, counters }: Reports) {
+function countedInvoke(binding: BindingComponent, logger: Logger, counters: ComponentCounters) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
   return async (operation: string, data: unknown, call: InvokeOptions): Promise<ComponentAnswer> => {
     const since = performance.now()
@@ -160,13 +155,8 @@ function attach(
   { address, isInput, untaken }: Target,
   binding: BindingComponent,
   channel: AppChannel,
-  {
-    logger,
-    deliver,
-  }: {
-    readonly logger: Logger
-    readonly deliver: (to: AppChannel, address: string, event: PostedEvent) => Promise<void>
-  },
+  logger: Logger,
+  deliver: (to: AppChannel, address: string, event: PostedEvent) => Promise<void>,
 ) {
   let current: AbortController | undefined
   let isEnded = false
