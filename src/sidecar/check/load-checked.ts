@@ -15,20 +15,18 @@ export interface CheckedComponent {
   /** `null`: faults of a file that belong to no component. */
   readonly name: string | null
   readonly file: string
-  readonly files: FileFindings
+  /** The findings of the checks of the files. Absent: the check does not apply. */
+  readonly files: {
+    readonly yaml: Finding
+    readonly metadata?: Finding | undefined
+    readonly secrets?: Finding | undefined
+    readonly names?: Finding | undefined
+  }
   readonly properties: Readonly<Record<string, unknown>>
   /** The sides that it seems to configure, valid or not. */
   readonly sides: readonly Side[]
   /** Absent if it is not valid or a secret is not known. */
   readonly metadata: ParsedMetadata | undefined
-}
-
-/** The findings of the checks of the files. Absent: the check does not apply. */
-export interface FileFindings {
-  readonly yaml: Finding
-  readonly metadata?: Finding | undefined
-  readonly secrets?: Finding | undefined
-  readonly names?: Finding | undefined
 }
 
 /** The components as they were loaded, the faults of each apart. @param excerptWidth columns of the line of a fault that is shown */

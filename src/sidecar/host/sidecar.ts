@@ -34,8 +34,6 @@ export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app
   }
 }
 
-export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
-
 /** Starts nothing yet. Loads gRPC only where an option asks for it. */
 export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const { app, health, http, grpc, components, loggerOf } = options
@@ -121,7 +119,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
 }
 
 function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
-  const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
+  const host = app && (isIPv6(app.address) ? `[${app.address}]` : app.address)
+  const place = `${host}:${app?.port} (--app-address, --app-port)`
   let wasUp = false
   return {
     changed(up: boolean): void {
@@ -139,8 +138,6 @@ function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 
 }
 
 const meanwhile = 'until the application is ready, it gets no events, and Event Grid keeps them'
-
-const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
 
 /** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
 function followSources<Sources>(

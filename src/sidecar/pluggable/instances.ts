@@ -89,11 +89,7 @@ export function createInstances(options: InstancesOptions) {
      * @throws BindingError CLOSED after `close`, for a new name
      */
     obtain,
-    /**
-     * Initialises one side of a component.
-     *
-     * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
-     */
+    /** @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close` */
     async init(name: string, side: SideName, properties: Texts): Promise<void> {
       const instance = obtain(name)
       if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {

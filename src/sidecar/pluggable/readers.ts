@@ -50,10 +50,7 @@ const maxTimeLimits = 4
 const tooLate = 'the time limit passed before the stream had room'
 const isClosing = 'the component is closing'
 
-/**
- * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
- * over when the newer ends.
- */
+/** The open `Read`s of a component. The newest gets the events; an older one still takes its acknowledgements, and takes over after it. */
 export class Readers {
   readonly #options: ReadersOptions
   readonly #open: OpenReader[] = []
@@ -125,12 +122,12 @@ export class Readers {
     return this.#open.length
   }
 
-  /** Events sent and not acknowledged. */
+  /** Sent and not acknowledged. */
   get inFlight(): number {
     return this.#open.reduce((sum, { sent }) => sum + sent.size, 0)
   }
 
-  /** Events that wait until the stream has room. */
+  /** Until the stream has room. */
   get waiting(): number {
     return this.#waiting.size
   }
