@@ -114,7 +114,7 @@ function readOptions(args: readonly string[]) {
     paths,
     emulator: readEmulatorOptions(values),
     /** In ms; `undefined`: from the first on. */
-    since: values.since === undefined ? undefined : sinceOf(values.since, Date.now()),
+    since: values.since === undefined ? undefined : sinceOf(values.since),
     /** Empty: all. */
     types: new Set((values.type ?? []).flatMap((one) => one.split(',')).map((one) => one.trim())),
     dryRun: values['dry-run'] ?? false,
@@ -124,21 +124,19 @@ function readOptions(args: readonly string[]) {
 /** A time without a zone is in UTC, as Azure's are. */
 const timePattern = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
-function sinceOf(value: string, now: number): number {
+function sinceOf(value: string): number {
   const match = timePattern.exec(value)
-  if (match) {
-    const time = Date.parse(value.includes('T') && match[1] === undefined ? `${value}Z` : value)
+  const isUtc = value.includes('T') && match?.[1] === undefined
+  try {
+    const time = match
+      ? Date.parse(isUtc ? `${value}Z` : value)
+      : Date.now() - parseDuration(value, { atLeast: '1s', atMost: '100000h' })
     if (!Number.isNaN(time)) return time
-  } else {
-    try {
-      return now - parseDuration(value, { atLeast: '1s', atMost: '100000h', unit: 'm' })
-    } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-    }
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error
   }
-  throw wrongOption(
-    `--since takes a time or a duration, like 2026-01-31T12:00:00Z or 48h, not ${JSON.stringify(value)}`,
-  )
+  const forms = 'a time or a duration, like 2026-01-31T12:00:00Z or 48h'
+  throw wrongOption(`--since takes ${forms}, not ${JSON.stringify(value)}`)
 }
 
 async function filesOf({ paths }: ReplayCommandOptions) {
