@@ -87,15 +87,13 @@ export async function run(
         (options.types.size === 0 || options.types.has(type)) &&
         (options.since === undefined || (time !== undefined && time >= options.since)),
       onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
-    })
-    terminal.finish()
+    }).finally(terminal.finish)
     for (const one of report.unpublishable) terminal.line(placeOf(one))
     terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options))
     if (report.ended !== undefined) throw report.ended
     if (signal.aborted && report.counts.notTried > 0) return exitCodeOf(signal)
     return report.counts.unpublishable > 0 ? 1 : 0
   } finally {
-    terminal.finish()
     ledger?.close()
     await side?.close()
   }

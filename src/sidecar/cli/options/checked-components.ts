@@ -71,11 +71,9 @@ export async function usableComponents(
 ): Promise<readonly UsableComponent[]> {
   const read = await readChecked(paths, options)
   const wanted = asked(read.all, paths.component)
-  const faults = wanted.flatMap(({ files }) => Object.values(files).filter((one) => one?.status === 'failed'))
-  if (faults.length > 0) {
-    const texts = faults.flatMap((one) => (one ? [one.detail, one.remedy ?? []] : [])).flat()
-    throw new UsageError(texts.join('\n'))
-  }
+  const findings = wanted.flatMap(({ files }) => Object.values(files))
+  const faults = findings.flatMap((one) => (one?.status === 'failed' ? [one.detail, one.remedy ?? []].flat() : []))
+  if (faults.length > 0) throw new UsageError(faults.join('\n'))
   const usable = wanted.filter(isUsable)
   if (usable.length === 0) throw noneFound(paths, read)
   warnOfUnclaimed(read)
