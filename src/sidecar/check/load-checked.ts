@@ -73,11 +73,7 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
-/**
- * The metadata of a component, and what is wrong with its fields and references.
- *
- * @param broken the files that may hold a secret store, and can't be read
- */
+/** What is wrong with the fields and references of a component. @param broken files that may hold a secret store, and can't be read */
 function examine(
   one: TakenComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,

@@ -8,10 +8,7 @@ import { durationWords } from '../../support/time/duration-words.ts'
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/**
- * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
- * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
- */
+/** `text` has durations in words. `json` is an object a line, with `time`, `level` and `msg` as in daprd's log; durations are in ms. */
 export const logFormats = ['text', 'json'] as const
 
 export interface LogOptions {

@@ -84,7 +84,6 @@ export class Host {
     return [...this.#running.values()]
   }
 
-  /** Starts a component, or changes one that runs. */
   async #open(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
     const { name, type, version } = loaded.component

@@ -83,10 +83,8 @@ export function createInstances(options: InstancesOptions) {
 
   return {
     /**
-     * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
-     * when there are too many, so that calls with made-up names take no room from them.
-     *
-     * @throws BindingError CLOSED after `close`, for a new name
+     * Made if it does not exist. Only initialised components last: of the others the oldest is forgotten when there are too many, so that
+     * calls with made-up names take no room from them. @throws BindingError CLOSED after `close`, for a new name
      */
     obtain,
     /** @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close` */

@@ -12,11 +12,7 @@ import { probe, type Target } from '../../../support/net/probe.ts'
 
 export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 
-/**
- * Asks as Event Grid does, at the first address that answers. Rejects where none does, with the error of the first.
- *
- * @param targets all addresses of its name
- */
+/** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
 export async function probeEndpoint(
   input: InputMetadata,
   targets: readonly Target[],

@@ -1,9 +1,6 @@
 /** The ids of all checks, in their order, and their groups. */
 
-/**
- * The ids of all checks, in the order in which they are reported. They are a public interface: docs/check.md has a section
- * for each, and the JSON Schema of the report lists them.
- */
+/** As they are reported. They are a public interface: docs/check.md has a section for each, and the JSON Schema of the report has them. */
 export const checkIds = [
   'files/yaml',
   'files/metadata',

@@ -27,7 +27,7 @@ export const readChosenOptions = (
   values: Parameters<typeof readComponentOptions>[0] & { readonly component?: string | undefined },
 ): ChosenComponents => ({ ...readComponentOptions(values), component: values.component })
 
-/** What was read: the components, valid or not, and what was left out. */
+/** The components, valid or not, and what was left out. */
 export interface CheckedFiles {
   readonly all: readonly CheckedComponent[]
   readonly notes: readonly string[]
@@ -60,11 +60,7 @@ export function asked(all: readonly CheckedComponent[], component: string | unde
 /** A component that can be used: its metadata is valid. */
 export type UsableComponent = CheckedComponent & { readonly name: string; readonly metadata: ParsedMetadata }
 
-/**
- * The components that the options ask for.
- *
- * @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid
- */
+/** @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid */
 export async function usableComponents(
   paths: ChosenComponents,
   options: Pick<LoadOptions, 'provisioning'> = {},
