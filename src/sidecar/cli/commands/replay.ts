@@ -59,19 +59,19 @@ export async function run(
     const fields = 'topicEndpoint and accessKey (or topicAuthentication: entra)'
     throw new UsageError(`component ${JSON.stringify(options.component)} does not publish: it lacks ${fields}`)
   }
-  const files = await filesOf(options)
+  const files = await findDeadLetterFiles(options.paths).catch((error: unknown) => {
+    throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
+  })
   const side = options.dryRun ? undefined : await openOutput(output, options)
   let ledger: Ledger | undefined
   try {
-    ledger = await openLedger(
-      files.map(({ folder }) => folder),
-      {
-        target: targetName(output.topicEndpoint, options.emulator?.url),
-        readOnly: options.dryRun,
-        onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
-        signal,
-      },
-    ).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
+    const folders = files.map(({ folder }) => folder)
+    ledger = await openLedger(folders, {
+      target: targetName(output.topicEndpoint, options.emulator?.url),
+      readOnly: options.dryRun,
+      onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
+      signal,
+    }).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
     if (ledger === undefined) {
       terminal.line('ended before anything was tried')
       return exitCodeOf(signal)
@@ -135,14 +135,6 @@ function sinceOf(value: string): number {
   }
   const forms = 'a time or a duration, like 2026-01-31T12:00:00Z or 48h'
   throw wrongOption(`--since takes ${forms}, not ${JSON.stringify(value)}`)
-}
-
-async function filesOf({ paths }: ReplayCommandOptions) {
-  try {
-    return await findDeadLetterFiles(paths)
-  } catch (error) {
-    throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
-  }
 }
 
 function refuseLedger(error: unknown): never {
