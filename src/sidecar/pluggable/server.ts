@@ -43,7 +43,7 @@ export async function createPluggable(options: PluggableOptions) {
   const metrics = createMetrics({ invoke: invokeStatuses, init: initStatuses })
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
   metrics.watch(() =>
-    [...instances.all()].map((instance) => {
+    instances.all().map((instance) => {
       const { inFlight, waiting, count } = instance.readers
       return figuresOf(instance.name, instance.health(), { inFlight, waiting, readers: count })
     }),
@@ -107,11 +107,11 @@ export async function createPluggable(options: PluggableOptions) {
     },
     /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
     get ready() {
-      const initialized = [...instances.all()].filter((instance) => instance.initialized)
+      const initialized = instances.all().filter((instance) => instance.initialized)
       const mayBeRouted = (instance: Instance) => instance.health().input?.ready !== false
       return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
     },
-    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, instance.health()])),
+    health: () => Object.fromEntries(instances.all().map((instance) => [instance.name, instance.health()])),
     metrics,
     /** Removes the sockets at once, for a process that can't await `close`. */
     removeSockets: files.remove,
