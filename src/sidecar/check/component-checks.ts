@@ -124,13 +124,7 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
     },
     { id: 'endpoint/handshake', needs, field, run: () => checkHandshake(context) },
     { id: 'endpoint/path', needs, field, run: () => checkPath(context) },
-    ...azureChecks(
-      context.input.provisioning,
-      [context],
-      surroundings,
-      (signal) => checkEventSubscription(context, signal),
-      'scope',
-    ),
+    ...azureChecks(context.input.provisioning, [context], checkEventSubscription, surroundings, 'scope'),
     ...(samples.length > 0
       ? [{ id: 'filters/event', needs: valid, run: () => checkSamples(context, samples) } as const]
       : []),
@@ -138,31 +132,30 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
 }
 
 /** The checks of what Resource Manager keeps; none where it is not asked for the component. */
-function azureChecks(
+function azureChecks<Resource extends AzureResource>(
   provisioning: InputMetadata['provisioning'],
-  resources: readonly AzureResource[],
+  resources: readonly Resource[],
+  checkSubscription: (resource: Resource, signal: AbortSignal) => Promise<Finding>,
   surroundings: Surroundings,
-  checkSubscription: (signal: AbortSignal) => Promise<Finding>,
   scopeField?: FieldName,
 ): readonly Check[] {
   if (provisioning === 'none') return resourceIds.map(unasked)
   const [first] = resources
   if (!first) return []
   const needs = ['azure/credential'] as const
-  const ofAll = (check: (resource: AzureResource, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
-    findingOfAll(resources, (resource) => check(resource, signal))
+  const ofAll = (check: typeof checkSubscription) => async (signal: AbortSignal) =>
+    joined(await Promise.all(resources.map((resource) => check(resource, signal))))
   return [
     { id: 'azure/provider', needs, run: (signal) => checkProvider(first, trustOf(surroundings), signal) },
     { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(checkScope) },
     { id: 'azure/permission', needs, run: ofAll(checkRoles) },
-    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: checkSubscription },
+    {
+      id: 'azure/subscription',
+      needs: ['azure/provider', 'azure/scope', 'azure/permission'],
+      run: ofAll(checkSubscription),
+    },
   ]
 }
-
-const findingOfAll = async <Resource>(
-  resources: readonly Resource[],
-  check: (resource: Resource) => Promise<Finding>,
-) => joined(await Promise.all(resources.map(check)))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -184,10 +177,9 @@ const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmul
 
 function pullChecks(context: PullContext, { surroundings }: ComponentChecksOptions): readonly Check[] {
   const { pull, resources } = context
-  const checkSubscription = () => findingOfAll(resources, checkPullSubscription)
   const needs = pull.credential ? ([...valid, 'azure/credential'] as const) : valid
   return [
-    ...azureChecks(pull.provisioning, resources, surroundings, checkSubscription),
+    ...azureChecks(pull.provisioning, resources, checkPullSubscription, surroundings),
     // Longer than an empty queue is waited for, in case 0 events count as a request.
     { id: 'pull/receive', needs, limitMs: 15_000, run: (signal) => tryReceive(context, signal) },
     { id: 'pull/settle', needs: ['pull/receive'], run: (signal) => trySettle(context, signal) },
