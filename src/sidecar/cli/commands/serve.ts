@@ -4,8 +4,8 @@ import { optionLines, parseOptions, text } from '../../../support/command-line/p
 import { awaitEnd } from '../../../support/command-line/signals.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { createPluggable } from '../../pluggable/server.ts'
+import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
-import { createLoggers, logOptions, readLogOptions } from '../options/log-options.ts'
 import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
