@@ -1,4 +1,4 @@
-/** The ids of all checks, in their order, and their groups. */
+/** The ids of all checks, in their order. */
 
 /** As they are reported. They are a public interface: docs/check.md has a section for each, and the JSON Schema of the report has them. */
 export const checkIds = [
@@ -29,8 +29,3 @@ export const checkIds = [
 ] as const
 
 export type CheckId = (typeof checkIds)[number]
-
-/** The ids that a word names: an id itself, or its first part. Empty where it names none. */
-export function idsNamed(word: string): readonly CheckId[] {
-  return checkIds.filter((id) => id === word || id.startsWith(`${word}/`))
-}
