@@ -9,12 +9,8 @@ import type { LinePart, Terminal } from '../../../support/command-line/terminal.
 import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
 import { durationWords } from '../../../support/time/duration-words.ts'
 import { type ProvisionOutcome, provisionComponent } from '../../provision/provision-component.ts'
-import {
-  chosenOptions,
-  readChosenOptions,
-  type UsableComponent,
-  usableComponents,
-} from '../options/checked-components.ts'
+import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
+import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { readDuration } from '../options/duration-option.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
@@ -88,7 +84,7 @@ function readOptions(args: readonly string[]) {
   if (showToken && values.component === undefined) throw wrongOption('--show-token needs --component')
   if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     dryRun,
     showToken,
     json,

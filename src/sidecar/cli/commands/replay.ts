@@ -13,7 +13,8 @@ import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { targetName, targetTopic } from '../../replay/target.ts'
-import { chosenOptions, readChosenOptions, usableComponents } from '../options/checked-components.ts'
+import { usableComponents } from '../options/checked-components.ts'
+import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
@@ -107,7 +108,7 @@ function readOptions(args: readonly string[]) {
   if (component === undefined) throw wrongOption('--component is missing: the component that publishes the events')
   if (paths.length === 0) throw wrongOption('a file or folder with dead letters is missing')
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     component,
     paths,
     emulator: readEmulatorOptions(values),

@@ -3,7 +3,7 @@ import { flag, parseOptions, text, texts } from '../../../support/command-line/p
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds } from '../../check/report/check-ids.ts'
-import { chosenOptions, readChosenOptions } from './checked-components.ts'
+import { chosenOptions, readComponentOptions } from './component-options.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 
@@ -53,7 +53,7 @@ export function readCheckOptions(args: readonly string[]) {
   if (selected.size === 0) throw wrongOption('--skip leaves no check')
 
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     roundTrip,
     events,
     offline,

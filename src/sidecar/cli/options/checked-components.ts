@@ -1,31 +1,11 @@
 /** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
 import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import { text } from '../../../support/command-line/parse-options.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { moreIndent } from '../../check/report/report-lines.ts'
-import {
-  type ComponentPaths,
-  componentOptions,
-  loadSources,
-  readComponentOptions,
-  readSources,
-} from './component-options.ts'
-
-/** Where components are, and which of them is meant. */
-export interface ChosenComponents extends ComponentPaths {
-  /** This one only. */
-  readonly component: string | undefined
-}
-
-const { components, ...otherOptions } = componentOptions
-export const chosenOptions = { components, component: text('NAME', 'this one only'), ...otherOptions }
-
-export const readChosenOptions = (
-  values: Parameters<typeof readComponentOptions>[0] & { readonly component?: string | undefined },
-): ChosenComponents => ({ ...readComponentOptions(values), component: values.component })
+import { type ComponentPaths, loadSources, readSources } from './component-options.ts'
 
 /** The components, valid or not, and what was left out. */
 export interface CheckedFiles {
@@ -62,7 +42,7 @@ export type UsableComponent = CheckedComponent & { readonly name: string; readon
 
 /** @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid */
 export async function usableComponents(
-  paths: ChosenComponents,
+  paths: ComponentPaths,
   options: Pick<LoadOptions, 'provisioning'> = {},
 ): Promise<readonly UsableComponent[]> {
   const read = await readChecked(paths, options)
@@ -79,7 +59,7 @@ export async function usableComponents(
 const isUsable = (one: CheckedComponent): one is UsableComponent => one.name !== null && one.metadata !== undefined
 
 /** The error that there is no component, with those that there are, and what was left out. */
-export function noneFound({ components, component }: ChosenComponents, { all, notes }: CheckedFiles): UsageError {
+export function noneFound({ components, component }: ComponentPaths, { all, notes }: CheckedFiles): UsageError {
   const where = components.join(', ')
   const names = all.flatMap(({ name }) => name ?? [])
   const others = names.length > 0 ? `; there is ${names.join(', ')}` : ''
