@@ -95,7 +95,7 @@ const optionsInSentences = pages.flatMap((page) => {
   return found
 })
 
-/** Of node and of devtunnel. */
+/** Of node, devtunnel and docker. */
 const flagsOfOthers = [
   '--import',
   '--max-semi-space-size',
@@ -104,6 +104,7 @@ const flagsOfOthers = [
   '--enable-app-health-check',
   '--enable-source-maps',
   '--allow-anonymous',
+  '--health-cmd',
 ]
 
 it.each(optionsInSentences)('$place names an option that exists: $flag', async ({ command, flag }) => {

@@ -8,8 +8,6 @@ import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provis
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
-export type { FieldChange } from '../../provision/decide/decide-upsert.ts'
-
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
 export type ProvisionedSides = Pick<ParsedMetadata, 'input' | 'pull'>
 

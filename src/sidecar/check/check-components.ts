@@ -2,7 +2,7 @@
 import { hideSecrets, querySecrets } from '../../core/scrub.ts'
 import { Secret } from '../../core/secret.ts'
 import { printable } from '../../support/text/text.ts'
-import { pause, systemClock } from '../../support/time/clock.ts'
+import { systemClock } from '../../support/time/clock.ts'
 import { type ComponentChecksOptions, componentChecks } from './component-checks.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import type { CheckId } from './report/check-ids.ts'
@@ -19,7 +19,7 @@ export interface CheckObserver {
   waiting(failed: readonly CheckId[]): void
 }
 
-export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'component' | 'portTakenBy'> {
+export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'component' | 'portTakenBy' | 'signal'> {
   readonly components: readonly CheckedComponent[]
   /** Reads the components again, for another round. */
   reload(): Promise<readonly CheckedComponent[]>
@@ -30,9 +30,8 @@ export interface CheckComponentsOptions extends Omit<ComponentChecksOptions, 'co
 
 const pauseMs = 2_000
 
-/** Checks components one after another. With `waitMs` it repeats what failed until all is well or the time is over. */
 export async function checkComponents(options: CheckComponentsOptions): Promise<CheckReport> {
-  const { waitMs, observer, signal, reload } = options
+  const { waitMs, observer, reload } = options
   const deadline = performance.now() + waitMs
   let { components } = options
   let before: readonly ComponentReport[] = []
@@ -40,32 +39,33 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
     const reports: ComponentReport[] = []
     for (const component of components) {
       const known = before.find(({ file, name }) => file === component.file && name === component.name)
-      const one = { ...options, component, portTakenBy: portTakenBy(component, components) }
-      reports.push(await checkOne(one, known?.checks ?? []))
+      reports.push(await checkOne(component, portTakenBy(component, components), known?.checks ?? [], options))
     }
     const outcomes = reports.flatMap(({ checks }) => checks)
     const failed = new Set(outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id))
-    if (failed.size === 0 || signal.aborted || performance.now() + pauseMs >= deadline) {
+    if (failed.size === 0 || performance.now() + pauseMs >= deadline) {
       if (waitMs > 0) replay(reports, observer)
       return { version: 1, ok: failed.size === 0, components: reports }
     }
     observer?.waiting([...failed])
     before = reports
-    await pause(systemClock, pauseMs, signal)
+    await new Promise<void>((resolve) => systemClock.setTimer(pauseMs, resolve))
     components = await reload()
   }
 }
 
 /** @param before the outcomes of the round before: what was well is not asked again */
 async function checkOne(
-  options: CheckComponentsOptions & ComponentChecksOptions,
+  component: CheckedComponent,
+  portTakenBy: string | undefined,
   before: readonly CheckOutcome[],
+  options: CheckComponentsOptions,
 ): Promise<ComponentReport> {
-  const { component, observer, waitMs, surroundings } = options
+  const { observer, waitMs, surroundings } = options
   const { name, file } = component
   const ended = new AbortController()
-  const signal = AbortSignal.any([options.signal, ended.signal])
-  const { checks, close } = componentChecks({ ...options, signal })
+  const { signal } = ended
+  const { checks, close } = componentChecks({ ...options, component, portTakenBy, signal })
   const asked = checks
     .filter(({ id }) => surroundings.selected.has(id) || (!component.metadata && id.startsWith('files/')))
     .map((check) => unlessWell(check, before))

@@ -1,20 +1,20 @@
 /** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
 import { askForTokens } from './checks/azure/check-azure-credential.ts'
 import { checkRoles } from './checks/azure/check-permission.ts'
 import { checkProvider } from './checks/azure/check-provider.ts'
 import { checkScope } from './checks/azure/check-scope.ts'
-import { checkEventSubscription } from './checks/azure/check-subscription.ts'
+import { checkEventSubscription, checkPullSubscription } from './checks/azure/check-subscription.ts'
 import { checkCertificates } from './checks/check-certificate.ts'
 import { compareClock } from './checks/check-clock.ts'
 import { checkConnections } from './checks/check-connect.ts'
 import { checkName } from './checks/check-dns.ts'
-import { checkAnswers } from './checks/check-endpoint.ts'
+import { checkHandshake, checkPath } from './checks/check-endpoint.ts'
 import { checkSamples, type SampleEvent } from './checks/check-event.ts'
 import { checkPort } from './checks/check-port.ts'
 import { tryReceive, trySettle } from './checks/check-pull.ts'
-import { checkPullResource } from './checks/check-pull-subscription.ts'
 import { tryRoundTrip } from './checks/check-round-trip.ts'
 import { askSidecar } from './checks/check-sidecar.ts'
 import { askTopic } from './checks/check-topic.ts'
@@ -27,7 +27,6 @@ import {
   type OutputContext,
   type Surroundings,
 } from './context/side-context.ts'
-import { handshakeFinding, pathFinding } from './findings/endpoint-findings.ts'
 import type { CheckedComponent } from './load-checked.ts'
 import { type CheckId, checkIds } from './report/check-ids.ts'
 import { type Finding, failed, joined, skipped } from './report/finding.ts'
@@ -51,7 +50,6 @@ export function componentChecks(options: ComponentChecksOptions) {
   const outputWorld = output && createOutputContext(output, surroundings)
   const contexts = [inputWorld, pullWorld, outputWorld].filter((context) => context !== undefined)
   const clockSource = contexts.map((context) => context.clockSource).find((source) => source !== undefined)
-  const isUnmanaged = (input ?? pull)?.provisioning === 'none'
   const wanted = contexts.flatMap(({ wantedTokens }) => wantedTokens)
   const checks: Check[] = [
     ...fileChecks(component),
@@ -70,7 +68,7 @@ export function componentChecks(options: ComponentChecksOptions) {
   }
   if (wanted.length > 0) {
     checks.push({ id: 'azure/credential', needs: valid, run: (one) => askForTokens(wanted, one) })
-  } else if (isUnmanaged) checks.push(unasked('azure/credential'))
+  } else if ((input ?? pull)?.provisioning === 'none') checks.push(unasked('azure/credential'))
   if (inputWorld && outputWorld && options.roundTrip) {
     checks.push({
       id: 'round-trip/event',
@@ -114,7 +112,6 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
   const host = { url, ...trustOf(surroundings), route: context.route }
   const unused = unusedEmulator(surroundings)
   const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
-  const atAzure = azureChecks([context], surroundings, (signal) => checkEventSubscription(context, signal), 'scope')
   return [
     { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => checkPort(context, portTakenBy) },
     { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host, unused }) },
@@ -125,37 +122,40 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
       field,
       run: (signal) => checkCertificates(host, signal),
     },
-    { id: 'endpoint/handshake', needs, field, run: () => checkAnswers(context, handshakeFinding) },
-    { id: 'endpoint/path', needs, field, run: () => checkAnswers(context, pathFinding) },
-    ...(context.input.provisioning === 'none' ? resourceIds.map(unasked) : atAzure),
+    { id: 'endpoint/handshake', needs, field, run: () => checkHandshake(context) },
+    { id: 'endpoint/path', needs, field, run: () => checkPath(context) },
+    ...azureChecks(context.input.provisioning, [context], checkEventSubscription, surroundings, 'scope'),
     ...(samples.length > 0
       ? [{ id: 'filters/event', needs: valid, run: () => checkSamples(context, samples) } as const]
       : []),
   ]
 }
 
-/** The checks of what Resource Manager keeps. */
-function azureChecks(
-  resources: readonly [AzureResource, ...AzureResource[]],
+/** The checks of what Resource Manager keeps; none where it is not asked for the component. */
+function azureChecks<Resource extends AzureResource>(
+  provisioning: InputMetadata['provisioning'],
+  resources: readonly Resource[],
+  checkSubscription: (resource: Resource, signal: AbortSignal) => Promise<Finding>,
   surroundings: Surroundings,
-  checkSubscription: (signal: AbortSignal) => Promise<Finding>,
   scopeField?: FieldName,
 ): readonly Check[] {
+  if (provisioning === 'none') return resourceIds.map(unasked)
+  const [first] = resources
+  if (!first) return []
   const needs = ['azure/credential'] as const
-  const ofAll = (check: (resource: AzureResource, signal: AbortSignal) => Promise<Finding>) => (signal: AbortSignal) =>
-    findingOfAll(resources, (resource) => check(resource, signal))
+  const ofAll = (check: typeof checkSubscription) => async (signal: AbortSignal) =>
+    joined(await Promise.all(resources.map((resource) => check(resource, signal))))
   return [
-    { id: 'azure/provider', needs, run: (signal) => checkProvider(resources[0], trustOf(surroundings), signal) },
+    { id: 'azure/provider', needs, run: (signal) => checkProvider(first, trustOf(surroundings), signal) },
     { id: 'azure/scope', needs, ...(scopeField && { field: scopeField }), run: ofAll(checkScope) },
     { id: 'azure/permission', needs, run: ofAll(checkRoles) },
-    { id: 'azure/subscription', needs: ['azure/provider', 'azure/scope', 'azure/permission'], run: checkSubscription },
+    {
+      id: 'azure/subscription',
+      needs: ['azure/provider', 'azure/scope', 'azure/permission'],
+      run: ofAll(checkSubscription),
+    },
   ]
 }
-
-const findingOfAll = async <Resource>(
-  resources: readonly Resource[],
-  check: (resource: Resource) => Promise<Finding>,
-) => joined(await Promise.all(resources.map(check)))
 
 /** An emulator that the environment names in the place of Azure, without `--emulator`. */
 function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
@@ -176,13 +176,10 @@ const unasked = (id: CheckId): Check => ({
 const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
 function pullChecks(context: PullContext, { surroundings }: ComponentChecksOptions): readonly Check[] {
-  const [first, ...others] = context.resources
-  const unmanaged = context.pull.provisioning === 'none' ? resourceIds.map(unasked) : []
-  const atAzure =
-    first && azureChecks([first, ...others], surroundings, () => findingOfAll(context.resources, checkPullResource))
-  const needs = context.pull.credential ? ([...valid, 'azure/credential'] as const) : valid
+  const { pull, resources } = context
+  const needs = pull.credential ? ([...valid, 'azure/credential'] as const) : valid
   return [
-    ...(atAzure ?? unmanaged),
+    ...azureChecks(pull.provisioning, resources, checkPullSubscription, surroundings),
     // Longer than an empty queue is waited for, in case 0 events count as a request.
     { id: 'pull/receive', needs, limitMs: 15_000, run: (signal) => tryReceive(context, signal) },
     { id: 'pull/settle', needs: ['pull/receive'], run: (signal) => trySettle(context, signal) },

@@ -15,20 +15,18 @@ export interface CheckedComponent {
   /** `null`: faults of a file that belong to no component. */
   readonly name: string | null
   readonly file: string
-  readonly files: FileFindings
+  /** The findings of the checks of the files. Absent: the check does not apply. */
+  readonly files: {
+    readonly yaml: Finding
+    readonly metadata?: Finding | undefined
+    readonly secrets?: Finding | undefined
+    readonly names?: Finding | undefined
+  }
   readonly properties: Readonly<Record<string, unknown>>
   /** The sides that it seems to configure, valid or not. */
   readonly sides: readonly Side[]
   /** Absent if it is not valid or a secret is not known. */
   readonly metadata: ParsedMetadata | undefined
-}
-
-/** The findings of the checks of the files. Absent: the check does not apply. */
-export interface FileFindings {
-  readonly yaml: Finding
-  readonly metadata?: Finding | undefined
-  readonly secrets?: Finding | undefined
-  readonly names?: Finding | undefined
 }
 
 /** The components as they were loaded, the faults of each apart. @param excerptWidth columns of the line of a fault that is shown */
@@ -51,7 +49,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
     else if (taken.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
     for (const one of taken) {
       const { name, properties, sides } = one.component
-      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, { storeFaults, broken })
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults, broken)
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(name, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides, metadata, files: { yaml, ...findings, names } })
@@ -75,17 +73,12 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
-interface ExamineOptions {
-  readonly storeFaults: readonly string[]
-  /** The files that may hold a secret store, and can't be read. */
-  readonly broken: readonly string[]
-}
-
-/** The metadata of a component, and what is wrong with its fields and references. */
+/** What is wrong with the fields and references of a component. @param broken files that may hold a secret store, and can't be read */
 function examine(
   one: TakenComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
-  { storeFaults, broken }: ExamineOptions,
+  storeFaults: readonly string[],
+  broken: readonly string[],
 ) {
   const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
   // A name that is there twice is told by files/names.

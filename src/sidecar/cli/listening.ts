@@ -1,10 +1,7 @@
 /** What is said where a server cannot listen: the option that names its port or address. */
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
-/**
- * Has a server listen where the options `--<server>-address` and `--<server>-port` say. Rejects with an Error that says what to do
- * where it can't.
- */
+/** Rejects with an Error that names `--<server>-address` or `--<server>-port`. */
 export async function listening<T>(
   server: 'http' | 'grpc' | 'metrics',
   { host, port }: { readonly host: string; readonly port: number },

@@ -1,25 +1,37 @@
-/** Each message is a line: text, in colours and local time on a terminal, or JSON. */
-import { type LogFields, loggerBy } from '../../core/logger.ts'
+/** Each message is a line on stderr: text, in colours and local time on a terminal, or JSON, as `--log-level` and `--log-format` say. */
+import { type LogFields, type Logger, loggerBy, withTrace } from '../../core/logger.ts'
+import { type OptionTexts, readChoice, text } from '../../support/command-line/parse-options.ts'
 import { type OutputStream, painter } from '../../support/command-line/terminal.ts'
 import { hanging, wrapFor } from '../../support/command-line/wrap.ts'
 import { printable } from '../../support/text/text.ts'
 import { durationWords } from '../../support/time/duration-words.ts'
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/**
- * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
- * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
- */
-export const logFormats = ['text', 'json'] as const
+/** `text` has durations in words. `json` is an object a line, with `time`, `level` and `msg` as in daprd's log; durations are in ms. */
+const logFormats = ['text', 'json'] as const
 
-export interface LogOptions {
-  readonly level: LogLevel
-  readonly format: (typeof logFormats)[number]
+export const logOptions = {
+  'log-level': text('LEVEL', `${logLevels.join(', ')} (default info)`),
+  'log-format': text('FORMAT', `${logFormats.join(' or ')}, on stderr (default text)`),
 }
 
-export interface LogWriterOptions extends LogOptions {
+type LogOptions = ReturnType<typeof readLogOptions>
+
+export const readLogOptions = (values: OptionTexts<typeof logOptions>) => ({
+  level: readChoice(logLevels, 'log-level', values['log-level'] ?? 'info'),
+  format: readChoice(logFormats, 'log-format', values['log-format'] ?? 'text'),
+})
+
+/** Makes loggers that write to stderr: for the lines of one component, or of the process where no name is given. */
+export function createLoggers(options: LogOptions): (component?: string) => Logger {
+  const { stderr: out } = process
+  return (component) =>
+    withTrace(createLogWriter({ ...options, out, ...(component !== undefined && { fields: { component } }) }))
+}
+
+interface LogWriterOptions extends LogOptions {
   /** Takes whole lines. */
   readonly out: OutputStream
   readonly fields?: LogFields

@@ -1,4 +1,4 @@
-/** The answer of Dapr's metadata API. */
+/** The answer of Dapr's metadata API, with the names that it has over HTTP. */
 import type { Secret } from '../../core/secret.ts'
 import type { CallOutput } from './api/call-output.ts'
 import type { AppChannelOptions } from './app/app-channel.ts'
@@ -24,7 +24,6 @@ export interface ApiOptions {
   readonly onShutdown: () => void
 }
 
-/** The answer to a request for metadata, with the names of Dapr's HTTP API. */
 export function apiMetadata({ host, appId, app, version, extended }: ApiOptions) {
   const runtimeVersion = `eventgrid-binding ${version}`
   return {

@@ -26,7 +26,7 @@ export class Host {
 
   /** By name, in the order of their names. */
   components(): readonly RunningComponent[] {
-    return this.#all().sort((a, b) => compare(a.loaded.component.name, b.loaded.component.name))
+    return this.#all().sort((a, b) => (a.loaded.component.name < b.loaded.component.name ? -1 : 1))
   }
 
   find(name: string): RunningComponent | undefined {
@@ -84,7 +84,6 @@ export class Host {
     return [...this.#running.values()]
   }
 
-  /** Starts a component, or changes one that runs. */
   async #open(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
     const { name, type, version } = loaded.component
@@ -157,4 +156,3 @@ async function drain(components: readonly RunningComponent[]): Promise<void> {
 }
 
 const isRejected = (result: PromiseSettledResult<void>) => result.status === 'rejected'
-const compare = (a: string, b: string) => (a < b ? -1 : 1)

@@ -73,7 +73,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     if (attachment?.to === to) return
     attachment?.attached.end()
     binding.read(undefined)
-    attachment = channel && target && { to, attached: attach(target, binding, channel, { logger, deliver }) }
+    attachment = channel && target && { to, attached: attach(target, binding, channel, logger, deliver) }
   }
 
   async function drain(): Promise<void> {
@@ -89,16 +89,12 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     port: () => binding.address()?.port,
     operations: () => binding.operations(),
     /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(binding, { logger, counters }),
+    invoke: countedInvoke(binding, logger, counters),
     health: () => binding.health(),
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
     appIsUp: (up: boolean) => attachment?.attached.appIsUp(up),
-    /**
-     * Starts it, or changes it to other metadata; the event subscription is brought up in the background.
-     *
-     * @throws BindingError of `Binding.init` and `update`; a component that runs goes on as before
-     */
+    /** Starts it, or changes it to other metadata. @throws BindingError of `init` and `update`; one that runs goes on as before */
     async open(next: LoadedComponent): Promise<void> {
       if (isRunning) await binding.update(next.component)
       else await binding.init(next.component, { subscription: 'background' })
@@ -115,12 +111,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   }
 }
 
-interface Reports {
-  readonly logger: Logger
-  readonly counters: ComponentCounters
-}
-
-function countedInvoke(binding: BindingComponent, { logger, counters }: Reports) {
+function countedInvoke(binding: BindingComponent, logger: Logger, counters: ComponentCounters) {
   const failures = createQuietLog({ logger, now: () => performance.now() })
   return async (operation: string, data: unknown, call: InvokeOptions): Promise<ComponentAnswer> => {
     const since = performance.now()
@@ -160,22 +151,14 @@ function attach(
   { address, isInput, untaken }: Target,
   binding: BindingComponent,
   channel: AppChannel,
-  {
-    logger,
-    deliver,
-  }: {
-    readonly logger: Logger
-    readonly deliver: (to: AppChannel, address: string, event: PostedEvent) => Promise<void>
-  },
+  logger: Logger,
+  deliver: (to: AppChannel, address: string, event: PostedEvent) => Promise<void>,
 ) {
   let current: AbortController | undefined
   let isEnded = false
   let isUp = false
 
-  /**
-   * An async function would keep the whole event until the application has answered; its parsed form may be thirty
-   * times as large as its bytes.
-   */
+  /** Not async: that would keep the whole event until the answer. Its parsed form may be thirty times as large as its bytes. */
   const handle = ({ data, signal, ...event }: ReceivedEvent) =>
     deliver(channel, address, { data, metadata: forwardedMetadata(event), signal })
 

@@ -34,8 +34,6 @@ export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app
   }
 }
 
-export type Sidecar = Awaited<ReturnType<typeof createSidecar>>
-
 /** Starts nothing yet. Loads gRPC only where an option asks for it. */
 export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const { app, health, http, grpc, components, loggerOf } = options
@@ -57,14 +55,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   metrics.watch(() => host.components().map((component) => component.figures()))
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
-  const both = {
-    ...options,
-    host,
-    callOutput,
-    listeningOn: http.host,
-    token: options.apiToken,
-    extended: new Map<string, string>(),
-  }
+  const shared = { host, callOutput, listeningOn: http.host, token: options.apiToken }
+  const both = { ...options, ...shared, extended: new Map<string, string>() }
   const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await import('./api/grpc-api.ts')).createGrpcApi(both)
   const undo: (() => unknown)[] = [
@@ -108,18 +100,13 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     async start(loaded: Loaded) {
       await host.start(loaded)
       waiting.delete('components')
-      const changed = followSources({ logger, load: components.load, change: (after) => host.change(after) }, loaded)
+      const changed = followSources(loaded, components.load, host, logger)
       const stopWatching = watchState({ ...components, changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => inBackground(stopWatching(), application.failed))
       if (!channel) return
-      watch = watchApp({
-        channel,
-        health,
-        changed: appChanged,
-        missing: application.missing,
-        failed: application.failed,
-      })
+      const { missing, failed } = application
+      watch = watchApp({ channel, health, changed: appChanged, missing, failed })
       undo.push(watch.stop)
     },
     /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
@@ -132,7 +119,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
 }
 
 function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {
-  const place = app && `${addressText(app.address)}:${app.port} (--app-address, --app-port)`
+  const host = app && (isIPv6(app.address) ? `[${app.address}]` : app.address)
+  const place = `${host}:${app?.port} (--app-address, --app-port)`
   let wasUp = false
   return {
     changed(up: boolean): void {
@@ -151,15 +139,13 @@ function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 
 
 const meanwhile = 'until the application is ready, it gets no events, and Event Grid keeps them'
 
-const addressText = (address: string) => (isIPv6(address) ? `[${address}]` : address)
-
-interface FollowOptions<Sources> extends Pick<SidecarOptions<Sources>['components'], 'load'> {
-  readonly logger: Logger
-  readonly change: (loaded: Loaded) => Promise<void>
-}
-
 /** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
-function followSources<Sources>({ logger, load, change }: FollowOptions<Sources>, first: Loaded) {
+function followSources<Sources>(
+  first: Loaded,
+  load: (sources: Sources, before: Loaded) => Loaded,
+  host: Host,
+  logger: Logger,
+) {
   let loaded = first
   return async (sources: Sources): Promise<void> => {
     try {
@@ -169,7 +155,7 @@ function followSources<Sources>({ logger, load, change }: FollowOptions<Sources>
       if (after.faults.length > 0) logger.warn('the previous version of these files stays active')
       else if (loaded.faults.length > 0) logger.info('every component file is valid again')
       loaded = after
-      await change(after)
+      await host.change(after)
     } catch (error) {
       logger.error(`the components could not be read again: ${messageOf(error)}`)
     }

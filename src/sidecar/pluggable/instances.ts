@@ -2,7 +2,7 @@
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
-import type { Side as SideName } from '../../metadata/fields/field-entry.ts'
+import type { Side } from '../../metadata/fields/field-entry.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
 import { Instance, type InstanceOptions } from './instance.ts'
@@ -23,6 +23,7 @@ export type Instances = ReturnType<typeof createInstances>
 export function createInstances(options: InstancesOptions) {
   const { loggerOf, metrics, endpoints, readWarningMs, maxInitialized = 1_000 } = options
   const instances = new Map<string, Instance>()
+  const all = () => [...instances.values()]
   let closing = false
   let wasInitialized = false
   /** One for all components: a caller may make up names. */
@@ -49,7 +50,7 @@ export function createInstances(options: InstancesOptions) {
     return false
   }
 
-  const closeAll = (side: SideName) => Promise.all([...instances.values()].map((instance) => instance.close(side)))
+  const closeAll = (side: Side) => Promise.all(all().map((instance) => instance.close(side)))
 
   function obtain(name: string): Instance {
     const found = instances.get(name)
@@ -58,7 +59,7 @@ export function createInstances(options: InstancesOptions) {
       // `close` would not close this component.
       throw new BindingError('CLOSED', { what: 'the process is ending', fix: 'call it once it runs again' })
     }
-    const uninitialized = [...instances.values()].filter(({ inUse }) => !inUse)
+    const uninitialized = all().filter(({ inUse }) => !inUse)
     const [oldest] = uninitialized
     if (oldest && uninitialized.length >= maxUninitialized) {
       instances.delete(oldest.name)
@@ -83,20 +84,14 @@ export function createInstances(options: InstancesOptions) {
 
   return {
     /**
-     * The component of that name; made if it does not exist. Only initialised components last: of the others the oldest is forgotten
-     * when there are too many, so that calls with made-up names take no room from them.
-     *
-     * @throws BindingError CLOSED after `close`, for a new name
+     * Made if it does not exist. Only initialised components last: of the others the oldest is forgotten when there are too many, so that
+     * calls with made-up names take no room from them. @throws BindingError CLOSED after `close`, for a new name
      */
     obtain,
-    /**
-     * Initialises one side of a component.
-     *
-     * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
-     */
-    async init(name: string, side: SideName, properties: Texts): Promise<void> {
+    /** @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close` */
+    async init(name: string, side: Side, properties: Texts): Promise<void> {
       const instance = obtain(name)
-      if (!instance.inUse && [...instances.values()].filter(({ inUse }) => inUse).length >= maxInitialized) {
+      if (!instance.inUse && all().filter(({ inUse }) => inUse).length >= maxInitialized) {
         const what = `${maxInitialized} components are initialised`
         throw new BindingError('OVERLOADED', { what, fix: 'restart this process' })
       }
@@ -108,7 +103,7 @@ export function createInstances(options: InstancesOptions) {
       return wasInitialized
     },
     find: (name: string) => instances.get(name),
-    all: () => instances.values(),
+    all,
     /** Drains the input sides, then the output sides: the application may publish while it handles an event. */
     async close() {
       closing = true

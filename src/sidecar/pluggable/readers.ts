@@ -26,15 +26,17 @@ export interface StreamReader {
 
 /** An event that waits or was sent. */
 interface Entry {
-  readonly event: SentEvent
+  readonly message: EventMessage
   readonly since: number
   resolve(): void
   reject(error: Error): void
 }
 
+/** By message id, oldest first. */
+type Entries = Map<string, Entry>
+
 interface OpenReader extends StreamReader {
-  /** By message id. */
-  readonly sent: Map<string, Entry>
+  readonly sent: Entries
   readonly stream: ReadStream
   full: boolean
 }
@@ -48,15 +50,11 @@ const maxTimeLimits = 4
 const tooLate = 'the time limit passed before the stream had room'
 const isClosing = 'the component is closing'
 
-/**
- * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
- * over when the newer ends.
- */
+/** The open `Read`s of a component. The newest gets the events; an older one still takes its acknowledgements, and takes over after it. */
 export class Readers {
   readonly #options: ReadersOptions
   readonly #open: OpenReader[] = []
-  /** Oldest first. */
-  readonly #waiting = new Set<Entry>()
+  readonly #waiting: Entries = new Map()
   #lastSerial = 0
   #closed = false
 
@@ -81,35 +79,39 @@ export class Readers {
     return reader
   }
 
-  /** Resolves when the application has handled the event; rejects when it has not. */
-  deliver({ data, metadata, contentType }: SentEvent): Promise<void> {
+  /**
+   * Resolves when the application has handled the event; rejects when it has not. Of the event only the parts of its message are kept: the
+   * parsed event may be thirty times as large.
+   */
+  deliver({ data, metadata, contentType }: Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>): Promise<void> {
     return new Promise((resolve, reject) => {
-      const event = { data, metadata, contentType }
-      const entry: Entry = { event, since: this.#now(), resolve, reject }
+      const messageId = String(++this.#lastSerial)
+      const message = { data, metadata, contentType, messageId }
+      const entry: Entry = { message, since: this.#now(), resolve, reject }
       const reader = this.#open.at(-1)
       if (reader && !reader.full && this.#waiting.size === 0) this.#send(reader, entry)
       else if (this.#closed && !reader) this.#settle(entry, 'abandoned', isClosing)
-      else this.#waiting.add(entry)
+      else this.#waiting.set(messageId, entry)
     })
   }
 
   /** Gives up events that have waited too long; to be called about once a second. */
   sweep(): void {
     const limitMs = this.#options.handlerTimeoutMs()
-    this.#giveUpWaiting(tooLate, limitMs)
-    for (const { sent } of this.#open) this.#giveUpSent(sent, 'no acknowledgement came', maxTimeLimits * limitMs)
+    this.#giveUp(this.#waiting, tooLate, limitMs)
+    for (const { sent } of this.#open) this.#giveUp(sent, 'no acknowledgement came', maxTimeLimits * limitMs)
   }
 
   /** Gives up all events without an acknowledgement; Event Grid redelivers them. */
   abandon(why: string): void {
-    this.#giveUpWaiting(why)
-    for (const { sent } of this.#open) this.#giveUpSent(sent, why)
+    this.#giveUp(this.#waiting, why)
+    for (const { sent } of this.#open) this.#giveUp(sent, why)
   }
 
   /** From now on no event waits for another `Read`. */
   close(): void {
     this.#closed = true
-    if (this.#open.length === 0) this.#giveUpWaiting(isClosing)
+    if (this.#open.length === 0) this.#giveUp(this.#waiting, isClosing)
   }
 
   endStreams(): void {
@@ -120,12 +122,12 @@ export class Readers {
     return this.#open.length
   }
 
-  /** Events sent and not acknowledged. */
+  /** Sent and not acknowledged. */
   get inFlight(): number {
     return this.#open.reduce((sum, { sent }) => sum + sent.size, 0)
   }
 
-  /** Events that wait until the stream has room. */
+  /** Until the stream has room. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -133,18 +135,17 @@ export class Readers {
   #pump(): void {
     const reader = this.#open.at(-1)
     if (!reader) return
-    this.#giveUpWaiting(tooLate, this.#options.handlerTimeoutMs())
-    for (const entry of this.#waiting) {
+    this.#giveUp(this.#waiting, tooLate, this.#options.handlerTimeoutMs())
+    for (const [id, entry] of this.#waiting) {
       if (reader.full) return
-      this.#waiting.delete(entry)
+      this.#waiting.delete(id)
       this.#send(reader, entry)
     }
   }
 
   #send(reader: OpenReader, entry: Entry): void {
-    const messageId = String(++this.#lastSerial)
-    reader.sent.set(messageId, entry)
-    if (!reader.stream.write({ ...entry.event, messageId })) reader.full = true
+    reader.sent.set(entry.message.messageId, entry)
+    if (!reader.stream.write(entry.message)) reader.full = true
   }
 
   #acknowledge({ sent }: OpenReader, { messageId, responseError }: AckMessage): void {
@@ -160,23 +161,15 @@ export class Readers {
     const index = this.#open.indexOf(reader)
     if (index < 0) return
     this.#open.splice(index, 1)
-    this.#giveUpSent(reader.sent, 'its Read ended before the acknowledgement')
-    if (this.#closed && this.#open.length === 0) this.#giveUpWaiting(isClosing)
+    this.#giveUp(reader.sent, 'its Read ended before the acknowledgement')
+    if (this.#closed && this.#open.length === 0) this.#giveUp(this.#waiting, isClosing)
     this.#pump()
   }
 
-  #giveUpWaiting(why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const entry of this.#waiting) {
+  #giveUp(entries: Entries, why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
+    for (const [id, entry] of entries) {
       if (this.#now() - entry.since < olderThanMs) return
-      this.#waiting.delete(entry)
-      this.#settle(entry, 'abandoned', why)
-    }
-  }
-
-  #giveUpSent(sent: OpenReader['sent'], why: string, olderThanMs = Number.NEGATIVE_INFINITY): void {
-    for (const [id, entry] of sent) {
-      if (this.#now() - entry.since < olderThanMs) continue
-      sent.delete(id)
+      entries.delete(id)
       this.#settle(entry, 'abandoned', why)
     }
   }
@@ -191,6 +184,3 @@ export class Readers {
     return this.#options.now?.() ?? performance.now()
   }
 }
-
-/** The parts of an event that a message needs. The parsed event may be thirty times as large. */
-type SentEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>

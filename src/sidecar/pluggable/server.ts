@@ -35,11 +35,7 @@ const lastAnswersMs = 1_000
 
 export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
 
-/**
- * Serves both component types on Unix domain sockets, for any number of components.
- *
- * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
- */
+/** Serves both component types. @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts */
 export async function createPluggable(options: PluggableOptions) {
   const { socketMode: mode = 0o660, initWarningMs = 60_000 } = options
   const { loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
@@ -47,7 +43,7 @@ export async function createPluggable(options: PluggableOptions) {
   const metrics = createMetrics({ invoke: invokeStatuses, init: initStatuses })
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
   metrics.watch(() =>
-    [...instances.all()].map((instance) => {
+    instances.all().map((instance) => {
       const { inFlight, waiting, count } = instance.readers
       return figuresOf(instance.name, instance.health(), { inFlight, waiting, readers: count })
     }),
@@ -111,11 +107,11 @@ export async function createPluggable(options: PluggableOptions) {
     },
     /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
     get ready() {
-      const initialized = [...instances.all()].filter((instance) => instance.initialized)
+      const initialized = instances.all().filter((instance) => instance.initialized)
       const mayBeRouted = (instance: Instance) => instance.health().input?.ready !== false
       return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
     },
-    health: () => Object.fromEntries([...instances.all()].map((instance) => [instance.name, instance.health()])),
+    health: () => Object.fromEntries(instances.all().map((instance) => [instance.name, instance.health()])),
     metrics,
     /** Removes the sockets at once, for a process that can't await `close`. */
     removeSockets: files.remove,

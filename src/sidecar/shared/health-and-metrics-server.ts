@@ -28,9 +28,8 @@ export interface MetricsServerOptions {
 }
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` over http. `/healthz` is 200 as long as the process runs: a restart does
- * not help where Azure or the host is out of reach, and a host that runs on would not read events from a new process.
- * `/readyz` is 503 unless `ready`. Both show the health of each component.
+ * `/healthz` is 200 as long as the process runs: a restart does not help where Azure or the host is out of reach, and a host that runs
+ * on would not read events from a new process. `/readyz` is 503 unless `ready`. Both show the health of each component.
  *
  * @throws the error of `listen`, where the port is taken for instance
  */

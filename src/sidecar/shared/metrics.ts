@@ -47,6 +47,14 @@ export interface KnownCodes {
   readonly init?: ReadonlySet<string>
 }
 
+/** What every metric has: its name begins with ours, and `component` is its first label. */
+const optionsOf = (registry: Registry, name: string, help: string, labels: readonly string[]) => ({
+  name: `eventgrid_binding_${name}`,
+  help,
+  labelNames: ['component', ...labels],
+  registers: [registry],
+})
+
 /** @param known the labels that are there from the start. @default none */
 export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
   const registry = new Registry()
@@ -82,18 +90,11 @@ export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
 }
 
 function createCounts(registry: Registry, known: KnownCodes, components: () => Iterable<ComponentFigures>) {
-  const registers = [registry]
-  const named = (name: string, help: string, labelNames: string[]) => ({
-    name: `eventgrid_binding_${name}`,
-    help,
-    labelNames: ['component', ...labelNames],
-    registers,
-  })
-  const counter = (...of: Parameters<typeof named>) => new Counter(named(...of))
-  const histogram = (name: string, help: string) =>
-    new Histogram({ name: `eventgrid_binding_${name}`, help, labelNames: ['component'], buckets, registers })
+  const { invoke: invokeCodes, init: initCodes = new Set<string>() } = known
+  const named = (name: string, help: string, ...labels: string[]) => optionsOf(registry, name, help, labels)
+  const histogram = (name: string, help: string) => new Histogram({ ...named(name, help), buckets })
   const events = new Counter({
-    ...named('events_total', 'Events sent to the application, by result', ['result']),
+    ...named('events_total', 'Events sent to the application, by result', 'result'),
     collect() {
       for (const { name: component, input } of components()) {
         if (input !== undefined) for (const result of results) this.inc({ component, result }, 0)
@@ -102,27 +103,25 @@ function createCounts(registry: Registry, known: KnownCodes, components: () => I
   })
   const eventSeconds = histogram('event_seconds', 'Time from the delivery of an event to its acknowledgement')
   const invokes = new Counter({
-    ...named('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', ['code']),
+    ...named('invokes_total', 'Calls of the output, by gRPC status (serve) or error code (run)', 'code'),
     collect() {
       for (const { name: component, output } of components()) {
-        if (output !== undefined) for (const code of known.invoke) this.inc({ component, code }, 0)
+        if (output !== undefined) for (const code of invokeCodes) this.inc({ component, code }, 0)
       }
     },
   })
   const invokeSeconds = histogram('invoke_seconds', 'Time that calls of the output took')
-  const inits = counter('inits_total', 'Calls of Init, by gRPC status', ['side', 'code'])
-  const starts = new Gauge(
-    named('start_time_seconds', 'When the counts of the component began, in seconds since 1970', []),
-  )
+  const inits = new Counter(named('inits_total', 'Calls of Init, by gRPC status', 'side', 'code'))
+  const starts = new Gauge(named('start_time_seconds', 'When the counts of the component began, in seconds since 1970'))
   /** The codes that a component was counted with. */
   const codesOf = new Map<string, Set<string>>()
 
   return {
     component(component: string) {
-      const codes = codesOf.get(component) ?? new Set([...known.invoke, ...(known.init ?? [])])
+      const codes = codesOf.get(component) ?? new Set([...invokeCodes, ...initCodes])
       codesOf.set(component, codes)
       starts.set({ component }, Date.now() / 1000)
-      for (const code of known.init ?? []) for (const side of sides) inits.inc({ component, side, code }, 0)
+      for (const code of initCodes) for (const side of sides) inits.inc({ component, side, code }, 0)
       return {
         event(result: EventResult, durationMs: number): void {
           events.inc({ component, result })
@@ -161,10 +160,7 @@ type Sample = readonly [Readonly<Record<string, string>>, number]
 function addStates(registry: Registry, components: () => Iterable<ComponentFigures>): void {
   type SamplesOf = (component: ComponentFigures) => readonly Sample[]
   const options = (name: string, help: string, labels: readonly string[], samplesOf: SamplesOf) => ({
-    name: `eventgrid_binding_${name}`,
-    help,
-    labelNames: ['component', ...labels],
-    registers: [registry],
+    ...optionsOf(registry, name, help, labels),
     collect(this: Pick<Counter, 'reset' | 'inc'>) {
       this.reset()
       for (const one of components()) {

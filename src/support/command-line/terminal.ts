@@ -11,7 +11,8 @@ export interface OutputStream {
 /** A part of a line, and its meaning, which chooses the colour. */
 export interface LinePart {
   readonly text: string
-  readonly tone: 'good' | 'warning' | 'bad' | 'faint' | 'plain'
+  /** @default plain */
+  readonly tone?: 'good' | 'warning' | 'bad' | 'faint' | 'plain' | undefined
 }
 
 /** Codes of ECMA-48 (SGR). */
@@ -22,7 +23,7 @@ export type Terminal = ReturnType<typeof createTerminal>
 
 /** Makes a function that colours a text by its tone, where there are colours. @param colour as of {@link createTerminal} */
 export function painter(out: Pick<OutputStream, 'isTTY'>, colour = wantsColour(out)) {
-  return (text: string, tone: LinePart['tone']): string =>
+  return (text: string, tone: LinePart['tone'] = 'plain'): string =>
     colour && colours[tone] !== '' && text !== '' ? `\x1b[${colours[tone]}m${text}\x1b[0m` : text
 }
 

@@ -62,10 +62,7 @@ export async function checkCertificates(
   return seen.length > 0 ? joined(seen) : failed(`no connection to ${url.host}`, { remedy })
 }
 
-/**
- * Checks the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
- * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
- */
+/** As Event Grid does: by public roots, and without fetching a missing intermediate certificate. `undefined`: there was no connection. */
 export async function checkCertificate(options: CertificateOptions): Promise<Finding | undefined> {
   const { hostname } = options
   let seen: Seen
@@ -74,18 +71,19 @@ export async function checkCertificate(options: CertificateOptions): Promise<Fin
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
-  const trust = seen.fault !== undefined && isTrustFault(seen.fault) ? await checkTrust(seen, options) : undefined
-  const others = ownFaults(seen.certificate, hostname)
-  // Of an intermediate certificate, say.
-  const unknown = seen.fault !== undefined && !trust && others.every(({ status }) => status !== 'failed')
-  const all = [trust, ...others, ...(unknown ? [explainFault(seen.fault ?? '', hostname, seen.certificate)] : [])]
-  const found = all.filter((one) => one !== undefined)
+  const { fault, certificate, protocol } = seen
+  const found = ownFaults(certificate, hostname)
+  if (fault !== undefined && isTrustFault(fault)) found.unshift(await checkTrust(fault, certificate, options))
+  else if (fault !== undefined && found.every(({ status }) => status !== 'failed')) {
+    // Of an intermediate certificate, say.
+    found.push(explainFault(fault, hostname, certificate))
+  }
   if (found.length > 0) return joined(found)
-  return ok(`${oneLine(seen.protocol ?? 'TLS', 20)}, valid until ${dayOf(seen.certificate.valid_to)}`)
+  return ok(`${oneLine(protocol ?? 'TLS', 20)}, valid until ${dayOf(certificate.valid_to)}`)
 }
 
 /** Does this machine know the authority, which the public roots do not? */
-async function checkTrust({ fault = '', certificate }: Seen, options: CertificateOptions): Promise<Finding> {
+async function checkTrust(fault: string, certificate: PeerCertificate, options: CertificateOptions): Promise<Finding> {
   const known = await look(options, ownContext(options.ca))
   if (known.fault !== undefined && isTrustFault(known.fault)) return explainFault(fault, options.hostname, certificate)
   const authority = issuerOf(certificate)
@@ -94,7 +92,7 @@ async function checkTrust({ fault = '', certificate }: Seen, options: Certificat
 }
 
 /** What is wrong with the certificate itself, whoever issued it. */
-function ownFaults(certificate: PeerCertificate, hostname: string): readonly Finding[] {
+function ownFaults(certificate: PeerCertificate, hostname: string): Finding[] {
   const [from, to, now] = [Date.parse(certificate.valid_from), Date.parse(certificate.valid_to), Date.now()]
   const days = Math.floor((to - now) / dayMs)
   const name = codeOf(tls.checkServerIdentity(serverNameOf(hostname), certificate))
@@ -163,9 +161,8 @@ function explainFault(fault: string, hostname: string, certificate: PeerCertific
   }
   const issuer = issuerOf(certificate)
   if (fault === 'SELF_SIGNED_CERT_IN_CHAIN') {
-    const remedy = 'use a certificate of a public authority'
     const what = `the certificate comes from a private authority, ${issuer}, which Event Grid does not trust`
-    return failed(what, { remedy })
+    return failed(what, { remedy: 'use a certificate of a public authority' })
   }
   const incomplete = `the chain is not complete up to a public authority: the server sends no certificate of ${issuer}`
   return failed(`${incomplete} (${fault}). A browser fetches a missing one by itself, Event Grid does not`, {

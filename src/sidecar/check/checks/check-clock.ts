@@ -1,14 +1,20 @@
-/** Check `machine/clock`: is this machine's clock within a minute of Azure's `Date` header? */
+/** Check `machine/clock`: is this machine's clock, on which tokens and certificates depend, within a minute of Azure's? */
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { createSendOnce } from '../../../azure/send-once.ts'
 import { createTrustPolicy } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
-import type { ClockSource } from '../context/clock-source.ts'
+import type { CheckId } from '../report/check-ids.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
+
+interface ClockSource {
+  /** A URL of Azure; any answer has a `Date` header. Throws BindingError for an invalid endpoint. */
+  url(): string
+  /** The check that reports why there is no answer. */
+  readonly reachedBy: CheckId
+}
 
 const maxSeconds = 60
 
-/** Checks that this machine's clock is within a minute of Azure's. Tokens and certificates depend on it. */
 export async function compareClock(
   { url, reachedBy }: ClockSource,
   endpoints: Endpoints,
@@ -18,8 +24,7 @@ export async function compareClock(
   const asked = url()
   const sent = now()
   try {
-    const date = await dateOf(asked, endpoints, signal)
-    return clockFinding(date, (sent + now()) / 2)
+    return clockFinding(await dateOf(asked, endpoints, signal), (sent + now()) / 2)
   } catch {
     const remedy = 'check the network and a proxy (HTTPS_PROXY)'
     const detail = `${new URL(asked).host} gave no answer, so the clock can't be compared`

@@ -41,11 +41,10 @@ export async function checkName({ field, url, byEmulator, unused, route }: DnsOp
   return ok(shown)
 }
 
-const loopback = listOf(['127.0.0.0/8', '::1/128', '0.0.0.0/8', '::/128'])
-const own = listOf([
-  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
-  ...['fc00::/7', 'fe80::/10'],
-])
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+const loopback = listOf('127.0.0.0/8 ::1/128 0.0.0.0/8 ::/128')
+const own = listOf('10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10')
 
 /** The kind of an address. Private ranges: RFC 1918, 4193, 6598, and link-local addresses. */
 export function addressKind(address: string): 'loopback' | 'private' | 'public' {
@@ -53,15 +52,11 @@ export function addressKind(address: string): 'loopback' | 'private' | 'public' 
   return own.check(address, familyOf(address)) ? 'private' : 'public'
 }
 
-function listOf(ranges: readonly string[]): BlockList {
+function listOf(ranges: string): BlockList {
   const list = new BlockList()
-  for (const range of ranges) {
+  for (const range of ranges.split(' ')) {
     const [address = '', bits] = range.split('/')
     list.addSubnet(address, Number(bits), familyOf(address))
   }
   return list
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }

@@ -1,21 +1,30 @@
-/** Checks `endpoint/handshake` and `endpoint/path`: what the public endpoint answers, or why it gives no answer. */
+/** Checks `endpoint/handshake` and `endpoint/path`: who answers at the public endpoint, and does an ingress rewrite the path? */
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
+import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake/handshake-refusal.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
-import { oneLine } from '../../../support/text/text.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { readJson } from '../../../support/text/json-text.ts'
+import { oneLine, shellWord } from '../../../support/text/text.ts'
+import { healthOf, type PortHolder } from '../context/own-listener.ts'
+import type { EndpointAnswers } from '../context/probe-endpoint.ts'
 import type { InputContext } from '../context/side-context.ts'
-import type { EndpointFacts } from '../findings/endpoint-findings.ts'
-import { type Finding, failed } from '../report/finding.ts'
+import { type Finding, failed, ok } from '../report/finding.ts'
 
-export async function checkAnswers(
+/** Consent to OPTIONS, and an answer to the validation event. */
+export const checkHandshake = (context: InputContext) => findingOfAnswers(context, handshakeFinding)
+
+export const checkPath = (context: InputContext) => findingOfAnswers(context, pathFinding)
+
+async function findingOfAnswers(
   context: InputContext,
-  findingOf: (facts: EndpointFacts) => Finding,
+  findingOf: (input: InputMetadata, answers: EndpointAnswers, holder: PortHolder) => Finding,
 ): Promise<Finding> {
   const { input } = context
   // Opens the listener if the port is free.
   const holder = await context.portHolder()
   try {
-    const answers = await context.endpointAnswers()
-    return findingOf({ input, answers, holder })
+    return findingOf(input, await context.endpointAnswers(), holder)
   } catch (error) {
     const code = codeOf(error)
     const message = oneLine(messageOf(error), 200)
@@ -26,4 +35,56 @@ export async function checkAnswers(
       belongsTo: 'endpoint/handshake',
     })
   }
+}
+
+function handshakeFinding(input: InputMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
+  const { options, validation, code } = answers
+  const arrived = strayPath(answers)
+  if (arrived !== undefined) {
+    const what = `the handshake reached a listener of this binding at ${citer(input)(arrived, 256)}, which it does not serve`
+    return failed(what, { belongsTo: 'endpoint/path' })
+  }
+  if (options.headers['x-ms-routing-request-id'] !== undefined) {
+    const { origin, pathname } = new URL(input.subscriberEndpoint)
+    const remedy = `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=http://127.0.0.1:${input.handshakePort}/`
+    return failed(`the emulator has no ingress rule for ${origin}${pathname}`, { remedy })
+  }
+  const refusal = refusalOfOptions(options, input) ?? refusalOfValidation(validation, code, input)
+  if (refusal) return failed(refusal.what, { remedy: refusal.fix })
+  return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
+}
+
+function pathFinding(input: InputMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
+  const cite = citer(input)
+  const arrived = strayPath(answers)
+  const asked = new URL(input.subscriberEndpoint).pathname
+  if (arrived !== undefined) {
+    const remedy = `let the ingress or gateway keep the path ${asked}, or rewrite it to /api/events`
+    return failed(`${asked} arrives at the listener as ${cite(arrived, 256)}, which it does not serve`, { remedy })
+  }
+  if (!healthOf(answers.health)) {
+    const what = `which path arrives is not known: another server answers${who(answers.health, cite)}`
+    return failed(what, { belongsTo: 'endpoint/handshake' })
+  }
+  return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
+}
+
+/** The listener that the endpoint leads to: the one on `handshakePort`, or another. */
+function reached({ health }: EndpointAnswers, holder: PortHolder): string {
+  const said = healthOf(health)
+  if (!said) return 'a server that knows the handshake'
+  if (holder.kind !== 'check') return 'a listener of this binding'
+  return said.check === holder.mark
+    ? 'handshakePort (check listens there itself)'
+    : 'a listener of this binding elsewhere'
+}
+
+/** The path that arrived, if a listener of ours answered that it does not serve it. */
+function strayPath({ health, options }: EndpointAnswers): string | undefined {
+  for (const { status, headers, body } of [health, options]) {
+    if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue
+    const problem = readJson(body)
+    if (isRecord(problem) && typeof problem.path === 'string') return problem.path
+  }
+  return undefined
 }

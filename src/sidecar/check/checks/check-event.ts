@@ -1,6 +1,5 @@
 /** Check `filters/event`: would the filters let a sample event pass? */
 import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
-import { wantedWebHook } from '../../../provision/decide/wanted-webhook.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { caseDifferences, type EventFilter, refusals } from '../findings/filter-event.ts'
@@ -12,12 +11,10 @@ export interface SampleEvent {
 }
 
 export async function checkSamples(context: InputContext, samples: readonly SampleEvent[]): Promise<Finding> {
-  const { input, surroundings } = context
   // Other checks report why Azure cannot be asked.
-  const existing = surroundings.offline ? 'unknown' : await context.existing().catch(() => 'unknown' as const)
+  const existing = context.surroundings.offline ? 'unknown' : await context.existing().catch(() => 'unknown' as const)
   const known = existing === 'unknown' ? undefined : existing
-  const { merge } = wantedWebHook(input)
-  const written = readSubscriptionProperties({ properties: merge(known ?? {}, { resets: 'apply' }) })
+  const written = readSubscriptionProperties({ properties: context.wanted().merge(known ?? {}, { resets: 'apply' }) })
   const wanted = ('properties' in written && written.properties.filter) || {}
   const provisioned = known?.filter
   let aside = ''
@@ -39,7 +36,6 @@ function filterFinding(what: string, event: UnknownRecord, filter: EventFilter, 
   if (reasons.length === 0) return ok(`${what} let it pass${aside}${alike}`)
   const remedy =
     'change the filter in the metadata (the value default takes one away) and start the binding again, or correct the event'
-  return failed([`${what} refuse it${aside}:`, ...[...reasons, ...cases].map((reason) => `  ${reason}`)].join('\n'), {
-    remedy,
-  })
+  const lines = [`${what} refuse it${aside}:`, ...[...reasons, ...cases].map((reason) => `  ${reason}`)]
+  return failed(lines.join('\n'), { remedy })
 }

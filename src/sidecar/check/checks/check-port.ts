@@ -1,12 +1,11 @@
 /** Check `machine/port`: is `handshakePort` free, ours or taken? */
-
 import { citer } from '../../../provision/handshake/handshake-refusal.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { idleSubscription } from '../findings/idle-subscription.ts'
 import { type Finding, failed, ok, warning } from '../report/finding.ts'
 
-/** Checks that `handshakePort` is free or held by a listener of ours. `taken`: the component before that uses it too. */
+/** @param taken the component before that has the same port */
 export async function checkPort(context: InputContext, taken: string | undefined): Promise<Finding> {
   const { handshakePort } = context.input
   if (taken !== undefined) {

@@ -1,5 +1,4 @@
 /** Checks `pull/receive` and `pull/settle`: may the key or token receive and acknowledge? */
-
 import { readFailure } from '../../../azure/read-failure.ts'
 import { explainNamespaceRefusal } from '../../../azure/refusals/namespace-refusal.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'

@@ -1,5 +1,4 @@
 /** Check `machine/sidecar`: has the running `serve` or `run` this component, with healthy sides? */
-
 import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
@@ -8,7 +7,7 @@ import { oneLine } from '../../../support/text/text.ts'
 import type { CheckedComponent } from '../load-checked.ts'
 import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
 
-/** Checks what `/healthz` at the metrics port of a `serve` or `run` says of the component. */
+/** @param sidecar its metrics port, which serves `/healthz` */
 export async function askSidecar(
   sidecar: URL,
   { name, metadata }: CheckedComponent,
@@ -22,9 +21,8 @@ export async function askSidecar(
   if (typeof answer === 'string') return failed(`no answer from ${url.href}: ${answer}`, { remedy: noSidecar })
   const health = readJson(answer.body)
   if (!isRecord(health) || !isRecord(health.components)) {
-    return failed(`${url.href} is not the health of serve or run: it answered ${answer.status}`, {
-      remedy: noSidecar,
-    })
+    const what = `${url.href} is not the health of serve or run: it answered ${answer.status}`
+    return failed(what, { remedy: noSidecar })
   }
   const own = health.components[name ?? '']
   return joined(sides.map((side) => sideFinding(side, isRecord(own) ? own[side] : undefined)))

@@ -5,7 +5,7 @@ import { systemClock } from '../../../support/time/clock.ts'
 import type { OutputContext } from '../context/side-context.ts'
 import { type Finding, failedBy, ok } from '../report/finding.ts'
 
-/** Checks that the topic accepts the key or the token. It posts an empty list, so no event is published. */
+/** Posts an empty list, so no event is published. */
 export async function askTopic(
   { output, surroundings, credential }: OutputContext,
   signal: AbortSignal,

@@ -12,17 +12,13 @@ import { probe, type Target } from '../../../support/net/probe.ts'
 
 export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 
-export interface ProbeEndpointOptions {
-  readonly input: InputMetadata
-  /** All addresses of its name; the first that answers is asked. */
-  readonly targets: readonly Target[]
-  readonly endpoints: Endpoints
-  readonly signal: AbortSignal
-}
-
-/** Asks as Event Grid does. Rejects where no address answers, with the error of the first. */
-export async function probeEndpoint(options: ProbeEndpointOptions) {
-  const { input, targets, endpoints, signal } = options
+/** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
+export async function probeEndpoint(
+  input: InputMetadata,
+  targets: readonly Target[],
+  endpoints: Endpoints,
+  signal: AbortSignal,
+) {
   const shared = { url: new URL(input.subscriberEndpoint), secureContext: secureContextOf(endpoints), signal }
   const code = randomUUID()
   let first: unknown

@@ -11,7 +11,6 @@ import { pullFailureContext } from '../../../provision/upsert/failure-context.ts
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import { type AzureResource, actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
-import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
 import type { Surroundings } from './side-context.ts'
 
@@ -32,8 +31,7 @@ export type PullContext = ReturnType<typeof createPullContext>
 
 export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
-  const { subscriptionId } = namespaceTopic
-  const { arm, credential, url, readArm, wantedToken } = reachArm(pull, { subscriptionId, endpoints })
+  const { arm, credential, url, readArm, wantedToken } = reachArm(pull, namespaceTopic.subscriptionId, endpoints)
   const writes = pull.provisioning === 'manage'
   const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
@@ -56,37 +54,34 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
     return { endpoint, client }
   }
 
-  /** The namespace topic, and the scope whose events are forwarded to it, if there is one. */
-  const resources = (): readonly PullResource[] =>
-    wantedForPull(pull).map((wanted) => ({
-      eventSubscriptionName,
-      readArm,
-      wanted,
-      scope: parseScope(wanted.place.sourceId),
-      actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
-      writes,
-      // Where namespaceEndpoint is given, what there is can be received.
-      worksWithout: given !== undefined,
-      explainedBy: () => pullFailureContext(pull, url(), wanted.place.sourceId),
-      existing: once(async () => readSubscription(arm(), wanted.place, limits())),
-    }))
+  const resourceOf = (wanted: WantedSubscription): PullResource => ({
+    eventSubscriptionName,
+    readArm,
+    wanted,
+    scope: parseScope(wanted.place.sourceId),
+    actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
+    writes,
+    // Where namespaceEndpoint is given, what there is can be received.
+    worksWithout: given !== undefined,
+    explainedBy: () => pullFailureContext(pull, url(), wanted.place.sourceId),
+    existing: once(async () => readSubscription(arm(), wanted.place, limits())),
+  })
 
   const forData = { audience: 'the namespace', scope: environment.topicScope, credential }
-  const clockSource: ClockSource = {
-    url: () => (given === undefined ? url() : namespaceUrl(given, endpoints)),
-    reachedBy: 'pull/receive',
-  }
   return {
     pull,
-    clockSource,
+    clockSource: {
+      url: () => (given === undefined ? url() : namespaceUrl(given, endpoints)),
+      reachedBy: 'pull/receive',
+    } as const,
     wantedTokens: pull.credential ? [...(asksArm ? [wantedToken] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
     namespace() {
       reached ??= reach()
       return reached
     },
-    /** What Azure Resource Manager keeps; empty where the namespace's key does all. */
-    resources: asksArm ? resources() : [],
+    /** The namespace topic, and the scope whose events are forwarded to it; none where the namespace's key does all. */
+    resources: asksArm ? wantedForPull(pull).map(resourceOf) : [],
     async close() {
       const namespace = await reached?.catch(() => undefined)
       namespace?.client.close()

@@ -12,7 +12,6 @@ import { type Target, targetsOf } from '../../../support/net/probe.ts'
 import { isForbidden } from '../report/arm-finding.ts'
 import type { CheckId } from '../report/check-ids.ts'
 import { actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
-import type { ClockSource } from './clock-source.ts'
 import { once } from './once.ts'
 import { holdPort } from './own-listener.ts'
 import { probeEndpoint } from './probe-endpoint.ts'
@@ -44,9 +43,8 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
   /** What `init` would bring about. */
   const wanted = once(() => wantedWebHook(input))
   let held: ReturnType<typeof holdPort> | undefined
-  const { arm, url, readArm, wantedToken } = reachArm(input, { subscriptionId, endpoints })
+  const { arm, url, readArm, wantedToken } = reachArm(input, subscriptionId, endpoints)
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
-  const clockSource: ClockSource = { url, reachedBy: 'azure/provider' }
   const asksArm = provisioning !== 'none'
   const writes = provisioning === 'manage'
   return {
@@ -55,7 +53,7 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
     scope,
     writes,
     wanted,
-    clockSource: asksArm ? clockSource : undefined,
+    clockSource: asksArm ? ({ url, reachedBy: 'azure/provider' } as const) : undefined,
     /** Whether a check runs that asks for this as well. */
     mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
@@ -68,7 +66,7 @@ export function createInputContext(input: InputMetadata, surroundings: Surroundi
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
-    endpointAnswers: once(async () => probeEndpoint({ input, endpoints, signal, ...(await route()) })),
+    endpointAnswers: once(async () => probeEndpoint(input, (await route()).targets, endpoints, signal)),
     readArm,
     explainedBy: once(() => failureContext(input, url())),
     /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
@@ -101,12 +99,11 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
       ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
       : undefined,
   )
-  const clockSource: ClockSource = { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' }
   return {
     output,
     surroundings,
     credential,
-    clockSource,
+    clockSource: { url: () => new URL('/', output.topicEndpoint).href, reachedBy: 'topic/credential' } as const,
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */

@@ -6,7 +6,7 @@ import { quote } from '../../../support/text/text.ts'
 
 export type EventFilter = NonNullable<SubscriptionProperties['filter']>
 
-export type FilterCondition = NonNullable<EventFilter['advancedFilters']>[number]
+type FilterCondition = NonNullable<EventFilter['advancedFilters']>[number]
 
 /** The conditions that refuse an event, a sentence each. Empty: the event passes. */
 export function refusals(event: UnknownRecord, filter: EventFilter): readonly string[] {
@@ -63,17 +63,11 @@ function describeField(field: unknown, arrays: boolean): string {
     : shown
 }
 
-/** What a key leads to: the value, and the names of the event on the way. */
-interface FoundField {
-  readonly value: unknown
-  readonly name: string
-}
-
 /**
- * The value of a key. A dot goes one level down. Names match in any letter case, as published templates that work need it: no page of
- * Event Grid says so. Of two names that differ in case only, the one that is written as in the key counts.
+ * What a key leads to: the value, and the event's names on the way. A dot goes one level down. Names match in any letter case, as published
+ * templates that work need it: no page of Event Grid says so. Of two that differ in case only, the one that is written as in the key counts.
  */
-function fieldOf(event: UnknownRecord, key: string): FoundField {
+function fieldOf(event: UnknownRecord, key: string) {
   let value: unknown = event
   const names: string[] = []
   for (const part of key.split('.')) {
@@ -136,12 +130,8 @@ function testOf({ operatorType = '', value, values: given }: FilterCondition): T
 /** The only `Not` operators that a missing field passes (Event Grid: event-filtering). */
 const passWhereMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
 
-/** How the operators for each type of value begin. */
-const comparedTypes = [
-  ['String', 'string'],
-  ['Bool', 'boolean'],
-  ['Number', 'number'],
-] as const
+/** The type of the values that an operator is for, by how its name begins. */
+const comparedTypes = Object.entries({ String: 'string', Bool: 'boolean', Number: 'number' })
 
 function passes(condition: FilterCondition, field: unknown, arrays: boolean): boolean {
   const { operatorType = '' } = condition

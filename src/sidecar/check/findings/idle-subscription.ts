@@ -26,10 +26,6 @@ export async function idleSubscription(context: InputContext): Promise<Finding |
     'start the binding: its events wait for eventTimeToLive at most. Or delete the event subscription, if nobody uses it:',
     `az eventgrid event-subscription delete --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)}`,
   ].join('\n')
-  return warning(
-    `the event subscription ${name} delivers here, and no binding runs: nothing listens on ${handshakePort}`,
-    {
-      remedy,
-    },
-  )
+  const what = `the event subscription ${name} delivers here, and no binding runs: nothing listens on ${handshakePort}`
+  return warning(what, { remedy })
 }

@@ -26,10 +26,7 @@ export async function leftOvers({ input, readArm }: InputContext, signal: AbortS
       `set eventSubscriptionName to ${shown} if it is this binding's; or delete it:`,
       `az eventgrid event-subscription delete --name ${shellWord(shown)} --source-resource-id ${shellWord(scope.id)}`,
     ].join('\n')
-    return [
-      warning(`the event subscription ${shown} delivers to ${endpoint} too: the binding refuses its events`, {
-        remedy,
-      }),
-    ]
+    const what = `the event subscription ${shown} delivers to ${endpoint} too: the binding refuses its events`
+    return [warning(what, { remedy })]
   })
 }

@@ -1,5 +1,4 @@
 /** A failure of Resource Manager as a finding, and the check that it counts for. */
-
 import { readFailure } from '../../../azure/read-failure.ts'
 import {
   explainFailure,
@@ -29,12 +28,7 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
 }
 
 /** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
-export function readFinding(
-  error: unknown,
-  context: FailureContext,
-  what: string,
-  { remedy }: { readonly remedy?: string } = {},
-): Finding {
+export function readFinding(error: unknown, context: FailureContext, what: string, remedy?: string): Finding {
   if (!isForbidden(error)) return armFinding(error, context)
   return warning(`${what} may not be read by this client`, { remedy, belongsTo: 'azure/permission' })
 }

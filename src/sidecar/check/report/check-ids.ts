@@ -1,9 +1,6 @@
-/** The ids of all checks, in their order, and their groups. */
+/** The ids of all checks, in their order. */
 
-/**
- * The ids of all checks, in the order in which they are reported. They are a public interface: docs/check.md has a section
- * for each, and the JSON Schema of the report lists them.
- */
+/** As they are reported. They are a public interface: docs/check.md has a section for each, and the JSON Schema of the report has them. */
 export const checkIds = [
   'files/yaml',
   'files/metadata',
@@ -32,8 +29,3 @@ export const checkIds = [
 ] as const
 
 export type CheckId = (typeof checkIds)[number]
-
-/** The ids that a word names: an id itself, or its first part. Empty where it names none. */
-export function idsNamed(word: string): readonly CheckId[] {
-  return checkIds.filter((id) => id === word || id.startsWith(`${word}/`))
-}

@@ -18,31 +18,17 @@ export function outcomeLines({ id, status, detail, remedy }: CheckOutcome): read
   const [first = '', ...more] = detail.split('\n')
   const tone = status === 'skipped' || status === 'ok' ? 'faint' : 'plain'
   return [
-    [
-      { text: '  ', tone: 'plain' },
-      signs[status],
-      { text: ` ${id.padEnd(idWidth)}  `, tone: 'plain' },
-      { text: first, tone },
-    ],
-    ...more.map((line): readonly LinePart[] => [
-      { text: ' '.repeat(moreIndent), tone: 'plain' },
-      { text: line, tone },
-    ]),
+    [{ text: '  ' }, signs[status], { text: ` ${id.padEnd(idWidth)}  ` }, { text: first, tone }],
+    ...more.map((line): readonly LinePart[] => [{ text: ' '.repeat(moreIndent) }, { text: line, tone }]),
     // Further lines are often commands: only spaces precede them, so that they can be pasted.
-    ...(remedy?.split('\n') ?? []).map((line, at): readonly LinePart[] => [
-      { text: `      ${at === 0 ? '→' : ' '} `, tone: 'plain' },
-      { text: line, tone: 'plain' },
-    ]),
+    ...(remedy?.split('\n') ?? []).map((line, at) => [{ text: `      ${at === 0 ? '→' : ' '} ` }, { text: line }]),
   ]
 }
 
 export function countLine(outcomes: readonly CheckOutcome[], ms: number): readonly LinePart[] {
   if (outcomes.length === 0) {
     const text = 'nothing was checked: none of these checks is for a component here'
-    return [
-      { text: '! ', tone: 'warning' },
-      { text, tone: 'plain' },
-    ]
+    return [{ text: '! ', tone: 'warning' }, { text }]
   }
   const count = (status: CheckOutcome['status']) => outcomes.filter((one) => one.status === status).length
   const [failed, warnings, skipped] = [count('failed'), count('warning'), count('skipped')]
@@ -53,6 +39,6 @@ export function countLine(outcomes: readonly CheckOutcome[], ms: number): readon
   const calm = warnings > 0 ? 'warning' : 'good'
   return [
     failed > 0 ? { text: '✗ ', tone: 'bad' } : { text: '✓ ', tone: calm },
-    { text: `${parts.join(', ')} in ${(ms / 1_000).toFixed(1)} s`, tone: 'plain' },
+    { text: `${parts.join(', ')} in ${(ms / 1_000).toFixed(1)} s` },
   ]
 }

@@ -40,33 +40,23 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   warnOfUnclaimed(read)
   const started = performance.now()
   const view = json ? undefined : showChecks(terminal)
-  const stopping = new AbortController()
-  try {
-    const report = await checkComponents({
-      ...options,
-      components: first,
-      reload: async () => asked((await readChecked(options)).all, options.component),
-      surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, sidecar, selected },
-      samples,
-      observer: view?.observer,
-      signal: stopping.signal,
-    })
-    view?.stop()
-    if (json) terminal.data(JSON.stringify(report))
-    else {
-      terminal.line('')
-      const outcomes = report.components.flatMap(({ checks }) => checks)
-      terminal.parts(countLine(outcomes, performance.now() - started))
-      if (emulator && !offline) terminal.parts([{ text: `  ${emulated}`, tone: 'faint' }])
-    }
-    const hasStrictWarning = report.components.some(({ checks }) =>
-      checks.some(({ id, status }) => status === 'warning' && options.strict.has(id)),
-    )
-    return report.ok && !hasStrictWarning ? 0 : 1
-  } finally {
-    view?.stop()
-    stopping.abort()
+  const report = await checkComponents({
+    ...options,
+    components: first,
+    reload: async () => asked((await readChecked(options)).all, options.component),
+    surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, sidecar, selected },
+    samples,
+    observer: view?.observer,
+  }).finally(() => view?.stop())
+  const outcomes = report.components.flatMap(({ checks }) => checks)
+  if (json) terminal.data(JSON.stringify(report))
+  else {
+    terminal.line('')
+    terminal.parts(countLine(outcomes, performance.now() - started))
+    if (emulator && !offline) terminal.parts([{ text: `  ${emulated}`, tone: 'faint' }])
   }
+  const hasStrictWarning = outcomes.some(({ id, status }) => status === 'warning' && options.strict.has(id))
+  return report.ok && !hasStrictWarning ? 0 : 1
 }
 
 function readSamples(file: string): readonly SampleEvent[] {
@@ -107,10 +97,7 @@ function showChecks(terminal: Terminal): { readonly observer: CheckObserver; sto
       component(name, file) {
         if (!isFirst) terminal.line('')
         isFirst = false
-        terminal.parts([
-          { text: name ?? 'no component', tone: 'plain' },
-          { text: `  ${file}`, tone: 'faint' },
-        ])
+        terminal.parts([{ text: name ?? 'no component' }, { text: `  ${file}`, tone: 'faint' }])
       },
       underWay: (ids) => show(ids.join(', ')),
       ended(outcome) {

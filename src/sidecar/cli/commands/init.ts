@@ -9,11 +9,7 @@ import { codeOf } from '../../../support/process/error-code.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
-  {
-    name: 'components/orders.yaml',
-    from: 'examples/starter/components/orders.yaml',
-    schema: 'component.schema.json',
-  },
+  { name: 'components/orders.yaml', from: 'examples/starter/components/orders.yaml', schema: 'component.schema.json' },
   { name: 'components/secrets.yaml', from: 'examples/starter/components/secrets.yaml' },
   { name: 'emulator.yaml', from: 'examples/starter/emulator.yaml', schema: 'emulator.schema.json' },
   { name: 'secrets.json', from: 'examples/starter/secrets.json', mode: 0o600 },

@@ -1,22 +1,16 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
-import {
-  deliveryTokenAttribute,
-  type FieldChange,
-  type PlannedSubscription,
-} from '../../../binding/upkeep/provision-once.ts'
+import { deliveryTokenAttribute, type PlannedSubscription } from '../../../binding/upkeep/provision-once.ts'
 import { inWords } from '../../../core/errors.ts'
+import type { FieldChange } from '../../../provision/decide/decide-upsert.ts'
+import type { FailedAttempt } from '../../../provision/upsert/provision-target.ts'
 import { flag, optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
 import { awaitEnd } from '../../../support/command-line/signals.ts'
-import type { Terminal } from '../../../support/command-line/terminal.ts'
+import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
 import { durationWords } from '../../../support/time/duration-words.ts'
-import { type ProvisionOutcome, provisionComponents } from '../../provision/provision-components.ts'
-import {
-  chosenOptions,
-  readChosenOptions,
-  type UsableComponent,
-  usableComponents,
-} from '../options/checked-components.ts'
+import { type ProvisionOutcome, provisionComponent } from '../../provision/provision-component.ts'
+import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
+import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { readDuration } from '../options/duration-option.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
@@ -56,43 +50,33 @@ export async function run(
   terminal: Terminal,
   signal: AbortSignal = awaitEnd().stopping,
 ): Promise<number> {
-  const options = readOptions(args)
-  const { emulator, dryRun, json, waitMs } = options
-  if (options.showToken) return showToken(await usableComponents(options), options, terminal)
+  const { emulator, json, ...options } = readOptions(args)
+  if (options.showToken) return showToken(await usableComponents(options), json, terminal)
   const components = await usableComponents(options, { provisioning: 'manage' })
   const endpoints = await endpointsOf(emulator)
+  const onAttempt = ({ error, retryInMs }: FailedAttempt) => {
+    if (json || retryInMs === undefined) return
+    terminal.line(`  ${inWords(error)}`)
+    terminal.line(`  the next try is in ${durationWords(retryInMs)}`)
+  }
+  const outcomes = []
   try {
-    const outcomes = await provisionComponents({
-      components,
-      dryRun,
-      waitMs,
-      endpoints,
-      signal,
-      onStart({ name, file }) {
-        if (json) return
-        terminal.parts([
-          { text: name, tone: 'plain' },
-          { text: `  ${file}`, tone: 'faint' },
-        ])
+    for (const { name, file, metadata } of components) {
+      if (!json) {
+        terminal.parts([{ text: name }, { text: `  ${file}`, tone: 'faint' }])
         terminal.update(`${name} …`)
-      },
-      onAttempt({ error, retryInMs }) {
-        if (json || retryInMs === undefined) return
-        terminal.line(`  ${inWords(error)}`)
-        terminal.line(`  the next try is in ${durationWords(retryInMs)}`)
-      },
-      onEnd: (outcome) => json || showOutcome(outcome, terminal),
-    })
-    terminal.finish()
-    const code = exitCode(outcomes)
-    if (json) terminal.data(JSON.stringify({ version: 1, ok: code === 0, components: outcomes }))
-    return code
+      }
+      const outcome = await provisionComponent(metadata, { ...options, endpoints, signal, onAttempt })
+      if (!json) showOutcome(outcome, terminal)
+      outcomes.push({ name, file, ...outcome })
+    }
   } finally {
     terminal.finish()
   }
+  const code = exitCode(outcomes)
+  if (json) terminal.data(JSON.stringify({ version: 1, ok: code === 0, components: outcomes }))
+  return code
 }
-
-type ProvisionCommandOptions = ReturnType<typeof readOptions>
 
 function readOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), known)
@@ -100,7 +84,7 @@ function readOptions(args: readonly string[]) {
   if (showToken && values.component === undefined) throw wrongOption('--show-token needs --component')
   if (showToken && dryRun) throw wrongOption('--show-token writes nothing: leave --dry-run out')
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     dryRun,
     showToken,
     json,
@@ -118,7 +102,7 @@ function exitCode(outcomes: readonly ProvisionOutcome[]): 0 | 1 | 2 | 3 {
   return actions.every((action) => action === 'keep') ? 0 : 3
 }
 
-function showToken([one]: readonly UsableComponent[], { json }: ProvisionCommandOptions, terminal: Terminal): number {
+function showToken([one]: readonly UsableComponent[], json: boolean, terminal: Terminal): number {
   const attribute = one?.metadata.input && deliveryTokenAttribute(one.metadata.input)
   if (!attribute) {
     const why = 'a component has one where events are pushed to it and deliveryAuthentication is secret'
@@ -129,6 +113,10 @@ function showToken([one]: readonly UsableComponent[], { json }: ProvisionCommand
   for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.data(line)
   return 0
 }
+
+const good = { text: '  ✓ ', tone: 'good' } as const
+const bad = { text: '  ✗ ', tone: 'bad' } as const
+const change = { text: '  ~ ', tone: 'warning' } as const
 
 const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, string>> = {
   created: 'the event subscription is created',
@@ -141,46 +129,29 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
 
 function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
-    terminal.parts([
-      { text: '  ✗ ', tone: 'bad' },
-      { text: `${error.code}: ${error.what}`, tone: 'plain' },
-    ])
+    terminal.parts([bad, { text: `${error.code}: ${error.what}` }])
     for (const line of error.fix?.split('\n') ?? []) terminal.line(`    ${line}`)
   }
-  if (action) {
-    const isBad = action === 'notPermitted'
-    terminal.parts([
-      { text: isBad ? '  ✗ ' : '  ✓ ', tone: isBad ? 'bad' : 'good' },
-      { text: actionWords[action], tone: 'plain' },
-    ])
-  }
+  if (action) terminal.parts([action === 'notPermitted' ? bad : good, { text: actionWords[action] }])
   if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
   for (const planned of subscriptions ?? []) showPlan(planned, terminal)
   if (subscriptions?.length === 0) terminal.line(`  ${actionWords.passedOver}`)
 }
 
-const planWords: Readonly<Record<PlannedSubscription['action'], string>> = {
-  create: 'would be created',
-  keep: 'is as it should be',
-  patch: 'would be updated',
-  replace: 'would be replaced',
-  wait: 'is being changed by somebody: run it again',
-  refuse: 'must not be written',
+const planWords: Readonly<Record<PlannedSubscription['action'], readonly [sign: LinePart, words: string]>> = {
+  create: [change, 'would be created'],
+  keep: [good, 'is as it should be'],
+  patch: [change, 'would be updated'],
+  replace: [change, 'would be replaced'],
+  wait: [bad, 'is being changed by somebody: run it again'],
+  refuse: [bad, 'must not be written'],
 }
 
-function showPlan(
-  { id, action, because, fix, changes, stays, warnings }: PlannedSubscription,
-  terminal: Terminal,
-): void {
-  const isBad = action === 'refuse' || action === 'wait'
-  terminal.parts([
-    {
-      text: `  ${action === 'keep' ? '✓' : isBad ? '✗' : '~'} `,
-      tone: action === 'keep' ? 'good' : isBad ? 'bad' : 'warning',
-    },
-    { text: `${id} ${planWords[action]}${because === undefined ? '' : `: ${because}`}`, tone: 'plain' },
-  ])
-  for (const change of changes) terminal.parts(changeParts(change))
+function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
+  const { id, action, because, fix, changes, stays, warnings } = plan
+  const [sign, words] = planWords[action]
+  terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
+  for (const one of changes) terminal.parts([changePart(one)])
   for (const { field, value } of stays) {
     const text = `    = ${field}: ${JSON.stringify(value)} stays: no field of the component sets it`
     terminal.parts([{ text, tone: 'faint' }])
@@ -189,9 +160,8 @@ function showPlan(
   if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
 }
 
-function changeParts({ field, before, after }: FieldChange) {
-  const [was, is] = [before, after].map((value) => (value === undefined ? undefined : JSON.stringify(value)))
-  if (was === undefined) return [{ text: `    + ${field}: ${is}`, tone: 'good' as const }]
-  if (is === undefined) return [{ text: `    - ${field}: ${was}`, tone: 'bad' as const }]
-  return [{ text: `    ~ ${field}: ${was} → ${is}`, tone: 'warning' as const }]
+function changePart({ field, before, after }: FieldChange): LinePart {
+  if (before === undefined) return { text: `    + ${field}: ${JSON.stringify(after)}`, tone: 'good' }
+  if (after === undefined) return { text: `    - ${field}: ${JSON.stringify(before)}`, tone: 'bad' }
+  return { text: `    ~ ${field}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`, tone: 'warning' }
 }

@@ -13,7 +13,8 @@ import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
 import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { targetName, targetTopic } from '../../replay/target.ts'
-import { chosenOptions, readChosenOptions, usableComponents } from '../options/checked-components.ts'
+import { usableComponents } from '../options/checked-components.ts'
+import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
@@ -59,19 +60,19 @@ export async function run(
     const fields = 'topicEndpoint and accessKey (or topicAuthentication: entra)'
     throw new UsageError(`component ${JSON.stringify(options.component)} does not publish: it lacks ${fields}`)
   }
-  const files = await filesOf(options)
+  const files = await findDeadLetterFiles(options.paths).catch((error: unknown) => {
+    throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
+  })
   const side = options.dryRun ? undefined : await openOutput(output, options)
   let ledger: Ledger | undefined
   try {
-    ledger = await openLedger(
-      files.map(({ folder }) => folder),
-      {
-        target: targetName(output.topicEndpoint, options.emulator?.url),
-        readOnly: options.dryRun,
-        onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
-        signal,
-      },
-    ).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
+    const folders = files.map(({ folder }) => folder)
+    ledger = await openLedger(folders, {
+      target: targetName(output.topicEndpoint, options.emulator?.url),
+      readOnly: options.dryRun,
+      onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
+      signal,
+    }).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
     if (ledger === undefined) {
       terminal.line('ended before anything was tried')
       return exitCodeOf(signal)
@@ -87,15 +88,13 @@ export async function run(
         (options.types.size === 0 || options.types.has(type)) &&
         (options.since === undefined || (time !== undefined && time >= options.since)),
       onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
-    })
-    terminal.finish()
+    }).finally(terminal.finish)
     for (const one of report.unpublishable) terminal.line(placeOf(one))
     terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options))
     if (report.ended !== undefined) throw report.ended
     if (signal.aborted && report.counts.notTried > 0) return exitCodeOf(signal)
     return report.counts.unpublishable > 0 ? 1 : 0
   } finally {
-    terminal.finish()
     ledger?.close()
     await side?.close()
   }
@@ -109,12 +108,12 @@ function readOptions(args: readonly string[]) {
   if (component === undefined) throw wrongOption('--component is missing: the component that publishes the events')
   if (paths.length === 0) throw wrongOption('a file or folder with dead letters is missing')
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     component,
     paths,
     emulator: readEmulatorOptions(values),
     /** In ms; `undefined`: from the first on. */
-    since: values.since === undefined ? undefined : sinceOf(values.since, Date.now()),
+    since: values.since === undefined ? undefined : sinceOf(values.since),
     /** Empty: all. */
     types: new Set((values.type ?? []).flatMap((one) => one.split(',')).map((one) => one.trim())),
     dryRun: values['dry-run'] ?? false,
@@ -124,29 +123,19 @@ function readOptions(args: readonly string[]) {
 /** A time without a zone is in UTC, as Azure's are. */
 const timePattern = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
-function sinceOf(value: string, now: number): number {
+function sinceOf(value: string): number {
   const match = timePattern.exec(value)
-  if (match) {
-    const time = Date.parse(value.includes('T') && match[1] === undefined ? `${value}Z` : value)
-    if (!Number.isNaN(time)) return time
-  } else {
-    try {
-      return now - parseDuration(value, { atLeast: '1s', atMost: '100000h', unit: 'm' })
-    } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-    }
-  }
-  throw wrongOption(
-    `--since takes a time or a duration, like 2026-01-31T12:00:00Z or 48h, not ${JSON.stringify(value)}`,
-  )
-}
-
-async function filesOf({ paths }: ReplayCommandOptions) {
+  const isUtc = value.includes('T') && match?.[1] === undefined
   try {
-    return await findDeadLetterFiles(paths)
+    const time = match
+      ? Date.parse(isUtc ? `${value}Z` : value)
+      : Date.now() - parseDuration(value, { atLeast: '1s', atMost: '100000h' })
+    if (!Number.isNaN(time)) return time
   } catch (error) {
-    throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
+    if (!(error instanceof BrokenRule)) throw error
   }
+  const forms = 'a time or a duration, like 2026-01-31T12:00:00Z or 48h'
+  throw wrongOption(`--since takes ${forms}, not ${JSON.stringify(value)}`)
 }
 
 function refuseLedger(error: unknown): never {

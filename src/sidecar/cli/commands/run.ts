@@ -12,12 +12,12 @@ import { awaitEnd } from '../../../support/command-line/signals.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { hanging } from '../../../support/command-line/wrap.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
-import { createSidecar, type Sidecar } from '../../host/sidecar.ts'
+import { createSidecar } from '../../host/sidecar.ts'
 import type { MetricsServer } from '../../shared/health-and-metrics-server.ts'
 import { listening } from '../listening.ts'
+import { createLoggers } from '../log-writer.ts'
 import { type ComponentSources, loadSources, readSources } from '../options/component-options.ts'
-import { type EmulatorAddress, emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
-import { createLoggers } from '../options/log-options.ts'
+import { emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
 import { serveMetrics } from '../options/metrics-options.ts'
 import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
 
@@ -53,7 +53,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const loaded = load(sources)
   // At the start everything must be right: there is nothing yet to fall back on.
   if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
-  const endpoints = options.emulator && (await emulatorEndpoints(options.emulator))
+  const { emulator } = options
+  const endpoints = emulator && (await emulatorEndpoints(emulator))
   const { env } = process
   const sidecar = await createSidecar({
     ...options,
@@ -78,7 +79,11 @@ export async function run(args: readonly string[]): Promise<number> {
     for (const note of [...loaded.notes, ...unread]) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components.join(', ')} holds no component of ours yet`)
     await sidecar.start(loaded)
-    stopFollowing = options.emulator && endpoints && follow(options.emulator, endpoints, sidecar, logger)
+    const moved = async (next: Endpoints) => {
+      logger.warn('the emulator was restarted and has another certificate: the components restart too')
+      await sidecar.moveTo(next)
+    }
+    stopFollowing = emulator && endpoints && followEmulator(emulator, endpoints, moved)
     logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
     const why = await ending.asked
     void stopFollowing?.()
@@ -96,13 +101,6 @@ export async function run(args: readonly string[]): Promise<number> {
     await sidecar.close()
     await metricsServer?.close()
   }
-}
-
-function follow(address: EmulatorAddress, endpoints: Endpoints, sidecar: Sidecar, logger: Logger) {
-  return followEmulator(address, endpoints, async (moved) => {
-    logger.warn('the emulator was restarted and has another certificate: the components restart too')
-    await sidecar.moveTo(moved)
-  })
 }
 
 function warnOfStrangers(host: string, url: string, logger: Logger): void {

@@ -4,8 +4,8 @@ import { optionLines, parseOptions, text } from '../../../support/command-line/p
 import { awaitEnd } from '../../../support/command-line/signals.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { createPluggable } from '../../pluggable/server.ts'
+import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
-import { createLoggers, logOptions, readLogOptions } from '../options/log-options.ts'
 import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
@@ -36,27 +36,25 @@ type ServeOptions = ReturnType<typeof readOptions>
 /** daprd and this command meet in Unix domain sockets, whose files and permissions other systems do not have. */
 const supported: readonly string[] = ['linux', 'darwin']
 
-/**
- * Runs until a signal. Throws a UsageError for wrong options.
- *
- * @param platform @default that of the process
- */
+/** Runs until a signal. Throws a UsageError for wrong options. */
 export async function run(
   args: readonly string[],
   _terminal?: unknown,
   platform: string = process.platform,
 ): Promise<number> {
   if (!supported.includes(platform)) {
-    throw new Error(
-      `serve needs Linux or macOS, and this is ${platform}; use "eventgrid-binding run" here, which needs no daprd`,
-    )
+    const otherwise = 'use "eventgrid-binding run" here, which needs no daprd'
+    throw new Error(`serve needs Linux or macOS, and this is ${platform}; ${otherwise}`)
   }
   const options = readOptions(args)
   const loggerOf = createLoggers(options.log)
   const logger = loggerOf()
 
   const { asked, stopping } = awaitEnd()
-  const serving = await unlessAborted(stopping, start(options, loggerOf, stopping))
+  const serving = await start(options, loggerOf, stopping).catch((error: unknown) => {
+    if (stopping.aborted) return undefined
+    throw error
+  })
   if (serving) {
     // A second signal ends the process at once.
     process.once('exit', serving.pluggable.removeSockets)
@@ -66,16 +64,6 @@ export async function run(
   } else logger.info(`${await asked}: the start is cancelled`)
   logger.info('ended')
   return 0
-}
-
-/** Resolves with what has started, or with `undefined` where the end of the process was asked for meanwhile. */
-async function unlessAborted<T>(signal: AbortSignal, starting: Promise<T>) {
-  try {
-    return await starting
-  } catch (error) {
-    if (signal.aborted) return undefined
-    throw error
-  }
 }
 
 /** Serves the sockets and, where asked for, the metrics. */

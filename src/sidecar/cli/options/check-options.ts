@@ -2,8 +2,8 @@
 import { flag, parseOptions, text, texts } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
-import { type CheckId, checkIds, idsNamed } from '../../check/report/check-ids.ts'
-import { chosenOptions, readChosenOptions } from './checked-components.ts'
+import { type CheckId, checkIds } from '../../check/report/check-ids.ts'
+import { chosenOptions, readComponentOptions } from './component-options.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 
@@ -53,7 +53,7 @@ export function readCheckOptions(args: readonly string[]) {
   if (selected.size === 0) throw wrongOption('--skip leaves no check')
 
   return {
-    ...readChosenOptions(values),
+    ...readComponentOptions(values),
     roundTrip,
     events,
     offline,
@@ -84,8 +84,9 @@ const isOffline = (id: CheckId) => /^files\/|^machine\/port$|^filters\/event$/.t
 
 const wordsOf = (given: readonly string[] = []) => given.flatMap((value) => value.split(',')).map((word) => word.trim())
 
+/** The ids that a word names: an id itself, or its first part. */
 function idsOf(option: string, word: string): readonly CheckId[] {
-  const ids = idsNamed(word)
+  const ids = checkIds.filter((id) => id === word || id.startsWith(`${word}/`))
   if (ids.length > 0) return ids
   const groups = checkIds.map((id) => id.split('/')[0] ?? id)
   const hint = didYouMean(word, [...checkIds, ...groups]) ?? `there are ${checkIds.join(', ')}`

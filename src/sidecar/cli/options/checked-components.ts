@@ -1,33 +1,13 @@
 /** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
 import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import { text } from '../../../support/command-line/parse-options.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { moreIndent } from '../../check/report/report-lines.ts'
-import {
-  type ComponentPaths,
-  componentOptions,
-  loadSources,
-  readComponentOptions,
-  readSources,
-} from './component-options.ts'
+import { type ComponentPaths, loadSources, readSources } from './component-options.ts'
 
-/** Where components are, and which of them is meant. */
-export interface ChosenComponents extends ComponentPaths {
-  /** This one only. */
-  readonly component: string | undefined
-}
-
-const { components, ...otherOptions } = componentOptions
-export const chosenOptions = { components, component: text('NAME', 'this one only'), ...otherOptions }
-
-export const readChosenOptions = (
-  values: Parameters<typeof readComponentOptions>[0] & { readonly component?: string | undefined },
-): ChosenComponents => ({ ...readComponentOptions(values), component: values.component })
-
-/** What was read: the components, valid or not, and what was left out. */
+/** The components, valid or not, and what was left out. */
 export interface CheckedFiles {
   readonly all: readonly CheckedComponent[]
   readonly notes: readonly string[]
@@ -60,22 +40,16 @@ export function asked(all: readonly CheckedComponent[], component: string | unde
 /** A component that can be used: its metadata is valid. */
 export type UsableComponent = CheckedComponent & { readonly name: string; readonly metadata: ParsedMetadata }
 
-/**
- * The components that the options ask for.
- *
- * @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid
- */
+/** @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid */
 export async function usableComponents(
-  paths: ChosenComponents,
+  paths: ComponentPaths,
   options: Pick<LoadOptions, 'provisioning'> = {},
 ): Promise<readonly UsableComponent[]> {
   const read = await readChecked(paths, options)
   const wanted = asked(read.all, paths.component)
-  const faults = wanted.flatMap(({ files }) => Object.values(files).filter((one) => one?.status === 'failed'))
-  if (faults.length > 0) {
-    const texts = faults.flatMap((one) => (one ? [one.detail, one.remedy ?? []] : [])).flat()
-    throw new UsageError(texts.join('\n'))
-  }
+  const findings = wanted.flatMap(({ files }) => Object.values(files))
+  const faults = findings.flatMap((one) => (one?.status === 'failed' ? [one.detail, one.remedy ?? []].flat() : []))
+  if (faults.length > 0) throw new UsageError(faults.join('\n'))
   const usable = wanted.filter(isUsable)
   if (usable.length === 0) throw noneFound(paths, read)
   warnOfUnclaimed(read)
@@ -85,7 +59,7 @@ export async function usableComponents(
 const isUsable = (one: CheckedComponent): one is UsableComponent => one.name !== null && one.metadata !== undefined
 
 /** The error that there is no component, with those that there are, and what was left out. */
-export function noneFound({ components, component }: ChosenComponents, { all, notes }: CheckedFiles): UsageError {
+export function noneFound({ components, component }: ComponentPaths, { all, notes }: CheckedFiles): UsageError {
   const where = components.join(', ')
   const names = all.flatMap(({ name }) => name ?? [])
   const others = names.length > 0 ? `; there is ${names.join(', ')}` : ''

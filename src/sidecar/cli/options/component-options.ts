@@ -18,6 +18,8 @@ export interface ComponentPaths {
   readonly appId: string
   /** The JSON file for `secretKeyRef`. */
   readonly secrets: string | undefined
+  /** The one component that is meant. @default all */
+  readonly component?: string | undefined
 }
 
 export const componentOptions = {
@@ -26,13 +28,18 @@ export const componentOptions = {
   secrets: text('FILE', 'JSON file for secretKeyRef, beside the local secret stores among the components'),
 }
 
+const { components, ...otherOptions } = componentOptions
+/** Those of commands that may be asked for one component. */
+export const chosenOptions = { components, component: text('NAME', 'this one only'), ...otherOptions }
+
 export function readComponentOptions(values: {
   readonly components?: string[] | undefined
   readonly 'app-id'?: string | undefined
   readonly secrets?: string | undefined
+  readonly component?: string | undefined
 }): ComponentPaths {
-  const { components = [defaultComponents], 'app-id': appId = '', secrets } = values
-  return { components, appId, secrets }
+  const { components = [defaultComponents], 'app-id': appId = '', secrets, component } = values
+  return { components, appId, secrets, component }
 }
 
 export interface ComponentSources {

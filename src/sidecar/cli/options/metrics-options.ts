@@ -1,12 +1,7 @@
 /** `--metrics-port` and `--metrics-address` say where health and metrics are served. */
 import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
-import {
-  type MetricsServer,
-  type MetricsServerOptions,
-  type Observed,
-  openMetricsServer,
-} from '../../shared/health-and-metrics-server.ts'
+import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'
 import { listening } from '../listening.ts'
 
 export const metricsOptions = {
@@ -23,6 +18,5 @@ export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): 
 }
 
 /** Serves health and metrics. Rejects with an Error that says what to do where that is not possible. */
-export function serveMetrics(observed: Observed, at: MetricsServerOptions): Promise<MetricsServer> {
-  return listening('metrics', at, () => openMetricsServer(observed, at))
-}
+export const serveMetrics = (observed: Observed, at: MetricsServerOptions) =>
+  listening('metrics', at, () => openMetricsServer(observed, at))

@@ -8,9 +8,9 @@ import {
   text,
 } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { logOptions, readLogOptions } from '../log-writer.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { logOptions, readLogOptions } from './log-options.ts'
 import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */

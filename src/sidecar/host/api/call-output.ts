@@ -20,11 +20,7 @@ export class OutputCallError extends Error {
   override readonly name = 'OutputCallError'
 }
 
-/**
- * Runs an operation of an output binding.
- *
- * @throws OutputCallError for every failure
- */
+/** Runs an operation of an output binding. @throws OutputCallError for every failure */
 export type CallOutput = (call: OutputCall) => Promise<ComponentAnswer>
 
 const maxName = 120

@@ -25,8 +25,6 @@ const maxMessageBytes = 4 * 1024 * 1024
 
 const closeGraceMs = 1_000
 
-type ServerSurfaceCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>
-
 /** The service `Dapr` over gRPC: InvokeBinding, GetMetadata and Shutdown. Does not listen yet. */
 export function createGrpcApi(options: ApiOptions) {
   const { callOutput, onShutdown } = options
@@ -86,12 +84,12 @@ export function createGrpcApi(options: ApiOptions) {
 }
 
 /** The same rules as for the HTTP API. Browsers can't speak this protocol; a proxy beside us could for them. */
-function refusalOf(call: ServerSurfaceCall, { token, listeningOn }: ApiOptions) {
+function refusalOf(call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getHost'>, options: ApiOptions) {
+  const { token, listeningOn } = options
   if (token) {
     const given = String(call.metadata.get('dapr-api-token')[0] ?? '')
-    return isSameText(given, token.reveal())
-      ? undefined
-      : { code: status.UNAUTHENTICATED, details: 'invalid api token' }
+    if (isSameText(given, token.reveal())) return undefined
+    return { code: status.UNAUTHENTICATED, details: 'invalid api token' }
   }
   if (isOwnHost({ protocol: 'http', headers: { host: call.getHost() } }, listeningOn)) return undefined
   const details = 'the authority does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'

@@ -12,11 +12,7 @@ interface CallEnd {
   readonly error?: unknown
 }
 
-/**
- * A handler of unary calls from a function that resolves or throws.
- *
- * @param onEnd called at the end of each call
- */
+/** A handler of unary calls from a function that resolves or throws. */
 export function unary<Request, Response>(
   logger: Logger,
   work: (call: ServerUnaryCall<Request, Response>) => Promise<Response>,
@@ -49,6 +45,5 @@ export function instanceName(metadata: Metadata): string {
 function logUnexpected(logger: Logger, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const at = stack.split('\n').find((line) => /^\s+at /.test(line))
-  const name = nameOf(error)
-  logger.error('a call failed unexpectedly', { error: name, at: at?.trim() })
+  logger.error('a call failed unexpectedly', { error: nameOf(error), at: at?.trim() })
 }

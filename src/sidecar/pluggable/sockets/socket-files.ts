@@ -12,7 +12,7 @@ export class SocketError extends Error {
   override readonly name = 'SocketError'
 }
 
-export interface SocketOptions extends Pick<SharedLockOptions, 'signal' | 'clock'> {
+export interface SocketOptions extends Pick<SharedLockOptions, 'signal'> {
   /** Absolute path of the folder; made where it does not exist. */
   readonly folder: string
   readonly names: readonly string[]

@@ -28,9 +28,8 @@ export async function checkRoles(resource: AzureResource, signal: AbortSignal): 
 async function tryIt(resource: AzureResource): Promise<Finding> {
   try {
     await resource.existing()
-    return warning(
-      'the list of permissions may not be read; the event subscription may, whether it may be written is not known',
-    )
+    const rest = 'the event subscription may, whether it may be written is not known'
+    return warning(`the list of permissions may not be read; ${rest}`)
   } catch (error) {
     return isForbidden(error) ? lackingFinding(resource, error) : armFinding(error, resource.explainedBy())
   }
@@ -42,14 +41,12 @@ function lackingFinding({ worksWithout, explainedBy }: AzureResource, error: unk
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })
 }
 
-type Permissions = ReturnType<typeof readPermissions>
-
 /** What each role allows at a scope (Azure RBAC: Microsoft.Authorization/permissions). Invalid entries are left out. */
 export const readPermissions = (list: readonly unknown[]) =>
   list.filter(isRecord).map((one) => ({ actions: texts(one.actions), notActions: texts(one.notActions) }))
 
 /** Whether a role allows an action. `*` matches any text; letter case does not matter. */
-export function isAllowed(permissions: Permissions, action: string): boolean {
+export function isAllowed(permissions: ReturnType<typeof readPermissions>, action: string): boolean {
   const isIn = (patterns: readonly string[]) => patterns.some((pattern) => matches(pattern, action))
   return permissions.some(({ actions, notActions }) => isIn(actions) && !isIn(notActions))
 }

@@ -9,25 +9,20 @@ import { type Finding, ok, warning } from '../../report/finding.ts'
 
 const look = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
 
-/**
- * @param resource where the event subscription is kept that Azure refuses without the provider
- * @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure
- */
+/** @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure */
 export async function checkProvider(
   resource: AzureResource,
   { byEmulator }: { readonly byEmulator: boolean },
   signal: AbortSignal,
 ): Promise<Finding> {
-  const { subscriptionId } = resource.scope
-  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.EventGrid`
+  const path = `/subscriptions/${resource.scope.subscriptionId}/providers/Microsoft.EventGrid`
   let answer: unknown
   try {
     answer = await resource.readArm(path, resourceApiVersions.resources, signal)
   } catch (error) {
     if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
-    return readFinding(error, resource.explainedBy(), 'the registration of Microsoft.EventGrid', {
-      remedy: `give the client the role Reader on the subscription, or look as somebody who may:\n${look}`,
-    })
+    const remedy = `give the client the role Reader on the subscription, or look as somebody who may:\n${look}`
+    return readFinding(error, resource.explainedBy(), 'the registration of Microsoft.EventGrid', remedy)
   }
   const state = isRecord(answer) ? answer.registrationState : undefined
   if (state === 'Registered') return ok('Microsoft.EventGrid is registered')

@@ -1,6 +1,4 @@
-/** Check `azure/subscription` for push: is the event subscription as the metadata wants it? */
-
-import { ArmFailureError } from '../../../../azure/read-failure.ts'
+/** Check `azure/subscription`: is the event subscription, for push or for pull, as the metadata wants it? */
 import { explainFailure } from '../../../../azure/refusals/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../../core/delivery-credential.ts'
 import { showUrl } from '../../../../metadata/fields/redact.ts'
@@ -11,6 +9,7 @@ import { type SubscriptionProperties, webHookOf } from '../../../../provision/de
 import type { WantedSubscription } from '../../../../provision/decide/wanted-subscription.ts'
 import { shellWord } from '../../../../support/text/text.ts'
 import type { AzureResource } from '../../context/azure-resource.ts'
+import type { PullResource } from '../../context/pull-context.ts'
 import type { InputContext } from '../../context/side-context.ts'
 import { idleSubscription } from '../../findings/idle-subscription.ts'
 import { leftOvers } from '../../findings/left-over.ts'
@@ -21,21 +20,20 @@ export async function checkEventSubscription(context: InputContext, signal: Abor
   try {
     const existing = await context.existing()
     const [idle, others] = await Promise.all([idleSubscription(context), leftOvers(context, signal)])
-    return joined([existingFinding(existing, context), ...(idle ? [idle] : []), ...others])
+    return joined([pushFinding(existing, context), ...(idle ? [idle] : []), ...others])
   } catch (error) {
     return readFinding(error, context.explainedBy(), 'the event subscription')
   }
 }
 
-function existingFinding(existing: SubscriptionProperties | undefined, context: InputContext): Finding {
+function pushFinding(existing: SubscriptionProperties | undefined, context: InputContext): Finding {
   const { input, wanted } = context
   const name = input.eventSubscriptionName
   if (!existing) return missing(name, context)
   const { provisioningState: state = 'Succeeded' } = existing
   const again = `${mend(context)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
   if (state === 'AwaitingManualAction') {
-    const { failure } = new ArmFailureError({ kind: 'manual', message: state })
-    const { what, fix = '' } = explainFailure(failure, context.explainedBy())
+    const { what, fix = '' } = explainFailure({ kind: 'manual', message: state }, context.explainedBy())
     return failed(`${name} is ${state}: ${what}`, { remedy: `${fix}\n${again}` })
   }
   const upsert = decideUpsert(existing, wanted())
@@ -45,9 +43,7 @@ function existingFinding(existing: SubscriptionProperties | undefined, context: 
     return failed(what, { remedy: again })
   }
   if (upsert.action === 'refuse') return different(context)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
-  const faults = [endpointFinding(existing, context), credentialFinding(existing, context)].filter(
-    (one) => one !== undefined,
-  )
+  const faults = [endpointFinding(existing, context) ?? [], credentialFinding(existing, context) ?? []].flat()
   if (faults.length > 0) return joined(faults)
   const { deadLetterDestination, deadLetterWithResourceIdentity } = existing
   const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
@@ -60,9 +56,37 @@ function existingFinding(existing: SubscriptionProperties | undefined, context: 
 }
 
 /** Names what stays in Azure without a field, such as a filter that was removed from the YAML. */
-export function withStaying(finding: Finding, existing: SubscriptionProperties, wanted: WantedSubscription): Finding {
+function withStaying(finding: Finding, existing: SubscriptionProperties, wanted: WantedSubscription): Finding {
   const staying = stayingFilters(settingsThatStay(existing, wanted))
   return staying === undefined ? finding : { ...finding, detail: `${finding.detail}\n${staying}` }
+}
+
+export async function checkPullSubscription(resource: PullResource): Promise<Finding> {
+  const name = `${resource.eventSubscriptionName} of ${resource.scope.id}`
+  try {
+    const existing = await resource.existing()
+    return existing ? pullFinding(name, existing, resource) : missing(name, resource)
+  } catch (error) {
+    return readFinding(error, resource.explainedBy(), `the event subscription ${name}`)
+  }
+}
+
+function pullFinding(name: string, existing: SubscriptionProperties, resource: PullResource): Finding {
+  const decision = decideUpsert(existing, resource.wanted)
+  if (decision.action === 'refuse') return different(resource)(`${name}: ${decision.because}`, { remedy: decision.fix })
+  if (decision.action === 'wait') return changing(name, decision.state)
+  const { provisioningState: state = 'Succeeded', deliveryConfiguration: delivery } = existing
+  if (state !== 'Succeeded') {
+    const remedy = `${mend(resource)}: that writes ${name} anew`
+    return failed(`${name} is ${state}: Event Grid does not try again by itself`, { remedy })
+  }
+  if (decision.action !== 'keep') return differing(name, decision.because, resource)
+  // What forwards needs no dead letters: its events wait in the namespace topic.
+  const hasDeadLetter = !delivery || delivery.queue?.deadLetterDestinationWithResourceIdentity !== undefined
+  const finding = hasDeadLetter
+    ? ok(`${name} is as the metadata wants it`)
+    : warnOfNoDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
+  return withStaying(finding, existing, resource.wanted)
 }
 
 /** A finding if it delivers to another URL. */
@@ -104,29 +128,29 @@ function credentialFinding(existing: SubscriptionProperties, context: InputConte
 type Writer = Pick<AzureResource, 'writes'>
 
 /** With `provisioning: check` the binding lives with a difference. */
-export const different = ({ writes }: Writer) => (writes ? failed : warning)
+const different = ({ writes }: Writer) => (writes ? failed : warning)
 
 /** Who brings the event subscription to what the metadata says. */
-export const mend = ({ writes }: Writer) =>
+const mend = ({ writes }: Writer) =>
   writes ? 'start the binding again' : 'run eventgrid-binding provision, or change it where it is made'
 
-export const missing = (name: string, { writes }: Writer) =>
+const missing = (name: string, { writes }: Writer) =>
   writes
     ? ok(`${name} does not exist yet: init will create it`)
     : warning(`${name} does not exist, and with provisioning check the binding does not create it`, {
         remedy: 'make it, for instance by eventgrid-binding provision',
       })
 
-export function changing(name: string, state: string): Finding {
+function changing(name: string, state: string): Finding {
   const remedy = 'run check again when the change is done'
   return warning(`${name} is ${state}: another change is under way`, { remedy })
 }
 
-export function differing(name: string, because: string, resource: Writer): Finding {
+function differing(name: string, because: string, resource: Writer): Finding {
   return warning(`${name} differs from the metadata: ${because}`, { remedy: mend(resource) })
 }
 
-export function warnOfNoDeadLetter(name: string, loss: string): Finding {
+function warnOfNoDeadLetter(name: string, loss: string): Finding {
   const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
   return warning(`${name} has no dead-letter destination: ${loss}`, { remedy })
 }

@@ -1,4 +1,4 @@
-/** The event subscriptions of components, one component after another: planned or written, and what became of each. */
+/** The event subscriptions of one component: planned or written, and what became of it. */
 import { type PlannedSubscription, planProvision, provisionOnce } from '../../binding/upkeep/provision-once.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -6,14 +6,8 @@ import { silentLogger } from '../../core/logger.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
 
-export interface ProvisionedComponent {
-  readonly name: string
-  readonly file: string
-  readonly metadata: ParsedMetadata
-}
-
 /** What became of one component. Holds no secret. */
-export interface ProvisionOutcome extends Pick<ProvisionedComponent, 'name' | 'file'> {
+export interface ProvisionOutcome {
   /** What would be written; with `dryRun` alone. */
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
@@ -23,35 +17,20 @@ export interface ProvisionOutcome extends Pick<ProvisionedComponent, 'name' | 'f
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }
 
-export interface ProvisionComponentsOptions {
-  readonly components: readonly ProvisionedComponent[]
+export interface ProvisionComponentOptions {
   readonly dryRun: boolean
   /** In place of `subscriptionTimeout`, in ms. */
   readonly waitMs: number | undefined
   readonly endpoints: Endpoints
   readonly signal: AbortSignal
-  readonly onStart: (component: ProvisionedComponent) => void
   readonly onAttempt: (failed: FailedAttempt) => void
-  readonly onEnd: (outcome: ProvisionOutcome) => void
 }
 
-/** Goes on after a component that failed. Resolves with the outcomes, in the order of the components. */
-export async function provisionComponents(options: ProvisionComponentsOptions): Promise<readonly ProvisionOutcome[]> {
-  const outcomes: ProvisionOutcome[] = []
-  for (const component of options.components) {
-    options.onStart(component)
-    const { name, file } = component
-    const outcome = { name, file, ...(await provisionOne(component, options)) }
-    options.onEnd(outcome)
-    outcomes.push(outcome)
-  }
-  return outcomes
-}
-
-async function provisionOne(
-  { metadata }: ProvisionedComponent,
-  { dryRun, waitMs, endpoints, signal, onAttempt }: ProvisionComponentsOptions,
-): Promise<Omit<ProvisionOutcome, 'name' | 'file'>> {
+/** Plans or writes them. Resolves with a BindingError as well: the other components are not concerned. */
+export async function provisionComponent(
+  metadata: ParsedMetadata,
+  { dryRun, waitMs, endpoints, signal, onAttempt }: ProvisionComponentOptions,
+): Promise<ProvisionOutcome> {
   const wait = waitMs === undefined ? {} : { subscriptionTimeoutMs: waitMs }
   const input = metadata.input && { ...metadata.input, ...wait }
   const pull = metadata.pull && { ...metadata.pull, ...wait }
