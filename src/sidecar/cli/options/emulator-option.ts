@@ -2,7 +2,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
-import { text as textOf } from 'node:stream/consumers'
+import { readBounded } from '../../../azure/answer-limit.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { ownCommand } from '../../../support/command-line/own-command.ts'
 import { type OptionTexts, text } from '../../../support/command-line/parse-options.ts'
@@ -117,12 +117,12 @@ function readAuthority(file: string): string {
 /** Asks without verifying the certificate: the answer holds the authority to trust, and comes from this machine. */
 async function ask(emulator: URL): Promise<unknown> {
   const client = emulator.protocol === 'https:' ? https : http
-  const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(limitMs), timeout: limitMs }
+  const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(limitMs) }
   try {
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
       client.get(new URL(endpointsPath, emulator), options, resolve).on('error', reject)
     })
-    return JSON.parse((await textOf(answer)).slice(0, 65_536))
+    return JSON.parse(String(await readBounded(answer, { maxBytes: 65_536, longer: 'cut' })))
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     const remedy = `name another by --emulator URL, or start one: ${ownCommand('eventgrid-binding')} emulate`

@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../../../packages/emulator/src/index.ts'
+import { addressOf } from '../../../../src/listener/http/listen.ts'
 import { startCommand } from '../../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
 import { openDaprApp } from '../../../support/dapr-app.ts'
@@ -79,6 +83,29 @@ it.each(['run', 'serve', 'check'])(
     expect(started.lines.join('\n')).toContain(`no emulator answers at ${nobody}`)
   },
 )
+
+it('reads 64 KiB at the most of what answers in the place of an emulator', async () => {
+  let sent = 0
+  const server = createServer((_request, response) => {
+    Readable.from(endless()).pipe(response)
+  })
+  function* endless() {
+    for (;;) {
+      sent += 65_536
+      yield ' '.repeat(65_536)
+    }
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const started = startCommand([
+    ...['run', '--components', makeComponentFolder().path],
+    ...['--emulator', `http://127.0.0.1:${addressOf(server).port}`],
+  ])
+  expect(await started.ended).toBe(1)
+  // What was on its way when the connection ended. Within the time limit of the question it would be gigabytes.
+  expect(sent).toBeLessThan(64 * 1_048_576)
+})
 
 it('warns of a component with the ids of an emulator where Azure is asked, and names --emulator where Entra is out of reach', async () => {
   const { folder } = await openWorld()
