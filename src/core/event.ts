@@ -58,10 +58,7 @@ export type EventHandler<Data = unknown> = {
 /** Known to every copy of this package in the process. */
 const rejectMark: unique symbol = Symbol.for('eventgrid-binding.RejectEvent')
 
-/**
- * Thrown by a handler whose event can never succeed: it is not delivered again, and Event
- * Grid dead-letters or drops it.
- */
+/** Thrown by a handler whose event can never succeed: it is not delivered again, and Event Grid dead-letters or drops it. */
 export class RejectEvent extends Error {
   override readonly name = 'RejectEvent'
 

@@ -80,11 +80,7 @@ function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secre
   }
 }
 
-/**
- * The text of `envRef`.
- *
- * @throws BrokenRule where the environment has no such variable
- */
+/** The text of `envRef`. @throws BrokenRule where the environment has no such variable */
 export function resolveEnvRef(name: string, env: Environment): string {
   const text = Object.hasOwn(env, name) ? env[name] : undefined
   if (text !== undefined) return text

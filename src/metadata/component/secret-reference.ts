@@ -25,11 +25,7 @@ export function findSecret(secrets: Secrets, { name, key = name }: SecretKeyRef)
   return text instanceof Secret ? text.reveal() : text
 }
 
-/**
- * The error of a reference to a secret that is in none of these.
- *
- * @param advice says where it belongs; `shape` is the JSON that holds it
- */
+/** The error of a reference to a secret that is in none of these. @param advice says where it belongs; `shape` is the JSON that holds it */
 export function missingSecret(
   reference: SecretKeyRef,
   searched: readonly Secrets[],

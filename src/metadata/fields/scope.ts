@@ -1,10 +1,7 @@
 /** Which resource ids are accepted as `scope` and `namespaceTopic`. */
 import { BrokenRule } from './broken-rule.ts'
 
-/**
- * A parsed scope. `id` is the resource id with a leading and no trailing slash, in the
- * user's letter case.
- */
+/** A parsed scope. `id` is the resource id with a leading and no trailing slash, in the user's letter case. */
 export type Scope = { readonly id: string; readonly subscriptionId: string } & (
   | { readonly kind: 'subscription' }
   | { readonly kind: 'resourceGroup'; readonly resourceGroup: string }
@@ -70,11 +67,7 @@ const eventSourceTypes: readonly string[] = [
   'microsoft.eventgrid/namespaces',
 ]
 
-/**
- * Parses a scope that event subscriptions can be created at.
- *
- * @throws BrokenRule also for a resource of Event Grid that has none
- */
+/** Parses a scope that event subscriptions can be created at. @throws BrokenRule also for a resource of Event Grid that has none */
 export function parseEventSource(text: string): Scope {
   const scope = parseScope(text)
   const type = resourceType(scope)

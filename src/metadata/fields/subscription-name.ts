@@ -6,11 +6,7 @@ import { type Scope, scopeKey } from './scope.ts'
 const pattern = /^[A-Za-z0-9]{3,64}$/
 const pullPattern = /^[A-Za-z0-9]{3,50}$/
 
-/**
- * A name of an event subscription.
- *
- * @throws BrokenRule
- */
+/** A name of an event subscription. @throws BrokenRule */
 export function parseSubscriptionName(text: string): string {
   if (pattern.test(text)) return text
   // Event Grid allows hyphens, so such a name may be that of an existing event subscription.
@@ -19,11 +15,7 @@ export function parseSubscriptionName(text: string): string {
   throw new BrokenRule('must be 3 to 64 letters and digits, nothing else', text.includes('-') ? fix : undefined)
 }
 
-/**
- * A name of a Queue event subscription.
- *
- * @throws BrokenRule
- */
+/** A name of a Queue event subscription. @throws BrokenRule */
 export function parsePullName(text: string): string {
   if (pullPattern.test(text)) return text
   throw new BrokenRule('must be 3 to 50 letters and digits with deliveryMode pull')

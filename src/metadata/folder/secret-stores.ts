@@ -86,10 +86,7 @@ function unreadable(file: string, cause: unknown): SecretStoreError {
   return new SecretStoreError(`${file} can't be read: ${messageOf(cause)}${counts}`, { cause })
 }
 
-/**
- * The variables that begin with a prefix, by the rest of their name, without Dapr's own settings,
- * which Dapr hides from components too.
- */
+/** The variables that begin with a prefix, by the rest of their name, without Dapr's own settings, which Dapr hides from components too. */
 function environmentSecrets(prefix: string, env: Environment): Secrets {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))

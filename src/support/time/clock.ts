@@ -60,9 +60,7 @@ export function pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortS
   })
 }
 
-/**
- * Waits for `work`, but no longer than `ms` or until the signal aborts. Resolves with whether it has ended, and rejects as it does.
- */
+/** Waits for `work`, but no longer than `ms` or until the signal aborts. Resolves with whether it has ended, and rejects as it does. */
 export async function within(
   clock: Pick<Clock, 'setTimer'>,
   ms: number,
