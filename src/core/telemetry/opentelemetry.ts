@@ -64,10 +64,7 @@ export function tracer(): Tracer | undefined {
 
 let made: { readonly provider: MeterProvider; readonly instruments: ReturnType<typeof createInstruments> } | undefined
 
-/**
- * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an
- * instrument that is made before the SDK is there records nothing.
- */
+/** The instruments; `undefined` without an SDK for metrics. They are made at their use: made before the SDK, they record nothing. */
 export function instruments(): ReturnType<typeof createInstruments> {
   const provider = metrics.getMeterProvider()
   if (made?.provider !== provider) made = { provider, instruments: createInstruments(provider) }

@@ -23,20 +23,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ReferenceSources {
   readonly env: Environment
-  /**
-   * The text of a secret; `undefined` where secrets could not be read, which is reported elsewhere.
-   *
-   * @throws BrokenRule where there is no such secret
-   */
+  /** The text of a secret; `undefined` where secrets can't be read, which is reported elsewhere. @throws BrokenRule where there is none */
   readonly secret: (reference: SecretKeyRef) => string | undefined
   /** Fills in placeholders of a text, or throws BrokenRule. */
   readonly fill: (text: string) => string
 }
 
-/**
- * The entries of a draft with their values, an {@link UnknownValue} for each that has a fault: enough to judge the others by.
- * `properties` are those that have no fault, by name.
- */
+/** The entries of a draft with their values, an {@link UnknownValue} for each with a fault; `properties`: those with none, by name. */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []

@@ -4,11 +4,7 @@ import { BrokenRule } from './broken-rule.ts'
 
 const maxUrlLength = 4096
 
-/**
- * The public address of the input side, normalised; without a path it is `/api/events`.
- *
- * @throws BrokenRule for a URL that is not https, or has user info or a fragment
- */
+/** The public address of the input side, normalised; without a path `/api/events`. @throws BrokenRule: not https, user info, fragment */
 export function parseSubscriberEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') {
@@ -18,11 +14,7 @@ export function parseSubscriberEndpoint(text: string): string {
   return url.href
 }
 
-/**
- * The address of a namespace, without a trailing slash.
- *
- * @throws BrokenRule for a URL that is not https, or has a query, user info or a fragment
- */
+/** The address of a namespace, without a trailing slash. @throws BrokenRule where not https, with a query, user info or fragment */
 export function parseNamespaceEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') throw new BrokenRule('must be an https URL')

@@ -4,23 +4,14 @@ import { readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 
-/**
- * One of a few words, compared without regard to letter case; gives the word as we spell it.
- *
- * @throws BrokenRule that names them all, and the nearest
- */
+/** One of a few words, in any letter case; gives the word as we spell it. @throws BrokenRule that names them all, and the nearest */
 export function parseChoice<const Word extends string>(text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word.toLowerCase() === text.toLowerCase())
   if (found !== undefined) return found
   throw new BrokenRule(`must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`, didYouMean(text, words))
 }
 
-/**
- * A whole number in plain digits: no sign, no leading zero.
- *
- * @param what the word for it in the rule
- * @throws BrokenRule for any other text, and for a number outside the limits
- */
+/** A whole number in plain digits: no sign, no leading zero. @param what the word for it in the rule. @throws BrokenRule for any other */
 export function parseInteger(text: string, atLeast: number, atMost: number, what = 'whole number'): number {
   const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
   if (value >= atLeast && value <= atMost) return value

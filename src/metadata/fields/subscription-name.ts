@@ -35,10 +35,7 @@ export function deriveSubscriptionName(
   return nameOfPlace(scopeKey(scope), origin + pathname)
 }
 
-/**
- * The default of `eventSubscriptionName` for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place
- * of the endpoint.
- */
+/** The same for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place of the endpoint. */
 export function derivePullName(
   componentName: string | undefined,
   namespaceTopicId: string,

@@ -95,10 +95,7 @@ const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef):
   key,
 })
 
-/**
- * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
- * a record by name holds.
- */
+/** The stores that references name; with `secrets` those of references into these: with two it is not known whose secret is meant. */
 function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
   const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
   return [...new Set(leading.flatMap(({ store }) => store ?? []))]

@@ -68,11 +68,7 @@ export async function readSecretsText(file: string): Promise<string | Error> {
   return readRegularFile(file).catch((error: unknown) => unreadable(file, error))
 }
 
-/**
- * The secrets of a JSON file that was read before, in the form of Dapr's local file store.
- *
- * @throws an Error, which quotes nothing of the text
- */
+/** The secrets of a JSON file that was read, in the form of Dapr's local file store. @throws an Error, which quotes nothing of the text */
 export function parseSecrets(file: string, text: string | Error): Secrets {
   if (text instanceof Error) throw text
   // Without the parser's own message: that would quote the text, which is secret.

@@ -1,6 +1,4 @@
-/**
- * What a file holds: which of its components are taken, their references resolved and their metadata validated; what is said of the rest.
- */
+/** What a file holds: which components are taken, their references resolved and their metadata validated; what is said of the rest. */
 import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'

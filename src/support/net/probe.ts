@@ -56,10 +56,7 @@ class ProxyRefusal extends Error {
   readonly code = 'ERR_PROXY_TUNNEL'
 }
 
-/**
- * Sends one request on a new connection, and follows no redirect. It sends no user agent. Rejects with Node's error or a TimeoutError if
- * there is no answer.
- */
+/** Sends one request on a new connection, without a user agent, and follows no redirect. Rejects with Node's error or a TimeoutError. */
 export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>
   withLimit({ ms: limitMs, signal }, (limited) => send({ ...request, signal: limited }))
 
