@@ -14,10 +14,8 @@ export function inputConflicts(
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deliveryMode, handshakePort, tenantId, azureEnvironment, eventGridClientId } = values
   if (handshakePort === 0 && !allowAnyPort) {
-    issues.push({
-      field: 'handshakePort',
-      rule: 'must be a port from 1 to 65535: 0 takes a free one in the library only',
-    })
+    const rule = 'must be a port from 1 to 65535: 0 takes a free one in the library only'
+    issues.push({ field: 'handshakePort', rule })
   }
   const isElsewhere = scope && subscriptionId && scope.subscriptionId.toLowerCase() !== subscriptionId.toLowerCase()
   if (deliveryMode === 'push' && isElsewhere) {
@@ -44,11 +42,8 @@ export function inputConflicts(
 }
 
 /** Takes what could be parsed. */
-export function outputConflicts({
-  topicAuthentication,
-  topicEndpoint = '',
-  topicSchema,
-}: Values): readonly MetadataIssue[] {
+export function outputConflicts(values: Values): readonly MetadataIssue[] {
+  const { topicAuthentication, topicEndpoint = '', topicSchema } = values
   const issues: MetadataIssue[] = []
   if (topicAuthentication === 'entra' && /^http:/i.test(topicEndpoint)) {
     const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'

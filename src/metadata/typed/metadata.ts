@@ -34,10 +34,8 @@ export type CredentialMetadata = Readonly<ReturnType<typeof credentialMetadata>>
 /** The schemas of event that Event Grid delivers to the binding. */
 export type EventSchema = Values['eventDeliverySchema']
 
-/** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
-export type SubscriptionSettings = Pick<
+type GivenSettings = Pick<
   Values,
-  | 'eventDeliverySchema'
   | 'includedEventTypes'
   | 'subjectBeginsWith'
   | 'subjectEndsWith'
@@ -46,7 +44,11 @@ export type SubscriptionSettings = Pick<
   | 'maxEventsPerBatch'
   | 'preferredBatchSizeInKilobytes'
   | 'labels'
-> & {
+>
+
+/** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
+export interface SubscriptionSettings extends Partial<GivenSettings> {
+  readonly eventDeliverySchema: EventSchema
   /** 1 to 1,440. */
   readonly eventTimeToLiveMinutes?: Setting<number> | undefined
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
@@ -124,10 +126,7 @@ function checked<T>(name: string, value: T | undefined): T {
 function eitherInput(values: Values, defaultName: string, options: SideOptions) {
   const { clientId, maxConcurrency, replaceDestination } = values
   return {
-    /**
-     * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
-     * and for pull the namespace's endpoint too.
-     */
+    /** Whether the event subscription is managed, only read, or neither: then its name is given, and for pull the endpoint. */
     provisioning: options.provisioning,
     /**
      * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
@@ -147,18 +146,16 @@ function eitherInput(values: Values, defaultName: string, options: SideOptions) 
 }
 
 function subscriptionSettings(values: Values): SubscriptionSettings {
-  const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
-  const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    eventDeliverySchema,
-    includedEventTypes,
-    subjectBeginsWith,
-    subjectEndsWith,
-    advancedFilters,
-    maxDeliveryAttempts,
-    maxEventsPerBatch,
-    preferredBatchSizeInKilobytes,
-    labels,
+    eventDeliverySchema: values.eventDeliverySchema,
+    includedEventTypes: values.includedEventTypes,
+    subjectBeginsWith: values.subjectBeginsWith,
+    subjectEndsWith: values.subjectEndsWith,
+    advancedFilters: values.advancedFilters,
+    maxDeliveryAttempts: values.maxDeliveryAttempts,
+    maxEventsPerBatch: values.maxEventsPerBatch,
+    preferredBatchSizeInKilobytes: values.preferredBatchSizeInKilobytes,
+    labels: values.labels,
     eventTimeToLiveMinutes: values.eventTimeToLive,
     deadLetter: deadLetterSetting(values),
   }
