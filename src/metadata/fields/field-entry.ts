@@ -41,7 +41,7 @@ export interface Facts {
 }
 
 /** A text as the value of a field: throws BrokenRule where it breaks the rule. */
-interface Parsed<T> {
+export interface Parsed<T> {
   readonly parse: (text: string) => T
 }
 
