@@ -9,10 +9,11 @@ import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 import type { FolderTexts } from './component-folder.ts'
+import type { SecretKeyRef } from './secret-reference.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
-  | { readonly kind: 'secretKeyRef'; readonly name: string; readonly key: string | undefined }
+  | ({ readonly kind: 'secretKeyRef' } & SecretKeyRef)
   | { readonly kind: 'envRef'; readonly variable: string }
   /** It has a fault, which is reported: nothing is known of its value. */
   | { readonly kind: 'faulty' }
@@ -96,15 +97,13 @@ export const isCutOff = (text: string, word: string): boolean =>
 /** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
 function itemsOf(document: LocatedDocument) {
   const { value } = document
-  if (!isRecord(value) || !isList(value.kind)) return [{ value, base: [], document }]
-  const items: unknown = value.items ?? []
+  const isList = isRecord(value) && listKinds.some((kind) => kind === value.kind)
+  const items: unknown = isList ? (value.items ?? []) : undefined
   if (!Array.isArray(items)) return [{ value, base: [], document }]
   return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
 }
 
 const listKinds = ['List', 'ComponentList']
-
-const isList = (kind: unknown) => typeof kind === 'string' && listKinds.includes(kind)
 
 function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocument, show: (place: Place) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
@@ -186,13 +185,10 @@ function readSource(entry: UnknownRecord): EntrySource | { readonly rule: string
   if (given.length > 1) return { rule: `has ${given.join(' and ')}`, fix: 'keep one of them' }
   const { value = '', secretKeyRef, envRef } = entry
   if (given[0] === 'secretKeyRef') {
-    const { name, key } = isRecord(secretKeyRef) ? secretKeyRef : {}
-    if (typeof name === 'string' && name !== '' && (key === undefined || typeof key === 'string'))
-      return { kind: 'secretKeyRef', name, key }
-    return {
-      rule: 'must have a secretKeyRef with a name and a key',
-      fix: 'write secretKeyRef: { name: NAME, key: KEY }',
-    }
+    const { name, key = name } = isRecord(secretKeyRef) ? secretKeyRef : {}
+    if (typeof name === 'string' && name !== '' && typeof key === 'string') return { kind: 'secretKeyRef', name, key }
+    const fix = 'write secretKeyRef: { name: NAME, key: KEY }'
+    return { rule: 'must have a secretKeyRef with a name and a key', fix }
   }
   if (given[0] === 'envRef') {
     if (typeof envRef === 'string' && envRef !== '') return { kind: 'envRef', variable: envRef }

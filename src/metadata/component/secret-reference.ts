@@ -11,14 +11,15 @@ import { BrokenRule } from '../fields/broken-rule.ts'
  */
 export type Secrets = Readonly<Record<string, unknown>>
 
-/** `key` may be left out: it is the name then. */
+/** A `secretKeyRef`. */
 export interface SecretKeyRef {
   readonly name: string
-  readonly key?: string | undefined
+  /** The name, where none is written. */
+  readonly key: string
 }
 
 /** The text of a reference; `undefined` where there is no such secret. */
-export function findSecret(secrets: Secrets, { name, key = name }: SecretKeyRef): string | undefined {
+export function findSecret(secrets: Secrets, { name, key }: SecretKeyRef): string | undefined {
   const found = descend(secrets, name)
   const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
   if (!isText(text)) return undefined
@@ -31,7 +32,7 @@ export function missingSecret(
   searched: readonly Secrets[],
   advice: (shape: string) => string,
 ): BrokenRule {
-  const { name, key = name } = reference
+  const { name, key } = reference
   const typo = searched
     .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))
     .find((meant) => meant !== undefined)
@@ -41,12 +42,12 @@ export function missingSecret(
   return new BrokenRule(rule, fix, 'unresolvedReference')
 }
 
-export function quoteReference({ name, key = name }: SecretKeyRef): string {
+export function quoteReference({ name, key }: SecretKeyRef): string {
   return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
 }
 
 /** The JSON that holds the secret of a reference. */
-export function shapeOf({ name, key = name }: SecretKeyRef): string {
+export function shapeOf({ name, key }: SecretKeyRef): string {
   const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
   return key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
 }

@@ -1,6 +1,6 @@
 /** The secrets that a caller gives: by name, by store, or asked for one by one. */
 import { isRecord } from '../../support/text/is-record.ts'
-import type { Secrets } from '../component/secret-reference.ts'
+import type { SecretKeyRef, Secrets } from '../component/secret-reference.ts'
 
 /** Secrets by the name of their secret store, then as {@link Secrets}. */
 export interface SecretsByStore {
@@ -8,12 +8,9 @@ export interface SecretsByStore {
 }
 
 /** A `secretKeyRef` of a component. */
-export interface SecretReference {
+export interface SecretReference extends SecretKeyRef {
   /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
   readonly store: string | undefined
-  readonly name: string
-  /** The name, where none is written. */
-  readonly key: string
 }
 
 /** A text that is equal for equal references. */

@@ -121,16 +121,7 @@ function componentsOf(
   options: CommonOptions & { readonly issues?: readonly MetadataIssue[] },
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
-  const loaded = loadFiles(files, {
-    env,
-    appId,
-    namespace,
-    types,
-    given,
-    words,
-    allowAnyPort: true,
-    credentialMayCome: true,
-  })
+  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true })
   for (const read of loaded.files.values()) {
     if (read instanceof Error) continue
     for (const mistake of read.mistakes) logger.warn(describeIssue(mistake))

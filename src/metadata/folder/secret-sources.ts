@@ -3,14 +3,7 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import {
-  findSecret,
-  missingSecret,
-  quoteReference,
-  type SecretKeyRef,
-  type Secrets,
-  shapeOf,
-} from '../component/secret-reference.ts'
+import { findSecret, missingSecret, quoteReference, type Secrets, shapeOf } from '../component/secret-reference.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
 import { type GivenSecrets, keyOfReference, type SecretReference } from './given-secrets.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
@@ -54,17 +47,18 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
   const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
 
-  function secretOf(named: string | undefined, reference: SecretKeyRef): string | undefined {
-    const store = named ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
+  function secretOf(reference: SecretReference): string | undefined {
+    const store = reference.store ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
     const searched: Secrets[] = []
     if (given.kind === 'unreadable') return undefined
     if (given.kind === 'function') {
-      const answer = given.ask(withKey(named, reference))
+      const answer = given.ask(reference)
       if (answer !== undefined) return answer
     } else {
       const secrets = given.kind === 'byName' ? given.secrets : ownOf(given.stores, store)
       const text = findSecret(secrets, reference)
-      if (text !== undefined && named !== undefined && contested.length > 1) throw notByStore(reference, contested)
+      const isNamed = reference.store !== undefined
+      if (text !== undefined && isNamed && contested.length > 1) throw notByStore(reference, contested)
       if (text !== undefined) return text
       searched.push(secrets)
     }
@@ -83,17 +77,13 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
 
 /** The references of components, each once. */
 export function referencesOf(drafts: readonly ComponentDraft[]): readonly SecretReference[] {
-  const all = drafts.flatMap(({ secretStore, entries }) =>
-    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? [withKey(secretStore, source)] : [])),
+  const all = drafts.flatMap(({ secretStore: store, entries }) =>
+    entries.flatMap(({ source }) =>
+      source.kind === 'secretKeyRef' ? { store, name: source.name, key: source.key } : [],
+    ),
   )
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
-
-const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({
-  store,
-  name,
-  key,
-})
 
 /** The stores that references name; with `secrets` those of references into these: with two it is not known whose secret is meant. */
 function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
@@ -101,7 +91,7 @@ function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): read
   return [...new Set(leading.flatMap(({ store }) => store ?? []))]
 }
 
-function notByStore(reference: SecretKeyRef, stores: readonly string[]): BrokenRule {
+function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
   const named = stores.map(quote).join(' and ')
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`

@@ -8,12 +8,12 @@ import type { Component } from '../component/component.ts'
 import { checkVersion, isOurType } from '../component/component-definition.ts'
 import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../component/component-file.ts'
 import { type Environment, resolveEntries } from '../component/component-properties.ts'
-import type { SecretKeyRef } from '../component/secret-reference.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { describeIssue } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
 import type { PropertyEntry } from '../typed/read-properties.ts'
+import type { SecretReference } from './given-secrets.ts'
 import { isSecretStore } from './secret-stores.ts'
 
 /** A component that can be run: its metadata is valid. */
@@ -66,13 +66,13 @@ export interface Selection {
   readonly appId?: string | undefined
 }
 
-export interface TakeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning' | 'allowAnyPort'> {
+export interface TakeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning'> {
   readonly words: CallerWords
   readonly env: Environment
   readonly fill: (text: string) => string
-  readonly secretOf: (store: string | undefined, reference: SecretKeyRef) => string | undefined
-  /** May the host hand over a credential? Then fields that one replaces are required only beside another fault. @default false */
-  readonly credentialMayCome?: boolean
+  readonly secretOf: (reference: SecretReference) => string | undefined
+  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
+  readonly forLibrary?: boolean
 }
 
 export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
@@ -121,7 +121,7 @@ function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeO
   const { entries, properties, issues } = resolveEntries(draft, {
     env,
     fill,
-    secret: (reference) => secretOf(secretStore, reference),
+    secret: (reference) => secretOf({ store: secretStore, ...reference }),
   })
   const isOurs = isOurType(type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
@@ -155,10 +155,10 @@ function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeO
 }
 
 function readFields(entries: readonly PropertyEntry[], componentName: string, options: TakeOptions) {
-  const { provisioning, allowAnyPort = false, credentialMayCome } = options
-  const given = { componentName, allowAnyPort, ...(provisioning && { provisioning }) }
+  const { provisioning, forLibrary = false } = options
+  const given = { componentName, allowAnyPort: forLibrary, ...(provisioning && { provisioning }) }
   const reading = readMetadata(entries, given)
-  if (reading.issues.length === 0 || !credentialMayCome) return reading
+  if (reading.issues.length === 0 || !forLibrary) return reading
   const withCredential = readMetadata(entries, { ...given, credentialGiven: true })
   return withCredential.issues.length === 0 ? withCredential : reading
 }
@@ -166,20 +166,13 @@ function readFields(entries: readonly PropertyEntry[], componentName: string, op
 const bothSides: readonly Side[] = ['input', 'output']
 
 /** Nothing is known of another vendor's metadata but `direction`, which is Dapr's own. */
-function ofAnother(entries: readonly PropertyEntry[]) {
+function ofAnother(entries: readonly PropertyEntry[]): ReturnType<typeof readMetadata> {
   const { value } = entries.find(({ name }) => name.toLowerCase() === 'direction') ?? {}
   const text = value instanceof Secret ? value.reveal() : value
   const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
   const sides = bothSides.filter((side) => said.includes(side))
-  const metadata: ParsedMetadata = {
-    input: undefined,
-    pull: undefined,
-    output: undefined,
-    direction: undefined,
-    warnings: [],
-  }
-  const issues: readonly MetadataIssue[] = []
-  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues }
+  const metadata = { input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] }
+  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues: [] }
 }
 
 function fingerprintOf({ type, version, properties }: Component) {
