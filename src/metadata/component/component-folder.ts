@@ -2,26 +2,18 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readRegularFile } from '../../support/files/regular-file.ts'
-import { codeOf } from '../../support/process/error-code.ts'
+import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 /** YAML files: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
 
-/** A path that leads nowhere, or a folder that can't be read. */
-export interface UnreadablePath {
-  readonly path: string
-  readonly error: unknown
-}
-
 const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
-/** Reads files and folders in their order, each file once however often it is named. */
-export async function readPaths(
-  paths: readonly string[],
-): Promise<{ readonly texts: FolderTexts; readonly unreadable: readonly UnreadablePath[] }> {
+/** Reads files and folders in their order, each file once however often it is named. `unreadable`: what leads nowhere, or can't be read. */
+export async function readPaths(paths: readonly string[]) {
   const texts = new Map<string, string | Error>()
-  const unreadable: UnreadablePath[] = []
+  const unreadable: { readonly path: string; readonly error: unknown }[] = []
   const seen = new Set<string>()
   for (const path of paths) {
     try {
@@ -52,8 +44,7 @@ async function readOne(file: string): Promise<string | Error> {
   try {
     return await readRegularFile(file)
   } catch (error) {
-    if (codeOf(error) === 'EISDIR') return new Error('it is a folder, not a file', { cause: error })
-    return error instanceof Error ? error : new Error(String(error))
+    return new Error(codeOf(error) === 'EISDIR' ? 'it is a folder, not a file' : messageOf(error), { cause: error })
   }
 }
 
@@ -66,11 +57,8 @@ export async function otherFiles(paths: readonly string[]): Promise<readonly str
 
 async function unreadFilesOf(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  return names
-    .filter((name) => !isHidden(name) && !yamlName.test(name))
-    .sort()
-    .map((name) => join(folder, name))
+  const unread = entries.filter((one) => !one.isDirectory() && !isHidden(one.name) && !yamlName.test(one.name))
+  return unread.map(({ name }) => join(folder, name)).sort()
 }
 
 /** Editors keep copies and locks under such names. */

@@ -60,10 +60,8 @@ export function parseDuration(text: string, limits: DurationLimits): number {
   const rule = `must be a duration of ${isWhole ? wholes : ''}${atLeast} to ${atMost}`
   if (!Number.isNaN(inMilliseconds(text))) throw new BrokenRule(rule)
   const meant = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? withUnit(Number(text), limits) : undefined
-  throw new BrokenRule(
-    rule,
-    `${meant === undefined ? 'write a number with its unit' : 'give it a unit'}, as in "${meant ?? atMost}"`,
-  )
+  const fix = meant === undefined ? 'write a number with its unit' : 'give it a unit'
+  throw new BrokenRule(rule, `${fix}, as in "${meant ?? atMost}"`)
 }
 
 function isDuration(text: string, { atLeast, atMost, unit = 's', isWhole = false }: DurationLimits): boolean {

@@ -68,16 +68,12 @@ export function parseEventSource(text: string): Scope {
   const type = resourceType(scope)
   if (!type?.startsWith('microsoft.eventgrid/') || eventSourceTypes.includes(type)) return scope
   if (type.endsWith('/eventsubscriptions')) {
-    throw new BrokenRule(
-      'must be what the event subscription belongs to, not the event subscription',
-      'end it before /eventSubscriptions, and write that name as eventSubscriptionName',
-    )
+    const fix = 'end it before /eventSubscriptions, and write that name as eventSubscriptionName'
+    throw new BrokenRule('must be what the event subscription belongs to, not the event subscription', fix)
   }
   if (type === namespaceTopicType) {
-    throw new BrokenRule(
-      'is a namespace topic, from which Event Grid delivers to no webhook',
-      'to receive from it, set deliveryMode to pull and write it as namespaceTopic',
-    )
+    const fix = 'to receive from it, set deliveryMode to pull and write it as namespaceTopic'
+    throw new BrokenRule('is a namespace topic, from which Event Grid delivers to no webhook', fix)
   }
   throw new BrokenRule(
     'is a resource of Event Grid that has no event subscriptions',
@@ -90,10 +86,8 @@ export function parseEventSource(text: string): Scope {
 export function parseNamespaceTopic(text: string) {
   const scope = parseScope(text)
   if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
-    throw new BrokenRule(
-      'must be the resource id of a namespace topic',
-      'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
-    )
+    const fix = 'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}'
+    throw new BrokenRule('must be the resource id of a namespace topic', fix)
   }
   const { id, subscriptionId, resourceGroup } = scope
   const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
@@ -130,10 +124,8 @@ function pairs(segments: readonly string[]): readonly { type: string; name: stri
   for (let at = 0; at < segments.length; at += 2) {
     const [type = '', name = ''] = segments.slice(at, at + 2)
     if (same(type, 'providers')) {
-      throw new BrokenRule(
-        'must not name a second resource provider',
-        'end it before the second /providers: name the resource that raises the events',
-      )
+      const fix = 'end it before the second /providers: name the resource that raises the events'
+      throw new BrokenRule('must not name a second resource provider', fix)
     }
     found.push({ type, name })
   }

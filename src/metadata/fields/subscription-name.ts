@@ -36,11 +36,7 @@ export function deriveSubscriptionName(
 }
 
 /** The same for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place of the endpoint. */
-export function derivePullName(
-  componentName: string | undefined,
-  namespaceTopicId: string,
-  scope: Scope | undefined,
-): string {
+export function derivePullName(componentName: string | undefined, namespaceTopicId: string, scope?: Scope): string {
   if (componentName) return nameFor(componentName, pullPattern, 42)
   return nameOfPlace(scope ? scopeKey(scope) : '', namespaceTopicId.toLowerCase())
 }
@@ -48,9 +44,7 @@ export function derivePullName(
 function nameFor(componentName: string, pattern: RegExp, maxLetters: number): string {
   if (pattern.test(componentName)) return componentName
   const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, maxLetters)
-  return letters + sha256Hex(componentName).slice(0, 8)
+  return letters + hash('sha256', componentName).slice(0, 8)
 }
 
-const nameOfPlace = (...place: readonly string[]) => `binding${sha256Hex(place.join('\n')).slice(0, 16)}`
-
-const sha256Hex = (text: string) => hash('sha256', text)
+const nameOfPlace = (...place: readonly string[]) => `binding${hash('sha256', place.join('\n')).slice(0, 16)}`
