@@ -46,12 +46,8 @@ export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omi
 export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
   const { before, words, excerptWidth } = given
   const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
-  const {
-    secretOf,
-    issues: storeIssues,
-    notes,
-    ...stores
-  } = createSecretSources(files, takenDrafts(files, options), options)
+  const drafts = takenDrafts(files, options)
+  const { secretOf, issues: storeIssues, notes, ...stores } = createSecretSources(files, drafts, options)
   const issues = [...storeIssues]
   const faults = storeIssues.map(describeIssue)
   const contents = new Map<string, LoadedFile | Error>()

@@ -3,19 +3,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 
-export interface ClosableServer {
-  /**
-   * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
-   * Resolves when all are closed. Works for a server that does not listen, too.
-   *
-   * @param graceMs milliseconds. @default 1_000
-   */
-  close(graceMs?: number): Promise<void>
-  /** Ends the connections in the same way, for a framework that closes the server itself at the same time. */
-  endConnections(graceMs?: number): void
-  /** Number of open connections. */
-  connections(): number
-}
+export type ClosableServer = ReturnType<typeof closable>
 
 export interface ClosableOptions {
   /** Called for a connection that the system could not hand over (`EMFILE`), which the client sees closed. @default does nothing */
@@ -34,7 +22,7 @@ const idlePollMs = 50
 export function closable(
   server: Server | HttpServer | HttpsServer,
   { onRefused = () => {} }: ClosableOptions = {},
-): ClosableServer {
+) {
   const sockets = new Set<Socket>()
   let isOver = false
   server.on('error', (error) => {
@@ -60,10 +48,7 @@ export function closable(
       isOver = true
       for (const socket of sockets) socket.destroy()
     }
-    if (graceMs === 0) {
-      endAll()
-      return
-    }
+    if (graceMs === 0) return endAll()
     const timer = setTimeout(endAll, graceMs).unref()
     server.once('close', () => {
       clearInterval(polling)
@@ -72,9 +57,17 @@ export function closable(
   }
 
   return {
+    /** Ends the connections as `close` does, for a framework that closes the server itself at the same time. */
     endConnections,
+    /** Number of open connections. */
     connections: () => sockets.size,
-    async close(graceMs) {
+    /**
+     * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
+     * Resolves when all are closed. Works for a server that does not listen, too.
+     *
+     * @param graceMs milliseconds. @default 1_000
+     */
+    async close(graceMs?: number) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       endConnections(graceMs)
       await closed
