@@ -25,10 +25,7 @@ export const loggerBy = (
   error: (message, fields) => write('error', message, fields),
 })
 
-/**
- * A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event.
- * A line without fields has no second argument: `console` would write `undefined`.
- */
+/** A host's logger whose errors are ignored: a line ends no process and fails no event. `console` would print a second `undefined`. */
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
     try {

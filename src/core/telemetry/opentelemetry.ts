@@ -13,10 +13,7 @@ import {
 import { cut } from '../../support/text/text.ts'
 import { packageVersion } from '../package-version.ts'
 
-/**
- * Names of attributes, from OpenTelemetry's semantic conventions for messaging and CloudEvents. They are copied, because the conventions
- * are still in development and their package tells libraries to copy them. The names that begin with `eventgrid.` are ours.
- */
+/** Names of OpenTelemetry's conventions for messaging and CloudEvents, copied as their package tells libraries to; `eventgrid.` is ours. */
 export const attribute = {
   system: 'messaging.system',
   operationName: 'messaging.operation.name',

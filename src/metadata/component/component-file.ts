@@ -24,7 +24,6 @@ export interface ComponentEntry {
   readonly source: EntrySource
   /** The place of its value. */
   readonly at: FilePlace
-  /** The place of its name. */
   readonly nameAt: FilePlace
 }
 

@@ -10,7 +10,6 @@ export const otherEnvironmentNames = ['AzurePublic', 'AzureCloud', 'AzureChina',
 
 export type AzureEnvironment = Readonly<ReturnType<typeof environment>>
 
-/** What differs from cloud to cloud. */
 interface Cloud {
   readonly name: AzureEnvironmentName
   /** Entra's authority host, without a trailing slash. */

@@ -36,7 +36,6 @@ export interface Facts {
   readonly example?: string
   /** A stricter rule of one way of delivery: throws BrokenRule. */
   readonly stricter?: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
-  /** What it is for. */
   readonly about: string
 }
 

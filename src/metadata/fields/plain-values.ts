@@ -18,12 +18,7 @@ export function parseInteger(text: string, atLeast: number, atMost: number, what
   throw new BrokenRule(`must be a ${what} from ${atLeast} to ${atMost}, without sign or leading zero`)
 }
 
-/**
- * A list: texts between commas, or a JSON array of strings (needed where an item holds a comma). Items are trimmed
- * between commas and kept as they are in JSON.
- *
- * @throws BrokenRule where it is empty, holds an empty item, or is JSON of another form
- */
+/** A list: texts between commas, trimmed, or a JSON array of strings, as they are. @throws BrokenRule where it or an item is empty */
 export function parseList(text: string): readonly string[] {
   const items = text.trimStart().startsWith('[') ? jsonItems(text) : text.split(',').map((item) => item.trim())
   if (items.length === 0) throw new BrokenRule('must hold at least one item', 'leave the field out instead')
@@ -48,11 +43,7 @@ interface DurationLimits {
   readonly isWhole?: boolean
 }
 
-/**
- * A duration as Dapr writes it (Go's form): `25s`, `2m`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded.
- *
- * @throws BrokenRule for a text of another form, or a duration outside the limits
- */
+/** A duration in Go's form: `25s`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded. @throws BrokenRule for any other, or off limits */
 export function parseDuration(text: string, limits: DurationLimits): number {
   if (isDuration(text, limits)) return inMilliseconds(text)
   const { atLeast, atMost, unit = 's', isWhole } = limits

@@ -10,7 +10,6 @@ export const integer = (atLeast: number, atMost: number) => (text: string) => pa
 export const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
 export const asIs = (text: string) => text
 
-/** A parser of texts that match a pattern, which gives them unchanged. */
 const matching = (pattern: RegExp, rule: string) => (text: string) => {
   if (pattern.test(text)) return text
   throw new BrokenRule(rule)

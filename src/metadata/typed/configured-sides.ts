@@ -6,10 +6,7 @@ import { credentialFields, type Reader } from '../fields/needs.ts'
 const isCredentialField = (name: string) => credentialFields.some((field) => field === name)
 const isEntra = (topicAuthentication: string | undefined) => topicAuthentication?.toLowerCase() === 'entra'
 
-/**
- * The sides that are configured without `direction`: each side with at least one present field that no other side reads. With
- * `topicAuthentication: entra` both sides read the credential fields.
- */
+/** The sides that are on without `direction`: each with a field that no other reads. With Entra's tokens both read the credential. */
 export function configuredSides(
   present: readonly FieldName[],
   topicAuthentication: string | undefined,

@@ -168,7 +168,6 @@ function deadLetterSetting(values: Values): SubscriptionSettings['deadLetter'] {
   return { storageAccountId, container }
 }
 
-/** How a delivery proves that it comes from our event subscription. */
 function deliveryAuthentication(values: Values) {
   const { azureEnvironment, deliveryAuthentication: kind } = values
   switch (kind) {

@@ -84,7 +84,8 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const read = fieldsRead(configured, topicAuthentication)
   const { values, issues } = valuesOf(given, read, configured)
   const found = [...unnamed(given), ...issues]
-  if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound: isSound(found) }))
+  const isOutputSound = !found.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
+  if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound }))
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
   found.push(...bareValues(given, read, found))
@@ -100,10 +101,6 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   }
   return { sides, metadata, issues: [] }
 }
-
-/** Has the output side no fault among these? */
-const isSound = (issues: readonly MetadataIssue[]) =>
-  !issues.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
 
 /** Values of these fields, and their faults. One that breaks its rule counts as left out. */
 function valuesOf(

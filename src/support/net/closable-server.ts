@@ -59,7 +59,6 @@ export function closable(
   return {
     /** Ends the connections as `close` does, for a framework that closes the server itself at the same time. */
     endConnections,
-    /** Number of open connections. */
     connections: () => sockets.size,
     /**
      * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
