@@ -149,18 +149,14 @@ export interface ErrorPlace extends FilePlace {
   readonly field: string
 }
 
-/** What an error says. None may hold a secret: the texts are not cleaned again. */
-interface ErrorFacts {
+/** The parts of a {@link BindingError}. None may hold a secret: the texts are not cleaned again. */
+export interface BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> {
   /** What was wrong, without a full stop. */
   readonly what: string
   /** What to do about it; may hold commands to paste. */
   readonly fix?: string | undefined
   /** The field that it comes from, and where it stands. */
   readonly place?: ErrorPlace | undefined
-}
-
-/** The parts of a {@link BindingError}: {@link ErrorFacts} and what belongs to its code. */
-export type BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> = ErrorFacts & {
   readonly issues?: readonly MetadataIssue[] | undefined
   /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
   readonly cause?: unknown
@@ -222,7 +218,7 @@ export function isBindingError(error: unknown): error is BindingError {
 export const shownMessage = (error: unknown): string => (isBindingError(error) ? error.message : 'an unexpected error')
 
 /** What an error says, without its code. */
-export const inWords = ({ what, place, fix }: ErrorFacts): string =>
+export const inWords = ({ what, place, fix }: Pick<BindingErrorParts, 'what' | 'place' | 'fix'>): string =>
   [place === undefined ? what : `${what} (${errorPlaceInWords(place)})`, fix].filter(Boolean).join('; ')
 
 /** `scope at orders.yaml:24:14` */
