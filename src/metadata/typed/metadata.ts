@@ -1,5 +1,6 @@
 /** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { settingFields } from '../fields/event-subscription-settings.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
@@ -34,17 +35,8 @@ export type CredentialMetadata = Readonly<ReturnType<typeof credentialMetadata>>
 /** The schemas of event that Event Grid delivers to the binding. */
 export type EventSchema = Values['eventDeliverySchema']
 
-type GivenSettings = Pick<
-  Values,
-  | 'includedEventTypes'
-  | 'subjectBeginsWith'
-  | 'subjectEndsWith'
-  | 'advancedFilters'
-  | 'maxDeliveryAttempts'
-  | 'maxEventsPerBatch'
-  | 'preferredBatchSizeInKilobytes'
-  | 'labels'
->
+type Converted = 'eventTimeToLive' | 'deadLetterStorageAccountId' | 'deadLetterContainer'
+type GivenSettings = Omit<Pick<Values, keyof typeof settingFields>, Converted>
 
 /** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
 export interface SubscriptionSettings extends Partial<GivenSettings> {

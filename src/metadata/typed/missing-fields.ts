@@ -86,11 +86,10 @@ const onlyToPublish = {
 } satisfies MetadataIssue
 
 /** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
-function reasonOf(side: Side, { fields }: GivenFields): string {
-  if (fields.has('direction')) return ''
-  const [only, another] = ownFields(side, [...fields.keys()], fields.get('topicAuthentication')?.text)
+function reasonOf(side: Side, given: GivenFields): string {
+  const [only, another] = given.fields.has('direction') ? [] : ownFields(side, given)
   if (only === undefined || another !== undefined) return ''
-  return ` (the ${side} side is configured because ${fields.get(only)?.spelled} is set)`
+  return ` (the ${side} side is configured because ${given.fields.get(only)?.spelled} is set)`
 }
 
 const namesOf = (side: Side) =>

@@ -52,9 +52,8 @@ interface MetadataReading {
 export function readMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): MetadataReading {
   const given = readProperties(properties)
   const { fields } = given
-  const topicAuthentication = fields.get('topicAuthentication')?.text
   const { direction } = valuesOf(given, new Set(['direction'])).values
-  const sides = direction ?? configuredSides([...fields.keys()], topicAuthentication)
+  const sides = direction ?? configuredSides(given)
   const faulty = (issues: readonly MetadataIssue[]): MetadataReading => ({
     sides,
     issues: [...sorted(issues, given), ...unknownNames(given)],
@@ -81,7 +80,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const configured: Reader[] = []
   if (sides.has('input')) configured.push(decided.values.deliveryMode)
   if (sides.has('output')) configured.push('output')
-  const read = fieldsRead(configured, topicAuthentication)
+  const read = fieldsRead(configured, given)
   const { values, issues } = valuesOf(given, read, configured)
   const found = [...unnamed(given), ...issues]
   const isOutputSound = !found.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
