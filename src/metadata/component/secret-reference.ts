@@ -11,11 +11,16 @@ import { BrokenRule } from '../fields/broken-rule.ts'
  */
 export type Secrets = Readonly<Record<string, unknown>>
 
-/** A `secretKeyRef`. */
-export interface SecretKeyRef {
+interface SecretKeyRef {
   readonly name: string
   /** The name, where none is written. */
   readonly key: string
+}
+
+/** A `secretKeyRef` of a component. */
+export interface SecretReference extends SecretKeyRef {
+  /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
+  readonly store: string | undefined
 }
 
 /** The text of a reference; `undefined` where there is no such secret. */

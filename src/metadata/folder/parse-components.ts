@@ -8,16 +8,9 @@ import type { Component } from '../component/component.ts'
 import { componentTypes } from '../component/component-definition.ts'
 import { type ComponentFiles, readComponentFile, readComponentFiles } from '../component/component-file.ts'
 import { readPaths } from '../component/component-folder.ts'
-import type { Secrets } from '../component/secret-reference.ts'
+import type { SecretReference, Secrets } from '../component/secret-reference.ts'
 import { describeIssue, metadataInvalid } from '../typed/metadata-invalid.ts'
-import {
-  checkAnswer,
-  type GivenSecrets,
-  keyOfReference,
-  type SecretReference,
-  type SecretsByStore,
-  sortRecord,
-} from './given-secrets.ts'
+import { checkAnswer, type GivenSecrets, keyOfReference, type SecretsByStore, sortRecord } from './given-secrets.ts'
 import { loadFiles, takenDrafts } from './load-components.ts'
 import { referencesOf } from './secret-sources.ts'
 import type { CallerWords } from './take-components.ts'

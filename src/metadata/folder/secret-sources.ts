@@ -3,9 +3,16 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { type ComponentDraft, type ComponentFiles, isForApp } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import { findSecret, missingSecret, quoteReference, type Secrets, shapeOf } from '../component/secret-reference.ts'
+import {
+  findSecret,
+  missingSecret,
+  quoteReference,
+  type SecretReference,
+  type Secrets,
+  shapeOf,
+} from '../component/secret-reference.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
-import { type GivenSecrets, keyOfReference, type SecretReference } from './given-secrets.ts'
+import { type GivenSecrets, keyOfReference } from './given-secrets.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
 import { isStore, readSecretStore, type SecretStore } from './secret-stores.ts'
 import type { CallerWords } from './take-components.ts'
@@ -77,10 +84,8 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
 
 /** The references of components, each once. */
 export function referencesOf(drafts: readonly ComponentDraft[]): readonly SecretReference[] {
-  const all = drafts.flatMap(({ secretStore: store, entries }) =>
-    entries.flatMap(({ source }) =>
-      source.kind === 'secretKeyRef' ? { store, name: source.name, key: source.key } : [],
-    ),
+  const all = drafts.flatMap(({ entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? source.reference : [])),
   )
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }

@@ -7,13 +7,12 @@ import { quote } from '../../support/text/text.ts'
 import type { Component } from '../component/component.ts'
 import { checkVersion, isOurType } from '../component/component-definition.ts'
 import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../component/component-file.ts'
-import { type Environment, resolveEntries } from '../component/component-properties.ts'
+import { type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { describeIssue } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
 import type { PropertyEntry } from '../typed/read-properties.ts'
-import type { SecretReference } from './given-secrets.ts'
 import { isSecretStore } from './secret-stores.ts'
 
 /** A component that can be run: its metadata is valid. */
@@ -66,11 +65,8 @@ export interface Selection {
   readonly appId?: string | undefined
 }
 
-export interface TakeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning'> {
+export interface TakeOptions extends Selection, ReferenceSources, Pick<ParseMetadataOptions, 'provisioning'> {
   readonly words: CallerWords
-  readonly env: Environment
-  readonly fill: (text: string) => string
-  readonly secretOf: (reference: SecretReference) => string | undefined
   /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
   readonly forLibrary?: boolean
 }
@@ -117,12 +113,7 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
 
 function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeOptions): TakenComponent {
   const { name = '', type = '', version, secretStore, scopes, places } = draft
-  const { env, fill, secretOf } = options
-  const { entries, properties, issues } = resolveEntries(draft, {
-    env,
-    fill,
-    secret: (reference) => secretOf({ store: secretStore, ...reference }),
-  })
+  const { entries, properties, issues } = resolveEntries(draft, options)
   const isOurs = isOurType(type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
   const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
