@@ -177,7 +177,7 @@ function readEntries(
   })
 }
 
-function readSource(entry: UnknownRecord, store: string | undefined): EntrySource | Pick<MetadataIssue, 'rule' | 'fix'> {
+function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<MetadataIssue, 'rule' | 'fix'> {
   const given = sourceKeys.filter((key) => Object.hasOwn(entry, key))
   const odd = Object.keys(entry).find((key) => key !== 'name' && !sourceKeys.some((known) => known === key))
   if (odd !== undefined) {

@@ -1,5 +1,4 @@
 /** The line of a YAML file with a caret under a fault, without secrets and comments. */
-
 import { printable } from '../text/text.ts'
 import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
 
