@@ -49,18 +49,22 @@ export interface MetadataIssue {
   readonly kind?: 'brokenRule' | 'unresolvedReference' | 'doubledName' | 'secretStore' | 'unreadable'
 }
 
-/** The facts of an answer of Azure Resource Manager or Entra, and of the handshake that it asked for. */
-export interface ProvisioningDetails {
+/** The facts of an answer of Azure. */
+interface AnswerDetails {
   /** HTTP status of the last answer; absent where there was none. */
   readonly status?: number
+  /** Azure's id of the request, such as Event Grid's `x-ms-request-id`, for a support request. */
+  readonly requestId?: string
+  /** How often it was sent. */
+  readonly attempts?: number
+}
+
+/** Those of Azure Resource Manager or Entra, and of the handshake that it asked for. */
+export interface ProvisioningDetails extends AnswerDetails {
   /** Azure's own code for the failure. */
   readonly azureCode?: string
   /** Entra's code, `AADSTS` and a number. */
   readonly entraCode?: string
-  /** Azure's id of the request, for a support request. */
-  readonly requestId?: string
-  /** How often it was tried. */
-  readonly attempts?: number
   /** The endpoint that Event Grid could not validate, without its query. */
   readonly endpoint?: string
   /** What the endpoint answered to Event Grid: a status or a word for it. */
@@ -68,13 +72,7 @@ export interface ProvisioningDetails {
 }
 
 /** The facts of a `create` whose events were not all published. */
-export interface PublishDetails {
-  /** HTTP status of the last answer; absent where there was none. */
-  readonly status?: number
-  /** Event Grid's `x-ms-request-id`, for a support request. */
-  readonly requestId?: string
-  /** How often it was sent. */
-  readonly attempts?: number
+export interface PublishDetails extends AnswerDetails {
   /** Ids of the events that were not published, as far as is known. */
   readonly ids?: readonly string[]
   /** Ids of the events of the same call that were published. */
