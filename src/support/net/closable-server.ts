@@ -19,10 +19,7 @@ const idlePollMs = 50
  * server also stops the time limits of its connections, and an HTTP server does not know connections
  * that were upgraded or are still before their TLS handshake.
  */
-export function closable(
-  server: Server | HttpServer | HttpsServer,
-  { onRefused = () => {} }: ClosableOptions = {},
-) {
+export function closable(server: Server | HttpServer | HttpsServer, { onRefused = () => {} }: ClosableOptions = {}) {
   const sockets = new Set<Socket>()
   let isOver = false
   server.on('error', (error) => {
@@ -48,7 +45,10 @@ export function closable(
       isOver = true
       for (const socket of sockets) socket.destroy()
     }
-    if (graceMs === 0) return endAll()
+    if (graceMs === 0) {
+      endAll()
+      return
+    }
     const timer = setTimeout(endAll, graceMs).unref()
     server.once('close', () => {
       clearInterval(polling)
