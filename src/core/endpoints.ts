@@ -47,10 +47,7 @@ const emulatorIds = new Map([
 export const emulatorRemedy = 'to use an emulator, start with --emulator, or give endpoints to the Binding'
 
 /** The first field whose value is an id of the emulator, where no endpoint leads to one: Azure does not know such ids. */
-export function strayEmulatorId(
-  fields: Readonly<Record<string, unknown>>,
-  { resourceManager, authorityHost }: Endpoints,
-): string | undefined {
-  if (resourceManager !== undefined || authorityHost !== undefined) return undefined
+export function strayEmulatorId(fields: Readonly<Record<string, unknown>>, endpoints: Endpoints): string | undefined {
+  if (endpoints.resourceManager !== undefined || endpoints.authorityHost !== undefined) return undefined
   return [...emulatorIds].find(([field, id]) => fields[field] === id)?.[0]
 }

@@ -36,7 +36,7 @@ export function missingSecret(
   reference: SecretKeyRef,
   searched: readonly Secrets[],
   advice: (shape: string) => string,
-): BrokenRule {
+) {
   const { name, key } = reference
   const typo = searched
     .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))

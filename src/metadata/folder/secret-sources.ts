@@ -76,7 +76,9 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     const where = (shape: string) =>
       troubleWith(store, names, given) +
       words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    return findSecret(secrets, reference) ?? fail(missingSecret(reference, [...searched, secrets], where))
+    const text = findSecret(secrets, reference)
+    if (text === undefined) throw missingSecret(reference, [...searched, secrets], where)
+    return text
   }
 
   return { storesByFile, stores, issues, notes, secretOf }
@@ -107,10 +109,6 @@ const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.str
 
 const ownOf = (stores: Readonly<Record<string, Secrets>>, name: string | undefined): Secrets =>
   (name !== undefined && Object.hasOwn(stores, name) ? stores[name] : undefined) ?? {}
-
-function fail(error: Error): never {
-  throw error
-}
 
 function troubleWith(store: string | undefined, names: readonly string[], { kind }: GivenSecrets): string {
   if (kind === 'function') return ''

@@ -6,14 +6,10 @@ import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
 import { resetToDefault } from '../fields/setting-value.ts'
 
 /** Takes what could be parsed. */
-export function inputConflicts(
-  values: Values,
-  { deliveryAuthentication }: Circumstances,
-  { allowAnyPort = false }: { readonly allowAnyPort?: boolean },
-): readonly MetadataIssue[] {
+export function inputConflicts(values: Values, by: Circumstances, options: { readonly allowAnyPort?: boolean }) {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deliveryMode, handshakePort, tenantId, azureEnvironment, eventGridClientId } = values
-  if (handshakePort === 0 && !allowAnyPort) {
+  if (handshakePort === 0 && !options.allowAnyPort) {
     const rule = 'must be a port from 1 to 65535: 0 takes a free one in the library only'
     issues.push({ field: 'handshakePort', rule })
   }
@@ -27,7 +23,7 @@ export function inputConflicts(
     const rule = 'and deadLetterContainer must both be default, or neither'
     issues.push({ field: 'deadLetterStorageAccountId', rule })
   }
-  if (deliveryMode === 'pull' || deliveryAuthentication !== 'entra') return issues
+  if (deliveryMode === 'pull' || by.deliveryAuthentication !== 'entra') return issues
   if (!(eventGridClientId ?? azureEnvironment.eventGridClientId)) {
     const rule = `is required with deliveryAuthentication entra in ${azureEnvironment.name}`
     const fix = 'look it up: az ad sp list --display-name Microsoft.EventGrid --query [].appId'

@@ -102,11 +102,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
 }
 
 /** Values of these fields, and their faults. One that breaks its rule counts as left out. */
-function valuesOf(
-  { fields, issues: faults }: GivenFields,
-  names: ReadonlySet<FieldName>,
-  configured: readonly Reader[] = [],
-) {
+function valuesOf(given: GivenFields, names: ReadonlySet<FieldName>, configured: readonly Reader[] = []) {
   const broken = new Map<FieldName, MetadataIssue>()
   function withoutFault(field: FieldName, parse: () => unknown): unknown {
     try {
@@ -119,16 +115,16 @@ function valuesOf(
     }
   }
   const pairs = metadataFields.map(({ name, read, stricter }): unknown[] => {
-    const text = names.has(name) ? fields.get(name)?.text : undefined
+    const text = names.has(name) ? given.fields.get(name)?.text : undefined
     if (text === undefined) return [name, read(undefined)]
     const value = withoutFault(name, () => read(text))
     for (const reader of configured) if (reader !== 'output') withoutFault(name, () => stricter[reader]?.(text))
     return [name, value ?? read(undefined)]
   })
-  const issues = [...faults.filter(({ field }) => [...names].some((name) => name === field)), ...broken.values()]
+  const faults = given.issues.filter(({ field }) => [...names].some((name) => name === field))
   // The type of each value is that of its field's `read`, which a record made by a loop does not tell.
   const values: Values = Object.fromEntries(pairs)
-  return { values, issues }
+  return { values, issues: [...faults, ...broken.values()] }
 }
 
 /** Faults of values without quotes that have no other: quotes alone would not mend those. */

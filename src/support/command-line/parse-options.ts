@@ -43,11 +43,7 @@ export const flag = (about: string) => ({ type: 'boolean', about }) as const
 export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
 
 /** One of the words that an option takes. Throws a UsageError for any other text. */
-export function readChoice<const Choice extends string>(
-  choices: readonly Choice[],
-  option: string,
-  text: string,
-): Choice {
+export function readChoice<const Word extends string>(choices: readonly Word[], option: string, text: string): Word {
   const found = choices.find((choice) => choice === text)
   if (found !== undefined) return found
   throw wrongOption(`--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`)

@@ -55,12 +55,8 @@ interface MaskedLine {
 }
 
 /** Replaces what may not be shown. The place moves with the text before it. */
-function maskLine(
-  text: string,
-  range: Span,
-  offset: number,
-  { documents, isShown, words }: ExcerptOptions,
-): MaskedLine {
+function maskLine(text: string, range: Span, offset: number, options: ExcerptOptions): MaskedLine {
+  const { documents, isShown, words } = options
   const scalars = documents.flatMap((document) =>
     document
       .scalars()

@@ -6,11 +6,7 @@ import { suggestName } from '../text/nearest-name.ts'
 export type OptionCheck = (name: string, value: unknown) => void
 
 /** The entries of an object of options. Errors show no value: it may be secret. @throws TypeError for no object, or an unknown name */
-export function checkNames(
-  subject: string,
-  value: unknown,
-  known: readonly string[],
-): readonly (readonly [string, unknown])[] {
+export function checkNames(subject: string, value: unknown, known: readonly string[]) {
   if (!isRecord(value)) throw new TypeError(`${subject} must be an object with ${known.join(', ')}`)
   for (const name of Object.keys(value)) {
     if (known.includes(name)) continue

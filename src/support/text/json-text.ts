@@ -82,11 +82,7 @@ function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: 
 }
 
 /** `visit` gets each member's key and its value's start, and returns the index behind it. Gives that behind the object, if it is whole. */
-function walkMembers(
-  bytes: Uint8Array,
-  from: number,
-  visit: (key: Slice, start: number) => number,
-): number | undefined {
+function walkMembers(bytes: Uint8Array, from: number, visit: (key: Slice, start: number) => number) {
   const open = skipSpace(bytes, from, bytes.length)
   if (bytes[open] !== openBrace) return undefined
   let at = skipSpace(bytes, open + 1, bytes.length)
