@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readRegularFile } from '../../support/files/regular-file.ts'
-import { codeOf, messageOf } from '../../support/process/error-code.ts'
+import { codeOf } from '../../support/process/error-code.ts'
 
 /** YAML files: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
@@ -41,7 +41,8 @@ async function readOne(file: string): Promise<string | Error> {
   try {
     return await readRegularFile(file)
   } catch (error) {
-    return new Error(codeOf(error) === 'EISDIR' ? 'it is a folder, not a file' : messageOf(error), { cause: error })
+    if (codeOf(error) === 'EISDIR') return new Error('it is a folder, not a file', { cause: error })
+    return error instanceof Error ? error : new Error(String(error))
   }
 }
 
