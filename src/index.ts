@@ -48,9 +48,9 @@ export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from
 export { Secret } from './core/secret.ts'
 export type { Component } from './metadata/component/component.ts'
 export type { ComponentProperties } from './metadata/component/component-properties.ts'
-export type { Secrets } from './metadata/component/secret-reference.ts'
+export type { SecretReference, Secrets } from './metadata/component/secret-reference.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
-export type { SecretReference, SecretsByStore } from './metadata/folder/given-secrets.ts'
+export type { SecretsByStore } from './metadata/folder/given-secrets.ts'
 export {
   type LoadComponentsOptions,
   loadComponents,

@@ -26,11 +26,8 @@ interface CredentialSources {
  * the same ones; none unless `deliveryAuthentication` is `secret`. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that
  * neither part reveals the secret or the other part.
  */
-export function deriveDeliveryCredentials({
-  deliveryAuthentication,
-  scope,
-  eventSubscriptionName,
-}: CredentialSources): readonly DeliveryCredential[] {
+export function deriveDeliveryCredentials(from: CredentialSources): readonly DeliveryCredential[] {
+  const { deliveryAuthentication, scope, eventSubscriptionName } = from
   if (deliveryAuthentication.kind !== 'secret') return []
   // Azure compares both without case.
   const names = JSON.stringify([scope.id.toLowerCase(), eventSubscriptionName.toLowerCase()])

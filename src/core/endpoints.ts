@@ -22,10 +22,7 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
   return { ...(resourceManager && { resourceManager }), ...(authorityHost && { authorityHost }) }
 }
 
-/**
- * Where the topic or namespace of an endpoint is: at `endpoints.topics` if that is set and the host name is one of Azure's,
- * else at the endpoint itself.
- */
+/** Where the topic or namespace of an endpoint is: at `endpoints.topics` if set and the host one of Azure's, else at the endpoint. */
 export function topicUrl(endpoint: string, { topics }: Endpoints): string {
   const url = new URL(endpoint)
   const name = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)\.?$/.exec(url.hostname)?.[1]
@@ -50,10 +47,7 @@ const emulatorIds = new Map([
 export const emulatorRemedy = 'to use an emulator, start with --emulator, or give endpoints to the Binding'
 
 /** The first field whose value is an id of the emulator, where no endpoint leads to one: Azure does not know such ids. */
-export function strayEmulatorId(
-  fields: Readonly<Record<string, unknown>>,
-  { resourceManager, authorityHost }: Endpoints,
-): string | undefined {
-  if (resourceManager !== undefined || authorityHost !== undefined) return undefined
+export function strayEmulatorId(fields: Readonly<Record<string, unknown>>, endpoints: Endpoints): string | undefined {
+  if (endpoints.resourceManager !== undefined || endpoints.authorityHost !== undefined) return undefined
   return [...emulatorIds].find(([field, id]) => fields[field] === id)?.[0]
 }

@@ -1,10 +1,7 @@
 /** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
 import { type FilePlace, placeInWords } from './file-place.ts'
 
-/**
- * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
- * docs/errors.md explains each; a test compares the two.
- */
+/** The stable codes of {@link BindingError}: a caller branches on these, never on the message. docs/errors.md explains each. */
 export const bindingErrorCodes = [
   'METADATA_INVALID',
   'NOT_INITIALIZED',
@@ -52,18 +49,22 @@ export interface MetadataIssue {
   readonly kind?: 'brokenRule' | 'unresolvedReference' | 'doubledName' | 'secretStore' | 'unreadable'
 }
 
-/** The facts of an answer of Azure Resource Manager or Entra, and of the handshake that it asked for. */
-export interface ProvisioningDetails {
+/** The facts of an answer of Azure. */
+interface AnswerDetails {
   /** HTTP status of the last answer; absent where there was none. */
   readonly status?: number
+  /** Azure's id of the request, such as Event Grid's `x-ms-request-id`, for a support request. */
+  readonly requestId?: string
+  /** How often it was sent. */
+  readonly attempts?: number
+}
+
+/** Those of Azure Resource Manager or Entra, and of the handshake that it asked for. */
+export interface ProvisioningDetails extends AnswerDetails {
   /** Azure's own code for the failure. */
   readonly azureCode?: string
   /** Entra's code, `AADSTS` and a number. */
   readonly entraCode?: string
-  /** Azure's id of the request, for a support request. */
-  readonly requestId?: string
-  /** How often it was tried. */
-  readonly attempts?: number
   /** The endpoint that Event Grid could not validate, without its query. */
   readonly endpoint?: string
   /** What the endpoint answered to Event Grid: a status or a word for it. */
@@ -71,13 +72,7 @@ export interface ProvisioningDetails {
 }
 
 /** The facts of a `create` whose events were not all published. */
-export interface PublishDetails {
-  /** HTTP status of the last answer; absent where there was none. */
-  readonly status?: number
-  /** Event Grid's `x-ms-request-id`, for a support request. */
-  readonly requestId?: string
-  /** How often it was sent. */
-  readonly attempts?: number
+export interface PublishDetails extends AnswerDetails {
   /** Ids of the events that were not published, as far as is known. */
   readonly ids?: readonly string[]
   /** Ids of the events of the same call that were published. */
@@ -152,18 +147,14 @@ export interface ErrorPlace extends FilePlace {
   readonly field: string
 }
 
-/** What an error says. None may hold a secret: the texts are not cleaned again. */
-interface ErrorFacts {
+/** The parts of a {@link BindingError}. None may hold a secret: the texts are not cleaned again. */
+export interface BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> {
   /** What was wrong, without a full stop. */
   readonly what: string
   /** What to do about it; may hold commands to paste. */
   readonly fix?: string | undefined
   /** The field that it comes from, and where it stands. */
   readonly place?: ErrorPlace | undefined
-}
-
-/** The parts of a {@link BindingError}: {@link ErrorFacts} and what belongs to its code. */
-export type BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> = ErrorFacts & {
   readonly issues?: readonly MetadataIssue[] | undefined
   /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
   readonly cause?: unknown
@@ -205,10 +196,7 @@ class CodedError<Code extends BindingErrorCode> extends Error {
   }
 }
 
-/**
- * Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret.
- * `switch (error.code)` narrows `details`.
- */
+/** Every failure that this package reports, except wrong use (a TypeError). Holds no secret. `switch (error.code)` narrows `details`. */
 export type BindingError<Code extends BindingErrorCode = BindingErrorCode> = {
   [Each in BindingErrorCode]: CodedError<Each>
 }[Code]
@@ -228,7 +216,7 @@ export function isBindingError(error: unknown): error is BindingError {
 export const shownMessage = (error: unknown): string => (isBindingError(error) ? error.message : 'an unexpected error')
 
 /** What an error says, without its code. */
-export const inWords = ({ what, place, fix }: ErrorFacts): string =>
+export const inWords = ({ what, place, fix }: Pick<BindingErrorParts, 'what' | 'place' | 'fix'>): string =>
   [place === undefined ? what : `${what} (${errorPlaceInWords(place)})`, fix].filter(Boolean).join('; ')
 
 /** `scope at orders.yaml:24:14` */

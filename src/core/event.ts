@@ -21,11 +21,7 @@ export interface CloudEvent<Data = unknown> {
   readonly [extension: string]: unknown
 }
 
-/**
- * One delivered event, as a handler gets it: a plain object, so that a spread copies all of it.
- *
- * @typeParam Data the type of `cloudEvent.data`
- */
+/** One delivered event, as a handler gets it: a plain object, so a spread copies all. @typeParam Data the type of `cloudEvent.data` */
 export interface ReceivedEvent<Data = unknown> {
   /** The event parsed; converted where it came in the Event Grid schema. */
   readonly cloudEvent: CloudEvent<Data>
@@ -58,10 +54,7 @@ export type EventHandler<Data = unknown> = {
 /** Known to every copy of this package in the process. */
 const rejectMark: unique symbol = Symbol.for('eventgrid-binding.RejectEvent')
 
-/**
- * Thrown by a handler whose event can never succeed: it is not delivered again, and Event
- * Grid dead-letters or drops it.
- */
+/** Thrown by a handler whose event can never succeed: it is not delivered again, and Event Grid dead-letters or drops it. */
 export class RejectEvent extends Error {
   override readonly name = 'RejectEvent'
 

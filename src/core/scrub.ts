@@ -46,10 +46,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   return replace(text, ranges)
 }
 
-/**
- * Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000
- * characters.
- */
+/** Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000 characters. */
 export function scrub(text: string, secrets: readonly string[] = []): string {
   const read = text.length > maxRead ? text.slice(0, Math.max(0, text.lastIndexOf(' ', maxRead))) : text
   return oneLine(hideSecrets(read, secrets), maxLength)

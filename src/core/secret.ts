@@ -3,10 +3,7 @@ import { inspect } from 'node:util'
 
 const redacted = '(redacted)'
 
-/**
- * A text that must never be printed: string conversion, JSON and `util.inspect` all give `(redacted)`.
- * Only {@link Secret.reveal} gives the text.
- */
+/** A text that must never be printed: string conversion, JSON and `util.inspect` give `(redacted)`, only {@link Secret.reveal} the text. */
 export class Secret {
   readonly #text: string
 

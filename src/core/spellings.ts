@@ -106,17 +106,19 @@ const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b
 /** A text with every escape decoded once; `undefined` where it has none. */
 export const decodeEscapes = (layer: Layer): Layer | undefined =>
   decodeMatches(layer, escapes, ({ 0: whole, index, groups = {} }, into) => {
-    if (groups.bytes === undefined) return into.put(characterOf(whole, groups), index, index + whole.length)
-    const written = [...whole.matchAll(eachByte)]
-    const start = (at: number) => index + (written[at]?.index ?? 0)
-    putBytes(Buffer.from(written.map(byteOf)), into, {
-      start,
-      end: (at) => start(at) + (written[at]?.[0].length ?? 0),
-    })
+    if (groups.bytes === undefined) into.put(characterOf(whole, groups), index, index + whole.length)
+    else putWritten([...whole.matchAll(eachByte)], index, into)
   })
 
+/** Adds bytes of which each is written in characters of its own. */
+function putWritten(written: readonly RegExpExecArray[], index: number, into: Decoded): void {
+  const start = (at: number) => index + (written[at]?.index ?? 0)
+  const end = (at: number) => start(at) + (written[at]?.[0].length ?? 0)
+  putBytes(Buffer.from(written.map(byteOf)), into, { start, end })
+}
+
 const byteOf = ([written]: RegExpExecArray): number =>
-  /^(%|\\x)/.test(written) ? Number.parseInt(written.slice(-2), 16) : Number.parseInt(written.slice(1), 8)
+  /^(%|=|\\x)/.test(written) ? Number.parseInt(written.slice(-2), 16) : Number.parseInt(written.slice(1), 8)
 
 function characterOf(whole: string, groups: Readonly<Record<string, string | undefined>>): string {
   const { unit, braced, long, entity, escaped, nothing } = groups
@@ -134,16 +136,13 @@ function decodeEntity(entity: string): string {
   return code >= 0xd800 && code <= 0xdfff ? String.fromCharCode(code) : decodeHTML(entity)
 }
 
-/** The encoding of mails: `=5A`, and a line break after `=`. Apart from the others, since `=` stands before many a value. */
+/** The encoding of mails: `=5A`, and a line break after `=`. Apart from the others: `=` stands before many a value. */
 const quotedPrintable = /(?:=[\dA-Fa-f]{2}|=\r?\n)+/g
 
 const decodeQuotedPrintable = (layer: Layer): Layer | undefined =>
-  decodeMatches(layer, quotedPrintable, ({ 0: whole, index }, into) => {
-    const written = [...whole.matchAll(/=[\dA-Fa-f]{2}/g)]
-    const start = (at: number) => index + (written[at]?.index ?? 0)
-    const bytes = Buffer.from(written.map(([one]) => Number.parseInt(one.slice(1), 16)))
-    putBytes(bytes, into, { start, end: (at) => start(at) + 3 })
-  })
+  decodeMatches(layer, quotedPrintable, ({ 0: whole, index }, into) =>
+    putWritten([...whole.matchAll(/=[\dA-Fa-f]{2}/g)], index, into),
+  )
 
 /** Lines of a form whose indents, as blanks, are written `+`. Apart from the others, since a value may have a `+` there. */
 const formIndents = /\r?\n[ \t]*\+[ \t+]*/g
@@ -203,10 +202,7 @@ const hexadecimal = /[\dA-Fa-f]{2}(?:[ :-]?[\dA-Fa-f]{2}){3,}/g
 /** Between two readings, so that no secret is found across. */
 const apart = '\uffff'
 
-/**
- * What looks like base64 or hexadecimal, read as UTF-8 and as UTF-16. Where a value begins within such a run is not known, so each place of
- * a group is tried.
- */
+/** What looks like base64 or hexadecimal, as UTF-8 and UTF-16. Where in a run a value begins is unknown: each place of a group is tried. */
 function decodeBytes(layer: Layer): Layer | undefined {
   const into = createDecoded(layer, true)
   let isFound = false

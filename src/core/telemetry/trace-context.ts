@@ -17,10 +17,8 @@ const maxTracestate = 512
 const headerText = /^[\x20-\x7e]*$/
 
 /** The trace context that an event, its headers or its metadata bring; `undefined` where they bring none, or an invalid one. */
-export function readTraceContext({
-  traceparent,
-  tracestate,
-}: Readonly<Record<string, unknown>>): TraceContext | undefined {
+export function readTraceContext(from: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  const { traceparent, tracestate } = from
   if (typeof traceparent !== 'string' || !valid.test(traceparent)) return undefined
   const keepsState = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= maxTracestate
   return keepsState && headerText.test(tracestate) ? { traceparent, tracestate } : { traceparent }

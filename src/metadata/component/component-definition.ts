@@ -28,9 +28,7 @@ export interface ComponentDefinition {
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input) || input instanceof Promise) {
-    throw metadataInvalid('this is not a component', [
-      { value: kindOf(input), rule: 'must be a component: an object', fix: fixFor(input) },
-    ])
+    throw metadataInvalid('this is not a component', [{ ...otherValue(input), rule: 'must be a component: an object' }])
   }
   if (isOfContainerApps(input)) throw metadataInvalid('this is not a component', [ofContainerApps])
   const issues: MetadataIssue[] = []
@@ -50,30 +48,25 @@ export function isOurType(type: string): boolean {
   return componentTypes.some((ours) => ours === type.toLowerCase())
 }
 
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+const apiVersionPattern = new RegExp(`^${label}(\\.${label})*/v1alpha1$`, 'i')
+
 /** Is this an `apiVersion` of components: any domain name and `/v1alpha1`? */
-export function isApiVersion(text: unknown): boolean {
-  const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
-  return (
-    typeof text === 'string' && text.length <= 253 && new RegExp(`^${label}(\\.${label})*/v1alpha1$`, 'i').test(text)
-  )
-}
+export const isApiVersion = (text: unknown): boolean =>
+  typeof text === 'string' && text.length <= 253 && apiVersionPattern.test(text)
 
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
 
-function kindOf(input: unknown): string {
-  if (input === undefined || input === null) return String(input)
-  if (Array.isArray(input)) return 'a list'
-  if (input instanceof Promise) return 'a promise'
-  return typeof input === 'string' ? 'a text' : `a ${typeof input}`
-}
-
 /** What `parseComponents` gives is a list, and easily passed on as a whole; what a search in it gives may be nothing. */
-function fixFor(input: unknown): string {
-  if (Array.isArray(input)) return 'pass one of the components of the list: parseComponents gives all of a text'
-  if (input instanceof Promise) return 'await it first'
-  if (typeof input === 'string') return 'read it with parseComponents'
-  return input === undefined || input === null ? `is there such a component? ${forms}` : forms
+function otherValue(input: unknown): { readonly value: string; readonly fix: string } {
+  if (input === undefined || input === null) return { value: String(input), fix: `is there such a component? ${forms}` }
+  if (Array.isArray(input)) {
+    return { value: 'a list', fix: 'pass one of the components of the list: parseComponents gives all of a text' }
+  }
+  if (input instanceof Promise) return { value: 'a promise', fix: 'await it first' }
+  if (typeof input === 'string') return { value: 'a text', fix: 'read it with parseComponents' }
+  return { value: `a ${typeof input}`, fix: forms }
 }
 
 /** Is this a component as Azure Container Apps writes it? */

@@ -9,10 +9,11 @@ import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 import type { FolderTexts } from './component-folder.ts'
+import type { SecretReference } from './secret-reference.ts'
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
-  | { readonly kind: 'secretKeyRef'; readonly name: string; readonly key: string | undefined }
+  | { readonly kind: 'secretKeyRef'; readonly reference: SecretReference }
   | { readonly kind: 'envRef'; readonly variable: string }
   /** It has a fault, which is reported: nothing is known of its value. */
   | { readonly kind: 'faulty' }
@@ -23,7 +24,6 @@ export interface ComponentEntry {
   readonly source: EntrySource
   /** The place of its value. */
   readonly at: FilePlace
-  /** The place of its name. */
   readonly nameAt: FilePlace
 }
 
@@ -96,15 +96,13 @@ export const isCutOff = (text: string, word: string): boolean =>
 /** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
 function itemsOf(document: LocatedDocument) {
   const { value } = document
-  if (!isRecord(value) || !isList(value.kind)) return [{ value, base: [], document }]
-  const items: unknown = value.items ?? []
+  const isList = isRecord(value) && listKinds.some((kind) => kind === value.kind)
+  const items: unknown = isList ? (value.items ?? []) : undefined
   if (!Array.isArray(items)) return [{ value, base: [], document }]
   return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
 }
 
 const listKinds = ['List', 'ComponentList']
-
-const isList = (kind: unknown) => typeof kind === 'string' && listKinds.includes(kind)
 
 function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocument, show: (place: Place) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
@@ -113,15 +111,17 @@ function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocume
   const oddities = isFirst ? [...document.unknownTags, ...document.duplicateKeys] : []
   const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
-  const { name, type, version, entries, scopes, auth } = readEnvelope(value, fault)
+  const { name, type, version, entries, ...given } = readEnvelope(value, fault)
+  const scopes = readScopes(given.scopes, fault)
+  const secretStore = readSecretStore(given.auth, fault)
   return {
     name,
     type,
     version,
     /** The applications that it is for; empty: every one. */
-    scopes: readScopes(scopes, fault),
-    secretStore: readSecretStore(auth, fault),
-    entries: readEntries(entries, at, fault),
+    scopes,
+    secretStore,
+    entries: readEntries(entries, secretStore, at, fault),
     issues,
     /** Places in the file; `metadata` is that of the key in `spec`. */
     places: {
@@ -153,6 +153,7 @@ const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
 function readEntries(
   list: readonly unknown[],
+  store: string | undefined,
   at: (path: YamlPath) => FilePlace,
   fault: Fault,
 ): readonly ComponentEntry[] {
@@ -169,14 +170,14 @@ function readEntries(
     const namePath = [...here, 'name']
     if (names.has(name)) fault(namePath, { rule: 'is given twice', fix: 'keep one of them' }, field)
     names.add(name)
-    const source = readSource(entry)
+    const source = readSource(entry, store)
     const isFaulty = 'rule' in source
     if (isFaulty) fault(valuePath, source, field)
     return [{ name, at: at(valuePath), nameAt: at(namePath), source: isFaulty ? { kind: 'faulty' } : source }]
   })
 }
 
-function readSource(entry: UnknownRecord): EntrySource | { readonly rule: string; readonly fix?: string } {
+function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<MetadataIssue, 'rule' | 'fix'> {
   const given = sourceKeys.filter((key) => Object.hasOwn(entry, key))
   const odd = Object.keys(entry).find((key) => key !== 'name' && !sourceKeys.some((known) => known === key))
   if (odd !== undefined) {
@@ -186,13 +187,11 @@ function readSource(entry: UnknownRecord): EntrySource | { readonly rule: string
   if (given.length > 1) return { rule: `has ${given.join(' and ')}`, fix: 'keep one of them' }
   const { value = '', secretKeyRef, envRef } = entry
   if (given[0] === 'secretKeyRef') {
-    const { name, key } = isRecord(secretKeyRef) ? secretKeyRef : {}
-    if (typeof name === 'string' && name !== '' && (key === undefined || typeof key === 'string'))
-      return { kind: 'secretKeyRef', name, key }
-    return {
-      rule: 'must have a secretKeyRef with a name and a key',
-      fix: 'write secretKeyRef: { name: NAME, key: KEY }',
-    }
+    const { name, key = name } = isRecord(secretKeyRef) ? secretKeyRef : {}
+    if (typeof name === 'string' && name !== '' && typeof key === 'string')
+      return { kind: 'secretKeyRef', reference: { store, name, key } }
+    const fix = 'write secretKeyRef: { name: NAME, key: KEY }'
+    return { rule: 'must have a secretKeyRef with a name and a key', fix }
   }
   if (given[0] === 'envRef') {
     if (typeof envRef === 'string' && envRef !== '') return { kind: 'envRef', variable: envRef }

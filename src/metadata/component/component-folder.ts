@@ -7,21 +7,13 @@ import { codeOf } from '../../support/process/error-code.ts'
 /** YAML files: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
 
-/** A path that leads nowhere, or a folder that can't be read. */
-export interface UnreadablePath {
-  readonly path: string
-  readonly error: unknown
-}
-
 const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
-/** Reads files and folders in their order, each file once however often it is named. */
-export async function readPaths(
-  paths: readonly string[],
-): Promise<{ readonly texts: FolderTexts; readonly unreadable: readonly UnreadablePath[] }> {
+/** Reads files and folders in their order, each file once however often it is named. `unreadable`: what leads nowhere, or can't be read. */
+export async function readPaths(paths: readonly string[]) {
   const texts = new Map<string, string | Error>()
-  const unreadable: UnreadablePath[] = []
+  const unreadable: { readonly path: string; readonly error: unknown }[] = []
   const seen = new Set<string>()
   for (const path of paths) {
     try {
@@ -38,10 +30,7 @@ export async function readPaths(
   return { texts, unreadable }
 }
 
-/**
- * The YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. Among them is a folder with the
- * name of such a file, which can't be read: Docker makes one where the file to mount is missing.
- */
+/** The YAML files of a folder, by name; also a folder of such a name, which Docker makes where the file to mount is missing. */
 async function filesOf(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
   if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
@@ -66,11 +55,8 @@ export async function otherFiles(paths: readonly string[]): Promise<readonly str
 
 async function unreadFilesOf(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
-  return names
-    .filter((name) => !isHidden(name) && !yamlName.test(name))
-    .sort()
-    .map((name) => join(folder, name))
+  const unread = entries.filter((one) => !one.isDirectory() && !isHidden(one.name) && !yamlName.test(one.name))
+  return unread.map(({ name }) => join(folder, name)).sort()
 }
 
 /** Editors keep copies and locks under such names. */

@@ -8,7 +8,7 @@ import { isPrintable } from '../fields/redact.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
 import { isOurType } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry } from './component-file.ts'
-import type { SecretKeyRef } from './secret-reference.ts'
+import type { SecretReference } from './secret-reference.ts'
 
 type PropertyValue = string | number | boolean | Secret
 
@@ -23,20 +23,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ReferenceSources {
   readonly env: Environment
-  /**
-   * The text of a secret; `undefined` where secrets could not be read, which is reported elsewhere.
-   *
-   * @throws BrokenRule where there is no such secret
-   */
-  readonly secret: (reference: SecretKeyRef) => string | undefined
+  /** The text of a secret; `undefined` where secrets can't be read, which is reported elsewhere. @throws BrokenRule where there is none */
+  readonly secretOf: (reference: SecretReference) => string | undefined
   /** Fills in placeholders of a text, or throws BrokenRule. */
   readonly fill: (text: string) => string
 }
 
-/**
- * The entries of a draft with their values, an {@link UnknownValue} for each that has a fault: enough to judge the others by.
- * `properties` are those that have no fault, by name.
- */
+/** The entries of a draft with their values, an {@link UnknownValue} for each with a fault; `properties`: those with none, by name. */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []
@@ -59,13 +52,13 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
   return { properties: Object.fromEntries(known), entries, issues }
 }
 
-function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secret, fill }: ReferenceSources) {
+function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secretOf, fill }: ReferenceSources) {
   const printable = (text: string) => (isPrintable(name, text) ? text : new Secret(text))
   switch (source.kind) {
     case 'faulty':
       return new UnknownValue()
     case 'secretKeyRef': {
-      const text = secret(source)
+      const text = secretOf(source.reference)
       return text === undefined ? new UnknownValue() : new Secret(fill(text))
     }
     case 'envRef':
@@ -80,11 +73,7 @@ function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secre
   }
 }
 
-/**
- * The text of `envRef`.
- *
- * @throws BrokenRule where the environment has no such variable
- */
+/** The text of `envRef`. @throws BrokenRule where the environment has no such variable */
 export function resolveEnvRef(name: string, env: Environment): string {
   const text = Object.hasOwn(env, name) ? env[name] : undefined
   if (text !== undefined) return text

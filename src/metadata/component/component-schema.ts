@@ -1,14 +1,9 @@
 /** The JSON Schema of a component's YAML, for editors, made from the table of fields. */
-
-import type { MetadataField } from '../fields/find-field.ts'
-import { metadataFields } from '../fields/find-field.ts'
+import { type MetadataField, metadataFields } from '../fields/find-field.ts'
 import { componentTypes, componentVersion } from './component-definition.ts'
 
 /**
- * The JSON Schema (draft 7) of a component's YAML, made from the table of fields. It is for editors: completion, the
- * meaning of each field, and a mark under a misspelt name. It is stricter than `init` in one point: `init` takes names
- * in any letter case, the schema takes the documented spelling alone.
- *
+ * The JSON Schema (draft 7) of a component's YAML. It is stricter than `init` in one point: it takes names in the documented spelling alone.
  * Which fields belong together is left to `init`, whose errors say it better than a schema can.
  */
 export function componentSchema(): object {

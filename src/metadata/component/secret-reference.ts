@@ -11,31 +11,33 @@ import { BrokenRule } from '../fields/broken-rule.ts'
  */
 export type Secrets = Readonly<Record<string, unknown>>
 
-/** `key` may be left out: it is the name then. */
-export interface SecretKeyRef {
+interface SecretKeyRef {
   readonly name: string
-  readonly key?: string | undefined
+  /** The name, where none is written. */
+  readonly key: string
+}
+
+/** A `secretKeyRef` of a component. */
+export interface SecretReference extends SecretKeyRef {
+  /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
+  readonly store: string | undefined
 }
 
 /** The text of a reference; `undefined` where there is no such secret. */
-export function findSecret(secrets: Secrets, { name, key = name }: SecretKeyRef): string | undefined {
+export function findSecret(secrets: Secrets, { name, key }: SecretKeyRef): string | undefined {
   const found = descend(secrets, name)
   const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
   if (!isText(text)) return undefined
   return text instanceof Secret ? text.reveal() : text
 }
 
-/**
- * The error of a reference to a secret that is in none of these.
- *
- * @param advice says where it belongs; `shape` is the JSON that holds it
- */
+/** The error of a reference to a secret that is in none of these. @param advice says where it belongs; `shape` is the JSON that holds it */
 export function missingSecret(
   reference: SecretKeyRef,
   searched: readonly Secrets[],
   advice: (shape: string) => string,
-): BrokenRule {
-  const { name, key = name } = reference
+) {
+  const { name, key } = reference
   const typo = searched
     .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))
     .find((meant) => meant !== undefined)
@@ -45,12 +47,12 @@ export function missingSecret(
   return new BrokenRule(rule, fix, 'unresolvedReference')
 }
 
-export function quoteReference({ name, key = name }: SecretKeyRef): string {
+export function quoteReference({ name, key }: SecretKeyRef): string {
   return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
 }
 
 /** The JSON that holds the secret of a reference. */
-export function shapeOf({ name, key = name }: SecretKeyRef): string {
+export function shapeOf({ name, key }: SecretKeyRef): string {
   const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
   return key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
 }

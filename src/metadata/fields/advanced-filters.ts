@@ -55,21 +55,14 @@ const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
   ]),
 )
 
-/**
- * Advanced filters as JSON, in ARM's spelling (Event Grid: event-filtering). Operators match without regard to case and
- * come out as ARM spells them.
- *
- * @throws BrokenRule that says which filter is wrong and how
- */
+/** Advanced filters as JSON. Operators match in any letter case and come out as ARM spells them. @throws BrokenRule that names the filter */
 export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
   const list = readJson(json)
   if (!Array.isArray(list)) throw new BrokenRule('must be a JSON array of filters')
   if (list.length === 0) throw new BrokenRule('must hold at least one filter', 'write default to have none')
   if (list.length > maxFilters) throw new BrokenRule(`must hold at most ${maxFilters} filters`)
   const filters = list.map(parseFilter)
-  const all = filters.flatMap(
-    (filter): readonly unknown[] => filter.values ?? ('value' in filter ? [filter.value] : []),
-  )
+  const all = filters.flatMap(({ value, values = value === undefined ? [] : [value] }): readonly unknown[] => values)
   if (all.length > maxValues) throw new BrokenRule(`must hold at most ${maxValues} values in all filters together`)
   return filters
 }

@@ -1,6 +1,4 @@
 /** What a metadata field is: its facts, and how they and the rule of its value become one entry of the table. */
-import { z } from 'zod'
-import { BrokenRule } from './broken-rule.ts'
 import type { Need, Reader } from './needs.ts'
 import { parseChoice } from './plain-values.ts'
 import { resetToDefault, type Setting } from './setting-value.ts'
@@ -38,21 +36,7 @@ export interface Facts {
   readonly example?: string
   /** A stricter rule of one way of delivery: throws BrokenRule. */
   readonly stricter?: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
-  /** What it is for. */
   readonly about: string
-}
-
-/** A rule whose fault is an issue, with `params.fix` for what to write instead. */
-function ruleBy<T>(parse: (text: string) => T) {
-  return z.string().transform((text, context): T => {
-    try {
-      return parse(text)
-    } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      context.addIssue({ code: 'custom', message: error.rule, params: { fix: error.fix } })
-      return z.NEVER
-    }
-  })
 }
 
 /** A text as the value of a field: throws BrokenRule where it breaks the rule. */
@@ -62,12 +46,13 @@ export interface Parsed<T> {
 
 /** A field that may be left out. */
 export function field<T, const F extends Facts>(facts: F & Parsed<T>) {
-  return Object.assign(ruleBy(facts.parse).optional(), { facts })
+  const read = (text: string | undefined): T | undefined => (text === undefined ? undefined : facts.parse(text))
+  return { facts, read }
 }
 
 /** A field with a default. */
 export function withDefault<T, const F extends Facts>(facts: F & Parsed<T> & { readonly default: string }) {
-  return Object.assign(ruleBy(facts.parse).prefault(facts.default), { facts })
+  return { facts, read: (text: string = facts.default): T => facts.parse(text) }
 }
 
 /** A field that takes one of a few words; the first is the default. */

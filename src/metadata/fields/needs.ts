@@ -20,10 +20,7 @@ export interface Circumstances {
   readonly has: (name: string) => boolean
 }
 
-/**
- * Why this reader requires a field, as the rule ends: `is required on the input side`; `undefined` where it does not.
- * `or` is what may be done in place of writing the field.
- */
+/** Why this reader requires a field, as its rule ends (`on the input side`); `undefined`: it does not. `or`: what may be done instead. */
 export type Need = (by: Circumstances, reader: Reader) => { readonly why: string; readonly or?: string } | undefined
 
 /** The fields that a service principal is made of. The output side uses them too with `topicAuthentication: entra`. */
@@ -32,11 +29,11 @@ export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as cons
 const isOfFields = ({ credentialGiven, azureCredential }: Circumstances) =>
   !credentialGiven && azureCredential === 'clientSecret'
 
+/** Is nobody asked about the event subscription? */
+const isUnasked = ({ provisioning }: Circumstances) => provisioning === 'none'
+
 /** Is there a credential, whatever it is made of? Pull delivery by a key works without one, and so does `provisioning: none`. */
 export const hasCredential = (by: Circumstances): boolean => !isOfFields(by) || credentialFields.every(by.has)
-
-const onTheInputSide = { why: 'on the input side' }
-const withoutProvisioning = { why: 'with provisioning none' }
 
 /** Required unless another credential takes its place, or nobody has to be asked. */
 const ofCredential: Need = (by, reader) => {
@@ -44,9 +41,9 @@ const ofCredential: Need = (by, reader) => {
   if (reader === 'output') {
     return by.topicAuthentication === 'entra' ? { why: 'with topicAuthentication entra' } : undefined
   }
-  if (reader === 'push') return by.provisioning === 'none' ? undefined : onTheInputSide
+  if (reader === 'push') return isUnasked(by) ? undefined : { why: 'on the input side' }
   if (!by.has('namespaceKey')) return { why: 'with deliveryMode pull and no namespaceKey' }
-  if (by.provisioning === 'none') return undefined
+  if (isUnasked(by)) return undefined
   if (!by.has('namespaceEndpoint')) return { why: 'with deliveryMode pull and no namespaceEndpoint' }
   const given = credentialFields.find(by.has)
   return given && { why: `with ${given}` }
@@ -61,11 +58,11 @@ export const ofTokens: Need = (by, reader) =>
 
 /** A client id alone is how a managed identity is written for other components. */
 export const ofSecret: Need = (by, reader) => {
-  const need = ofCredential(by, reader)
-  if (!need || !by.has('clientId')) return need
+  const required = ofCredential(by, reader)
+  if (!required || !by.has('clientId')) return required
   const isDeliverySource = reader === 'push' && by.deliveryAuthentication === 'secret' && !by.has('deliveryToken')
   const also = isDeliverySource ? ' and a deliveryToken' : ''
-  return { ...need, or: `for a managed identity set azureCredential: managedIdentity${also}` }
+  return { ...required, or: `for a managed identity set azureCredential: managedIdentity${also}` }
 }
 
 /** Deliveries by `secret` need something to derive their credential from. */
@@ -76,19 +73,18 @@ export const ofDeliveries: Need = (by, reader) => {
   return { why: 'with deliveryAuthentication secret and no clientSecret', or: 'set deliveryAuthentication to entra' }
 }
 
-export const byPush: Need = (_, reader) => (reader === 'push' ? onTheInputSide : undefined)
-export const byPushThatAsks: Need = (by, reader) => (by.provisioning === 'none' ? undefined : byPush(by, reader))
-export const byPull: Need = (_, reader) => (reader === 'pull' ? { why: 'with deliveryMode pull' } : undefined)
-export const byPullThatDoesNotAsk: Need = (by, reader) =>
-  reader === 'pull' && by.provisioning === 'none' ? withoutProvisioning : undefined
-export const byInputThatDoesNotAsk: Need = (by, reader) =>
-  reader !== 'output' && by.provisioning === 'none' ? withoutProvisioning : undefined
-export const byOutput: Need = (_, reader) => (reader === 'output' ? { why: 'on the output side' } : undefined)
-export const byOutputWithKey: Need = (by, reader) =>
-  by.topicAuthentication === 'accessKey' ? byOutput(by, reader) : undefined
+/** Required by these readers. @param isSo in which circumstances. @default in all */
+function need(readers: readonly Reader[], why: string, isSo: (by: Circumstances) => boolean = () => true): Need {
+  return (by, reader) => (readers.includes(reader) && isSo(by) ? { why } : undefined)
+}
+
+export const byPush = need(['push'], 'on the input side')
+export const byPushThatAsks = need(['push'], 'on the input side', (by) => !isUnasked(by))
+export const byPull = need(['pull'], 'with deliveryMode pull')
+export const byPullThatDoesNotAsk = need(['pull'], 'with provisioning none', isUnasked)
+export const byInputThatDoesNotAsk = need(['push', 'pull'], 'with provisioning none', isUnasked)
+export const byOutput = need(['output'], 'on the output side')
+export const byOutputWithKey = need(['output'], 'on the output side', (by) => by.topicAuthentication === 'accessKey')
 
 /** One of two fields that are given together. */
-export const beside =
-  (other: string): Need =>
-  (by, reader) =>
-    reader !== 'output' && by.has(other) ? { why: `with ${other}` } : undefined
+export const beside = (other: string) => need(['push', 'pull'], `with ${other}`, (by) => by.has(other))

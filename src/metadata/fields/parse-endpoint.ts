@@ -4,11 +4,7 @@ import { BrokenRule } from './broken-rule.ts'
 
 const maxUrlLength = 4096
 
-/**
- * The public address of the input side, normalised; without a path it is `/api/events`.
- *
- * @throws BrokenRule for a URL that is not https, or has user info or a fragment
- */
+/** The public address of the input side, normalised; without a path `/api/events`. @throws BrokenRule: not https, user info, fragment */
 export function parseSubscriberEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') {
@@ -18,11 +14,7 @@ export function parseSubscriberEndpoint(text: string): string {
   return url.href
 }
 
-/**
- * The address of a namespace, without a trailing slash.
- *
- * @throws BrokenRule for a URL that is not https, or has a query, user info or a fragment
- */
+/** The address of a namespace, without a trailing slash. @throws BrokenRule where not https, with a query, user info or fragment */
 export function parseNamespaceEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') throw new BrokenRule('must be an https URL')
@@ -30,25 +22,16 @@ export function parseNamespaceEndpoint(text: string): string {
   return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
-/**
- * The address of a custom topic, as it was given.
- *
- * @throws BrokenRule where it is not https (or http on loopback), has user info or a fragment, or leads to a namespace topic
- *   but not to publish
- */
+/** The address of a custom topic, as it was given: https, or http on loopback. @throws BrokenRule */
 export function parseTopicEndpoint(text: string): string {
   const url = parseUrl(text)
   if (/^\/topics\/[^/:]+\/?$/i.test(url.pathname)) {
-    throw new BrokenRule(
-      'must end in :publish where it is that of a namespace topic',
-      'write it like https://<hostname>/topics/<topic>:publish',
-    )
+    const fix = 'write it like https://<hostname>/topics/<topic>:publish'
+    throw new BrokenRule('must end in :publish where it is that of a namespace topic', fix)
   }
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return text
-  throw new BrokenRule(
-    'must be an https URL',
-    'http is for a topic on this machine only, at localhost, 127.0.0.1 or [::1]',
-  )
+  const fix = 'http is for a topic on this machine only, at localhost, 127.0.0.1 or [::1]'
+  throw new BrokenRule('must be an https URL', fix)
 }
 
 /** Whether an endpoint is that of a namespace topic (`.../topics/{topic}:publish`) and not of a custom topic. */
@@ -63,11 +46,10 @@ function parseUrl(text: string): URL {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (!url) throw new BrokenRule('must be an https URL', 'write it like https://<hostname>/api/events')
   if (/^[^/]*\/\/[^/?#]*@/.test(text)) throw new BrokenRule('must not hold user info', 'remove the part before the @')
-  if (/[{}]/.test(url.hostname))
-    throw new BrokenRule(
-      'must not hold braces in the name of its host',
-      'only daprd and `run` fill in {uuid} and the like',
-    )
+  if (/[{}]/.test(url.hostname)) {
+    const fix = 'only daprd and `run` fill in {uuid} and the like'
+    throw new BrokenRule('must not hold braces in the name of its host', fix)
+  }
   if (text.includes('#')) throw new BrokenRule('must not hold a fragment', 'take out the # and what follows')
   return url
 }

@@ -10,7 +10,6 @@ export const integer = (atLeast: number, atMost: number) => (text: string) => pa
 export const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
 export const asIs = (text: string) => text
 
-/** A parser of texts that match a pattern, which gives them unchanged. */
 const matching = (pattern: RegExp, rule: string) => (text: string) => {
   if (pattern.test(text)) return text
   throw new BrokenRule(rule)
@@ -30,10 +29,7 @@ export const parseContainerName = matching(
   'must be 3 to 63 lower-case letters, digits and single hyphens',
 )
 
-/**
- * A secret goes into an HTTP header or form, so a control character or a byte order mark can only be an accident: the
- * last line break of a file, mostly.
- */
+/** A secret goes into an HTTP header or form: a control character can only be an accident, mostly the last line break of a file. */
 export function parseSecret(text: string): Secret {
   if (!/[\p{Cc}\uFEFF]/u.test(text)) return new Secret(text)
   const fix = 'the end or the beginning of a file it was read from?'

@@ -1,10 +1,7 @@
 /** Which resource ids are accepted as `scope` and `namespaceTopic`. */
 import { BrokenRule } from './broken-rule.ts'
 
-/**
- * A parsed scope. `id` is the resource id with a leading and no trailing slash, in the
- * user's letter case.
- */
+/** A parsed scope. `id` is the resource id with a leading and no trailing slash, in the user's letter case. */
 export type Scope = { readonly id: string; readonly subscriptionId: string } & (
   | { readonly kind: 'subscription' }
   | { readonly kind: 'resourceGroup'; readonly resourceGroup: string }
@@ -27,12 +24,7 @@ const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
 const forms =
   'write /subscriptions/{id}/, /subscriptions/{id}/resourceGroups/{group}, or that group followed by /providers/{namespace}/{type}/{name}'
 
-/**
- * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to
- * case; a trailing slash is allowed.
- *
- * @throws BrokenRule
- */
+/** Parses a scope of the specification's four forms, or of a child resource. Keywords match in any letter case. @throws BrokenRule */
 export function parseScope(text: string): Scope {
   if (text.length > maxScopeLength) throw new BrokenRule(`must be at most ${maxScopeLength} characters long`)
   if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
@@ -70,26 +62,18 @@ const eventSourceTypes: readonly string[] = [
   'microsoft.eventgrid/namespaces',
 ]
 
-/**
- * Parses a scope that event subscriptions can be created at.
- *
- * @throws BrokenRule also for a resource of Event Grid that has none
- */
+/** Parses a scope that event subscriptions can be created at. @throws BrokenRule also for a resource of Event Grid that has none */
 export function parseEventSource(text: string): Scope {
   const scope = parseScope(text)
   const type = resourceType(scope)
   if (!type?.startsWith('microsoft.eventgrid/') || eventSourceTypes.includes(type)) return scope
   if (type.endsWith('/eventsubscriptions')) {
-    throw new BrokenRule(
-      'must be what the event subscription belongs to, not the event subscription',
-      'end it before /eventSubscriptions, and write that name as eventSubscriptionName',
-    )
+    const fix = 'end it before /eventSubscriptions, and write that name as eventSubscriptionName'
+    throw new BrokenRule('must be what the event subscription belongs to, not the event subscription', fix)
   }
   if (type === namespaceTopicType) {
-    throw new BrokenRule(
-      'is a namespace topic, from which Event Grid delivers to no webhook',
-      'to receive from it, set deliveryMode to pull and write it as namespaceTopic',
-    )
+    const fix = 'to receive from it, set deliveryMode to pull and write it as namespaceTopic'
+    throw new BrokenRule('is a namespace topic, from which Event Grid delivers to no webhook', fix)
   }
   throw new BrokenRule(
     'is a resource of Event Grid that has no event subscriptions',
@@ -98,18 +82,12 @@ export function parseEventSource(text: string): Scope {
   )
 }
 
-/**
- * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
- *
- * @throws BrokenRule
- */
+/** Parses the resource id of a namespace topic: `.../Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`. @throws BrokenRule */
 export function parseNamespaceTopic(text: string) {
   const scope = parseScope(text)
   if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {
-    throw new BrokenRule(
-      'must be the resource id of a namespace topic',
-      'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}',
-    )
+    const fix = 'it ends with /providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}'
+    throw new BrokenRule('must be the resource id of a namespace topic', fix)
   }
   const { id, subscriptionId, resourceGroup } = scope
   const [namespace = '', topic = ''] = scope.path.map(({ name }) => name)
@@ -146,10 +124,8 @@ function pairs(segments: readonly string[]): readonly { type: string; name: stri
   for (let at = 0; at < segments.length; at += 2) {
     const [type = '', name = ''] = segments.slice(at, at + 2)
     if (same(type, 'providers')) {
-      throw new BrokenRule(
-        'must not name a second resource provider',
-        'end it before the second /providers: name the resource that raises the events',
-      )
+      const fix = 'end it before the second /providers: name the resource that raises the events'
+      throw new BrokenRule('must not name a second resource provider', fix)
     }
     found.push({ type, name })
   }

@@ -6,11 +6,7 @@ import { type Scope, scopeKey } from './scope.ts'
 const pattern = /^[A-Za-z0-9]{3,64}$/
 const pullPattern = /^[A-Za-z0-9]{3,50}$/
 
-/**
- * A name of an event subscription.
- *
- * @throws BrokenRule
- */
+/** A name of an event subscription. @throws BrokenRule */
 export function parseSubscriptionName(text: string): string {
   if (pattern.test(text)) return text
   // Event Grid allows hyphens, so such a name may be that of an existing event subscription.
@@ -19,11 +15,7 @@ export function parseSubscriptionName(text: string): string {
   throw new BrokenRule('must be 3 to 64 letters and digits, nothing else', text.includes('-') ? fix : undefined)
 }
 
-/**
- * A name of a Queue event subscription.
- *
- * @throws BrokenRule
- */
+/** A name of a Queue event subscription. @throws BrokenRule */
 export function parsePullName(text: string): string {
   if (pullPattern.test(text)) return text
   throw new BrokenRule('must be 3 to 50 letters and digits with deliveryMode pull')
@@ -43,15 +35,8 @@ export function deriveSubscriptionName(
   return nameOfPlace(scopeKey(scope), origin + pathname)
 }
 
-/**
- * The default of `eventSubscriptionName` for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place
- * of the endpoint.
- */
-export function derivePullName(
-  componentName: string | undefined,
-  namespaceTopicId: string,
-  scope: Scope | undefined,
-): string {
+/** The same for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place of the endpoint. */
+export function derivePullName(componentName: string | undefined, namespaceTopicId: string, scope?: Scope): string {
   if (componentName) return nameFor(componentName, pullPattern, 42)
   return nameOfPlace(scope ? scopeKey(scope) : '', namespaceTopicId.toLowerCase())
 }
@@ -59,9 +44,7 @@ export function derivePullName(
 function nameFor(componentName: string, pattern: RegExp, maxLetters: number): string {
   if (pattern.test(componentName)) return componentName
   const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, maxLetters)
-  return letters + sha256Hex(componentName).slice(0, 8)
+  return letters + hash('sha256', componentName).slice(0, 8)
 }
 
-const nameOfPlace = (...place: readonly string[]) => `binding${sha256Hex(place.join('\n')).slice(0, 16)}`
-
-const sha256Hex = (text: string) => hash('sha256', text)
+const nameOfPlace = (...place: readonly string[]) => `binding${hash('sha256', place.join('\n')).slice(0, 16)}`

@@ -1,19 +1,10 @@
 /** The secrets that a caller gives: by name, by store, or asked for one by one. */
 import { isRecord } from '../../support/text/is-record.ts'
-import type { Secrets } from '../component/secret-reference.ts'
+import type { SecretReference, Secrets } from '../component/secret-reference.ts'
 
 /** Secrets by the name of their secret store, then as {@link Secrets}. */
 export interface SecretsByStore {
   readonly stores: Readonly<Record<string, Secrets>>
-}
-
-/** A `secretKeyRef` of a component. */
-export interface SecretReference {
-  /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
-  readonly store: string | undefined
-  readonly name: string
-  /** The name, where none is written. */
-  readonly key: string
 }
 
 /** A text that is equal for equal references. */

@@ -39,22 +39,15 @@ export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omi
   readonly namespace?: string | undefined
   /** The previous result: a broken file keeps its previous components. */
   readonly before?: Loaded | undefined
-  /**
-   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
-   * @default no excerpts
-   */
+  /** Columns of the excerpt below each fault: the line of the file and a caret, secret values masked, no comments. @default no excerpts */
   readonly excerptWidth?: number | undefined
 }
 
 export function loadFiles(files: ComponentFiles, given: LoadOptions): Loaded {
   const { before, words, excerptWidth } = given
   const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
-  const {
-    secretOf,
-    issues: storeIssues,
-    notes,
-    ...stores
-  } = createSecretSources(files, takenDrafts(files, options), options)
+  const drafts = takenDrafts(files, options)
+  const { secretOf, issues: storeIssues, notes, ...stores } = createSecretSources(files, drafts, options)
   const issues = [...storeIssues]
   const faults = storeIssues.map(describeIssue)
   const contents = new Map<string, LoadedFile | Error>()

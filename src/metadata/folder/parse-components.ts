@@ -8,16 +8,9 @@ import type { Component } from '../component/component.ts'
 import { componentTypes } from '../component/component-definition.ts'
 import { type ComponentFiles, readComponentFile, readComponentFiles } from '../component/component-file.ts'
 import { readPaths } from '../component/component-folder.ts'
-import type { Secrets } from '../component/secret-reference.ts'
+import type { SecretReference, Secrets } from '../component/secret-reference.ts'
 import { describeIssue, metadataInvalid } from '../typed/metadata-invalid.ts'
-import {
-  checkAnswer,
-  type GivenSecrets,
-  keyOfReference,
-  type SecretReference,
-  type SecretsByStore,
-  sortRecord,
-} from './given-secrets.ts'
+import { checkAnswer, type GivenSecrets, keyOfReference, type SecretsByStore, sortRecord } from './given-secrets.ts'
 import { loadFiles, takenDrafts } from './load-components.ts'
 import { referencesOf } from './secret-sources.ts'
 import type { CallerWords } from './take-components.ts'
@@ -39,10 +32,7 @@ interface CommonOptions {
    * @default the types of this binding
    */
   readonly types?: readonly string[]
-  /**
-   * Gets a line for everything that is left out: a warning where a component of yours was probably meant, or a file is empty; else debug.
-   * @default none
-   */
+  /** Gets a line for all that is left out: a warning where yours was probably meant, or a file is empty; else debug. @default none */
   readonly logger?: Logger
 }
 
@@ -100,11 +90,7 @@ export async function loadComponents(
   return componentsOf(files, known(answers), { ...options, issues })
 }
 
-/**
- * The components of one YAML text, as {@link loadComponents} gives them. It may hold several documents.
- *
- * @throws as loadComponents does; and a TypeError for a value that is not text
- */
+/** The components of one YAML text, as {@link loadComponents} gives them. @throws as loadComponents; and a TypeError for no text */
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
   if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
   checkValues('the options of parseComponents', options, { file: isText, ...loadOptions })
@@ -128,16 +114,7 @@ function componentsOf(
   options: CommonOptions & { readonly issues?: readonly MetadataIssue[] },
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
-  const loaded = loadFiles(files, {
-    env,
-    appId,
-    namespace,
-    types,
-    given,
-    words,
-    allowAnyPort: true,
-    credentialMayCome: true,
-  })
+  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true })
   for (const read of loaded.files.values()) {
     if (read instanceof Error) continue
     for (const mistake of read.mistakes) logger.warn(describeIssue(mistake))

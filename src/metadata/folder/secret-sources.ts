@@ -7,12 +7,12 @@ import {
   findSecret,
   missingSecret,
   quoteReference,
-  type SecretKeyRef,
+  type SecretReference,
   type Secrets,
   shapeOf,
 } from '../component/secret-reference.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
-import { type GivenSecrets, keyOfReference, type SecretReference } from './given-secrets.ts'
+import { type GivenSecrets, keyOfReference } from './given-secrets.ts'
 import { doubledName, findHolders, type Holders } from './holders.ts'
 import { isStore, readSecretStore, type SecretStore } from './secret-stores.ts'
 import type { CallerWords } from './take-components.ts'
@@ -54,17 +54,18 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
   const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
 
-  function secretOf(named: string | undefined, reference: SecretKeyRef): string | undefined {
-    const store = named ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
+  function secretOf(reference: SecretReference): string | undefined {
+    const store = reference.store ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
     const searched: Secrets[] = []
     if (given.kind === 'unreadable') return undefined
     if (given.kind === 'function') {
-      const answer = given.ask(withKey(named, reference))
+      const answer = given.ask(reference)
       if (answer !== undefined) return answer
     } else {
       const secrets = given.kind === 'byName' ? given.secrets : ownOf(given.stores, store)
       const text = findSecret(secrets, reference)
-      if (text !== undefined && named !== undefined && contested.length > 1) throw notByStore(reference, contested)
+      const isNamed = reference.store !== undefined
+      if (text !== undefined && isNamed && contested.length > 1) throw notByStore(reference, contested)
       if (text !== undefined) return text
       searched.push(secrets)
     }
@@ -75,7 +76,9 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     const where = (shape: string) =>
       troubleWith(store, names, given) +
       words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    return findSecret(secrets, reference) ?? fail(missingSecret(reference, [...searched, secrets], where))
+    const text = findSecret(secrets, reference)
+    if (text === undefined) throw missingSecret(reference, [...searched, secrets], where)
+    return text
   }
 
   return { storesByFile, stores, issues, notes, secretOf }
@@ -83,28 +86,19 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
 
 /** The references of components, each once. */
 export function referencesOf(drafts: readonly ComponentDraft[]): readonly SecretReference[] {
-  const all = drafts.flatMap(({ secretStore, entries }) =>
-    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? [withKey(secretStore, source)] : [])),
+  const all = drafts.flatMap(({ entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? source.reference : [])),
   )
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
 
-const withKey = (store: string | undefined, { name, key = name }: SecretKeyRef): SecretReference => ({
-  store,
-  name,
-  key,
-})
-
-/**
- * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
- * a record by name holds.
- */
+/** The stores that references name; with `secrets` those of references into these: with two it is not known whose secret is meant. */
 function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
   const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
   return [...new Set(leading.flatMap(({ store }) => store ?? []))]
 }
 
-function notByStore(reference: SecretKeyRef, stores: readonly string[]): BrokenRule {
+function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
   const named = stores.map(quote).join(' and ')
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
@@ -115,10 +109,6 @@ const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.str
 
 const ownOf = (stores: Readonly<Record<string, Secrets>>, name: string | undefined): Secrets =>
   (name !== undefined && Object.hasOwn(stores, name) ? stores[name] : undefined) ?? {}
-
-function fail(error: Error): never {
-  throw error
-}
 
 function troubleWith(store: string | undefined, names: readonly string[], { kind }: GivenSecrets): string {
   if (kind === 'function') return ''

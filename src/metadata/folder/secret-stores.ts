@@ -9,10 +9,6 @@ import type { ComponentDraft } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
 import type { Secrets } from '../component/secret-reference.ts'
 
-class SecretStoreError extends Error {
-  override readonly name = 'SecretStoreError'
-}
-
 /** A component that describes one of Dapr's local secret stores. */
 export type SecretStore = ComponentDraft & { readonly name: string; readonly type: string }
 
@@ -53,7 +49,7 @@ export function readSecretStore(
 
 /** A relative path counts from the working folder, as for Dapr. */
 function readSecretsFile(file: string): Secrets {
-  if (file === '') throw new SecretStoreError('secretsFile is missing')
+  if (file === '') throw new Error('secretsFile is missing')
   let text: string
   try {
     text = readRegularFileSync(file)
@@ -68,28 +64,21 @@ export async function readSecretsText(file: string): Promise<string | Error> {
   return readRegularFile(file).catch((error: unknown) => unreadable(file, error))
 }
 
-/**
- * The secrets of a JSON file that was read before, in the form of Dapr's local file store.
- *
- * @throws an Error, which quotes nothing of the text
- */
+/** The secrets of a JSON file that was read, in the form of Dapr's local file store. @throws an Error, which quotes nothing of the text */
 export function parseSecrets(file: string, text: string | Error): Secrets {
   if (text instanceof Error) throw text
   // Without the parser's own message: that would quote the text, which is secret.
   const value = readJson(text)
   if (isRecord(value)) return value
-  throw new SecretStoreError(`${file} must hold a JSON object`)
+  throw new Error(`${file} must hold a JSON object`)
 }
 
-function unreadable(file: string, cause: unknown): SecretStoreError {
+function unreadable(file: string, cause: unknown): Error {
   const counts = isAbsolute(file) ? '' : `; a relative path counts from the working folder, ${process.cwd()}`
-  return new SecretStoreError(`${file} can't be read: ${messageOf(cause)}${counts}`, { cause })
+  return new Error(`${file} can't be read: ${messageOf(cause)}${counts}`, { cause })
 }
 
-/**
- * The variables that begin with a prefix, by the rest of their name, without Dapr's own settings,
- * which Dapr hides from components too.
- */
+/** The variables that begin with a prefix, by the rest of their name, without Dapr's own settings, which Dapr hides from components too. */
 function environmentSecrets(prefix: string, env: Environment): Secrets {
   const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))

@@ -1,6 +1,4 @@
-/**
- * What a file holds: which of its components are taken, their references resolved and their metadata validated; what is said of the rest.
- */
+/** What a file holds: which components are taken, their references resolved and their metadata validated; what is said of the rest. */
 import { hash } from 'node:crypto'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
@@ -9,8 +7,7 @@ import { quote } from '../../support/text/text.ts'
 import type { Component } from '../component/component.ts'
 import { checkVersion, isOurType } from '../component/component-definition.ts'
 import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../component/component-file.ts'
-import { type Environment, resolveEntries } from '../component/component-properties.ts'
-import type { SecretKeyRef } from '../component/secret-reference.ts'
+import { type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
 import { describeIssue } from '../typed/metadata-invalid.ts'
@@ -68,13 +65,10 @@ export interface Selection {
   readonly appId?: string | undefined
 }
 
-export interface TakeOptions extends Selection, Pick<ParseMetadataOptions, 'provisioning' | 'allowAnyPort'> {
+export interface TakeOptions extends Selection, ReferenceSources, Pick<ParseMetadataOptions, 'provisioning'> {
   readonly words: CallerWords
-  readonly env: Environment
-  readonly fill: (text: string) => string
-  readonly secretOf: (store: string | undefined, reference: SecretKeyRef) => string | undefined
-  /** May the host hand over a credential? Then fields that one replaces are required only beside another fault. @default false */
-  readonly credentialMayCome?: boolean
+  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
+  readonly forLibrary?: boolean
 }
 
 export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
@@ -119,12 +113,7 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
 
 function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeOptions): TakenComponent {
   const { name = '', type = '', version, secretStore, scopes, places } = draft
-  const { env, fill, secretOf } = options
-  const { entries, properties, issues } = resolveEntries(draft, {
-    env,
-    fill,
-    secret: (reference) => secretOf(secretStore, reference),
-  })
+  const { entries, properties, issues } = resolveEntries(draft, options)
   const isOurs = isOurType(type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
   const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
@@ -157,10 +146,10 @@ function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeO
 }
 
 function readFields(entries: readonly PropertyEntry[], componentName: string, options: TakeOptions) {
-  const { provisioning, allowAnyPort = false, credentialMayCome } = options
-  const given = { componentName, allowAnyPort, ...(provisioning && { provisioning }) }
+  const { provisioning, forLibrary = false } = options
+  const given = { componentName, allowAnyPort: forLibrary, ...(provisioning && { provisioning }) }
   const reading = readMetadata(entries, given)
-  if (reading.issues.length === 0 || !credentialMayCome) return reading
+  if (reading.issues.length === 0 || !forLibrary) return reading
   const withCredential = readMetadata(entries, { ...given, credentialGiven: true })
   return withCredential.issues.length === 0 ? withCredential : reading
 }
@@ -168,20 +157,13 @@ function readFields(entries: readonly PropertyEntry[], componentName: string, op
 const bothSides: readonly Side[] = ['input', 'output']
 
 /** Nothing is known of another vendor's metadata but `direction`, which is Dapr's own. */
-function ofAnother(entries: readonly PropertyEntry[]) {
+function ofAnother(entries: readonly PropertyEntry[]): ReturnType<typeof readMetadata> {
   const { value } = entries.find(({ name }) => name.toLowerCase() === 'direction') ?? {}
   const text = value instanceof Secret ? value.reveal() : value
   const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
   const sides = bothSides.filter((side) => said.includes(side))
-  const metadata: ParsedMetadata = {
-    input: undefined,
-    pull: undefined,
-    output: undefined,
-    direction: undefined,
-    warnings: [],
-  }
-  const issues: readonly MetadataIssue[] = []
-  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues }
+  const metadata = { input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] }
+  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues: [] }
 }
 
 function fingerprintOf({ type, version, properties }: Component) {

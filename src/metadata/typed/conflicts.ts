@@ -6,18 +6,12 @@ import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
 import { resetToDefault } from '../fields/setting-value.ts'
 
 /** Takes what could be parsed. */
-export function inputConflicts(
-  values: Values,
-  { deliveryAuthentication }: Circumstances,
-  { allowAnyPort = false }: { readonly allowAnyPort?: boolean },
-): readonly MetadataIssue[] {
+export function inputConflicts(values: Values, by: Circumstances, options: { readonly allowAnyPort?: boolean }) {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deliveryMode, handshakePort, tenantId, azureEnvironment, eventGridClientId } = values
-  if (handshakePort === 0 && !allowAnyPort) {
-    issues.push({
-      field: 'handshakePort',
-      rule: 'must be a port from 1 to 65535: 0 takes a free one in the library only',
-    })
+  if (handshakePort === 0 && !options.allowAnyPort) {
+    const rule = 'must be a port from 1 to 65535: 0 takes a free one in the library only'
+    issues.push({ field: 'handshakePort', rule })
   }
   const isElsewhere = scope && subscriptionId && scope.subscriptionId.toLowerCase() !== subscriptionId.toLowerCase()
   if (deliveryMode === 'push' && isElsewhere) {
@@ -29,7 +23,7 @@ export function inputConflicts(
     const rule = 'and deadLetterContainer must both be default, or neither'
     issues.push({ field: 'deadLetterStorageAccountId', rule })
   }
-  if (deliveryMode === 'pull' || deliveryAuthentication !== 'entra') return issues
+  if (deliveryMode === 'pull' || by.deliveryAuthentication !== 'entra') return issues
   if (!(eventGridClientId ?? azureEnvironment.eventGridClientId)) {
     const rule = `is required with deliveryAuthentication entra in ${azureEnvironment.name}`
     const fix = 'look it up: az ad sp list --display-name Microsoft.EventGrid --query [].appId'
@@ -44,11 +38,8 @@ export function inputConflicts(
 }
 
 /** Takes what could be parsed. */
-export function outputConflicts({
-  topicAuthentication,
-  topicEndpoint = '',
-  topicSchema,
-}: Values): readonly MetadataIssue[] {
+export function outputConflicts(values: Values): readonly MetadataIssue[] {
+  const { topicAuthentication, topicEndpoint = '', topicSchema } = values
   const issues: MetadataIssue[] = []
   if (topicAuthentication === 'entra' && /^http:/i.test(topicEndpoint)) {
     const rule = 'must be https with topicAuthentication entra: a token is never sent over plain http'

@@ -12,15 +12,12 @@ export function metadataInvalid(subject: string, issues: readonly MetadataIssue[
 }
 
 /** A line for each issue, 50 at most, and below it what `excerptOf` gives for its place. */
-export function describeIssues(
-  issues: readonly MetadataIssue[],
-  excerptOf: (at: FilePlace) => string | undefined = () => undefined,
-): readonly string[] {
+export function describeIssues(issues: readonly MetadataIssue[], excerptOf?: (at: FilePlace) => string | undefined) {
   const listed = issues.slice(0, maxListed)
   const lines = listed.map((issue, index) => {
     // Below the last of several issues of one place.
     const isLast = comparePlaces(issue.at, listed[index + 1]?.at) !== 0
-    const excerpt = isLast && issue.at ? excerptOf(issue.at) : undefined
+    const excerpt = isLast && issue.at ? excerptOf?.(issue.at) : undefined
     return excerpt === undefined ? describeIssue(issue) : `${describeIssue(issue)}\n${excerpt}`
   })
   return issues.length > maxListed ? [...lines, `and ${issues.length - maxListed} more`] : lines

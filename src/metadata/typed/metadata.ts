@@ -1,5 +1,6 @@
 /** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { settingFields } from '../fields/event-subscription-settings.ts'
 import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
@@ -34,19 +35,12 @@ export type CredentialMetadata = Readonly<ReturnType<typeof credentialMetadata>>
 /** The schemas of event that Event Grid delivers to the binding. */
 export type EventSchema = Values['eventDeliverySchema']
 
+type Converted = 'eventTimeToLive' | 'deadLetterStorageAccountId' | 'deadLetterContainer'
+type GivenSettings = Omit<Pick<Values, keyof typeof settingFields>, Converted>
+
 /** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
-export type SubscriptionSettings = Pick<
-  Values,
-  | 'eventDeliverySchema'
-  | 'includedEventTypes'
-  | 'subjectBeginsWith'
-  | 'subjectEndsWith'
-  | 'advancedFilters'
-  | 'maxDeliveryAttempts'
-  | 'maxEventsPerBatch'
-  | 'preferredBatchSizeInKilobytes'
-  | 'labels'
-> & {
+export interface SubscriptionSettings extends Partial<GivenSettings> {
+  readonly eventDeliverySchema: EventSchema
   /** 1 to 1,440. */
   readonly eventTimeToLiveMinutes?: Setting<number> | undefined
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
@@ -124,10 +118,7 @@ function checked<T>(name: string, value: T | undefined): T {
 function eitherInput(values: Values, defaultName: string, options: SideOptions) {
   const { clientId, maxConcurrency, replaceDestination } = values
   return {
-    /**
-     * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
-     * and for pull the namespace's endpoint too.
-     */
+    /** Whether the event subscription is managed, only read, or neither: then its name is given, and for pull the endpoint. */
     provisioning: options.provisioning,
     /**
      * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
@@ -147,18 +138,16 @@ function eitherInput(values: Values, defaultName: string, options: SideOptions) 
 }
 
 function subscriptionSettings(values: Values): SubscriptionSettings {
-  const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
-  const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    eventDeliverySchema,
-    includedEventTypes,
-    subjectBeginsWith,
-    subjectEndsWith,
-    advancedFilters,
-    maxDeliveryAttempts,
-    maxEventsPerBatch,
-    preferredBatchSizeInKilobytes,
-    labels,
+    eventDeliverySchema: values.eventDeliverySchema,
+    includedEventTypes: values.includedEventTypes,
+    subjectBeginsWith: values.subjectBeginsWith,
+    subjectEndsWith: values.subjectEndsWith,
+    advancedFilters: values.advancedFilters,
+    maxDeliveryAttempts: values.maxDeliveryAttempts,
+    maxEventsPerBatch: values.maxEventsPerBatch,
+    preferredBatchSizeInKilobytes: values.preferredBatchSizeInKilobytes,
+    labels: values.labels,
     eventTimeToLiveMinutes: values.eventTimeToLive,
     deadLetter: deadLetterSetting(values),
   }
@@ -171,7 +160,6 @@ function deadLetterSetting(values: Values): SubscriptionSettings['deadLetter'] {
   return { storageAccountId, container }
 }
 
-/** How a delivery proves that it comes from our event subscription. */
 function deliveryAuthentication(values: Values) {
   const { azureEnvironment, deliveryAuthentication: kind } = values
   switch (kind) {

@@ -1,23 +1,21 @@
 /** Which required fields are missing, and what to write, or to set in place of them. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Side } from '../fields/field-entry.ts'
-import { entryToWrite, type FieldName, metadataFields } from '../fields/find-field.ts'
+import { entryToWrite, metadataFields } from '../fields/find-field.ts'
 import type { Circumstances, Reader } from '../fields/needs.ts'
 import { ownFields } from './configured-sides.ts'
 import type { GivenFields } from './read-properties.ts'
 
-interface MissingOptions {
-  readonly resolvedBy?: 'us' | 'sidecar'
-  /** Has the output side no other fault? */
-  readonly isOutputSound: boolean
-}
+/** A sidecar gives an empty text for a secret that its store does not have. */
+type ResolvedBy = 'us' | 'sidecar' | undefined
 
 /** A fault for each required field that is not there. */
 export function missingFields(
   configured: readonly Reader[],
   by: Circumstances,
   given: GivenFields,
-  { resolvedBy, isOutputSound }: MissingOptions,
+  /** Has the output side no other fault? */
+  { resolvedBy, isOutputSound }: { readonly resolvedBy?: ResolvedBy; readonly isOutputSound: boolean },
 ): readonly MetadataIssue[] {
   const missing = configured.map((reader) => ({ reader, issues: missingFor(reader, by, given, resolvedBy) }))
   const issues = missing.flatMap((one) => one.issues)
@@ -32,30 +30,25 @@ export function missingFields(
 }
 
 /** Faults where no side is configured. */
-export function neitherSide(given: GivenFields, resolvedBy: MissingOptions['resolvedBy']): readonly MetadataIssue[] {
+export function neitherSide(given: GivenFields, resolvedBy: ResolvedBy): readonly MetadataIssue[] {
   return [nothingConfigured, ...emptyFields(given, resolvedBy, ({ secret, required }) => secret || required)]
 }
 
 type EmptyField = (typeof metadataFields)[number]
 
 /** A field that is there without a value may be why others are asked for. */
-function emptyFields(
-  { empty }: GivenFields,
-  resolvedBy: MissingOptions['resolvedBy'],
-  isMeant: (field: EmptyField) => boolean,
-): readonly MetadataIssue[] {
+function emptyFields({ empty }: GivenFields, resolvedBy: ResolvedBy, isMeant: (field: EmptyField) => boolean) {
   const meant = metadataFields.filter((field) => empty.has(field.name) && isMeant(field))
-  return meant.map((field) => ({
-    field: field.name,
-    rule: 'counts as absent',
-    fix: fillIn(`write ${entryToWrite(field)}`, resolvedBy),
-  }))
+  return meant.map((field): MetadataIssue => {
+    const fix = fillIn(`write ${entryToWrite(field)}`, resolvedBy)
+    return { field: field.name, rule: 'counts as absent', fix }
+  })
 }
 
-const fillIn = (write: string, resolvedBy: MissingOptions['resolvedBy']) =>
+const fillIn = (write: string, resolvedBy: ResolvedBy) =>
   resolvedBy === 'sidecar' ? fromSidecar : `its value is empty: ${write}`
 
-function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: MissingOptions['resolvedBy']) {
+function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: ResolvedBy) {
   const { fields, unknown, empty } = given
   const because = reasonOf(reader === 'output' ? 'output' : 'input', given)
   const issues = metadataFields.flatMap((field): MetadataIssue[] => {
@@ -93,18 +86,14 @@ const onlyToPublish = {
 } satisfies MetadataIssue
 
 /** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
-function reasonOf(side: Side, { fields }: GivenFields): string {
-  if (fields.has('direction')) return ''
-  const [only, another] = ownFields(side, [...fields.keys()], fields.get('topicAuthentication')?.text)
+function reasonOf(side: Side, given: GivenFields): string {
+  const [only, another] = given.fields.has('direction') ? [] : ownFields(side, given)
   if (only === undefined || another !== undefined) return ''
-  return ` (the ${side} side is configured because ${fields.get(only)?.spelled} is set)`
+  return ` (the ${side} side is configured because ${given.fields.get(only)?.spelled} is set)`
 }
 
 const namesOf = (side: Side) =>
-  metadataFields
-    .filter(({ required, sides }) => required && sides.includes(side))
-    .map(({ name }): FieldName => name)
-    .join(', ')
+  metadataFields.flatMap(({ name, required, sides }) => (required && sides.includes(side) ? name : [])).join(', ')
 
 const nothingConfigured: MetadataIssue = {
   rule: 'configures neither the input nor the output side',

@@ -3,7 +3,7 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
 import type { Side } from '../fields/field-entry.ts'
-import { type FieldName, findField, metadataFields, type Values, valuesSchema } from '../fields/find-field.ts'
+import { type FieldName, findField, metadataFields, type Values } from '../fields/find-field.ts'
 import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
 import { configuredSides, fieldsRead } from './configured-sides.ts'
 import { inputConflicts, outputConflicts } from './conflicts.ts'
@@ -21,10 +21,7 @@ export interface ParseMetadataOptions {
   readonly allowAnyPort?: boolean
   /** Takes the place of the field: for `provision`, which writes for a component whose replicas have `none`. @default the field */
   readonly provisioning?: 'manage'
-  /**
-   * Who resolved the references: a sidecar gives an empty text for a secret that its store does not have, and an error says so.
-   * @default 'us'
-   */
+  /** Who resolved the references: a sidecar gives an empty text for a secret that its store lacks, and an error says so. @default 'us' */
   readonly resolvedBy?: 'us' | 'sidecar'
 }
 
@@ -55,30 +52,22 @@ interface MetadataReading {
 export function readMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): MetadataReading {
   const given = readProperties(properties)
   const { fields } = given
-  const topicAuthentication = fields.get('topicAuthentication')?.text
-  const present = configuredSides([...fields.keys()], topicAuthentication)
-
-  const ofSides = (sides: ReadonlySet<Side>) =>
-    metadataFields.filter(
-      // Where no field says which side is meant, it may be either.
-      ({ decides, sides: read }) => decides && (sides.size === 0 || read.some((side) => sides.has(side))),
-    )
-  const direction = valuesOf(given, new Set(['direction'])).values.direction
-  const sides = direction ?? present
-  const deciding = new Set<FieldName>(['direction', ...ofSides(sides).map(({ name }) => name)])
+  const { direction } = valuesOf(given, new Set(['direction'])).values
+  const sides = direction ?? configuredSides(given)
+  const faulty = (issues: readonly MetadataIssue[]): MetadataReading => ({
+    sides,
+    issues: [...sorted(issues, given), ...unknownNames(given)],
+  })
+  // Where no field says which side is meant, it may be either.
+  const mayBeMeant = (side: Side) => sides.size === 0 || sides.has(side)
+  const deciders = metadataFields.filter((field) => field.decides && field.sides.some(mayBeMeant))
+  const deciding = new Set(deciders.map(({ name }) => name))
   const decided = valuesOf(given, deciding)
   const undecided = [...decided.issues, ...bareValues(given, deciding, decided.issues)]
-  if (undecided.length > 0) return { sides, issues: [...sorted(undecided, given), ...unknownNames(given)] }
+  if (undecided.length > 0) return faulty(undecided)
   // What follows from a value that is not known is not known either.
   const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
-  if (sides.size === 0 && !isUndecided)
-    return {
-      sides,
-      issues: [
-        ...sorted([...unnamed(given), ...neitherSide(given, options.resolvedBy)], given),
-        ...unknownNames(given),
-      ],
-    }
+  if (sides.size === 0 && !isUndecided) return faulty([...unnamed(given), ...neitherSide(given, options.resolvedBy)])
 
   const written = new Set<string>(fields.keys())
   const provisioning = options.provisioning ?? decided.values.provisioning
@@ -91,14 +80,15 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const configured: Reader[] = []
   if (sides.has('input')) configured.push(decided.values.deliveryMode)
   if (sides.has('output')) configured.push('output')
-  const read = fieldsRead(configured, topicAuthentication)
+  const read = fieldsRead(configured, given)
   const { values, issues } = valuesOf(given, read, configured)
   const found = [...unnamed(given), ...issues]
-  if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound: isSound(found) }))
+  const isOutputSound = !found.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
+  if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound }))
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
   found.push(...bareValues(given, read, found))
-  if (found.length > 0) return { sides, issues: [...sorted(found, given), ...unknownNames(given)] }
+  if (found.length > 0) return faulty(found)
   if (given.isIncomplete) return { sides, issues: [] }
   const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
   const metadata: ParsedMetadata = {
@@ -111,40 +101,30 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   return { sides, metadata, issues: [] }
 }
 
-/** Has the output side no fault among these? */
-const isSound = (issues: readonly MetadataIssue[]) =>
-  !issues.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
-
-/** Values of these fields without those that have a fault, and the faults. */
-function valuesOf(
-  { fields, issues: faults }: GivenFields,
-  names: ReadonlySet<FieldName>,
-  configured: readonly Reader[] = [],
-) {
-  const texts = [...fields].flatMap(([name, { text }]) =>
-    names.has(name) && text !== undefined ? [[name, text] as const] : [],
-  )
-  const parsed = valuesSchema.safeParse(Object.fromEntries(texts))
-  const broken = new Map<unknown, MetadataIssue>()
-  for (const issue of parsed.error?.issues ?? []) {
-    const [field] = issue.path
-    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
-    broken.set(field, { field: String(field), rule: issue.message, ...(typeof fix === 'string' && { fix }) })
-  }
-  for (const [field, text] of texts) {
-    const { push, pull } = findField(field)?.stricter ?? {}
+/** Values of these fields, and their faults. One that breaks its rule counts as left out. */
+function valuesOf(given: GivenFields, names: ReadonlySet<FieldName>, configured: readonly Reader[] = []) {
+  const broken = new Map<FieldName, MetadataIssue>()
+  function withoutFault(field: FieldName, parse: () => unknown): unknown {
     try {
-      if (configured.includes('push')) push?.(text)
-      if (configured.includes('pull')) pull?.(text)
+      return parse()
     } catch (error) {
       if (!(error instanceof BrokenRule)) throw error
-      broken.set(field, { field, rule: error.rule, ...(error.fix !== undefined && { fix: error.fix }) })
+      const { rule, fix } = error
+      broken.set(field, { field, rule, ...(fix !== undefined && { fix }) })
+      return undefined
     }
   }
-  const issues = [...faults.filter(({ field }) => [...names].some((name) => name === field)), ...broken.values()]
-  const values: Values =
-    parsed.data ?? valuesSchema.parse(Object.fromEntries(texts.filter(([name]) => !broken.has(name))))
-  return { values, issues }
+  const pairs = metadataFields.map(({ name, read, stricter }): unknown[] => {
+    const text = names.has(name) ? given.fields.get(name)?.text : undefined
+    if (text === undefined) return [name, read(undefined)]
+    const value = withoutFault(name, () => read(text))
+    for (const reader of configured) if (reader !== 'output') withoutFault(name, () => stricter[reader]?.(text))
+    return [name, value ?? read(undefined)]
+  })
+  const faults = given.issues.filter(({ field }) => [...names].some((name) => name === field))
+  // The type of each value is that of its field's `read`, which a record made by a loop does not tell.
+  const values: Values = Object.fromEntries(pairs)
+  return { values, issues: [...faults, ...broken.values()] }
 }
 
 /** Faults of values without quotes that have no other: quotes alone would not mend those. */

@@ -34,10 +34,7 @@ export interface GivenField {
 
 export type GivenFields = ReturnType<typeof readProperties>
 
-/**
- * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
- * is reported already.
- */
+/** A value that is not known, such as that of a reference that does not resolve: its field is present, the fault reported already. */
 export class UnknownValue {
   readonly isUnknown = true
 }
@@ -51,10 +48,7 @@ class UnresolvedReference {
   }
 }
 
-/**
- * Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given
- * twice is a fault.
- */
+/** Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given twice is a fault. */
 export function readProperties(properties: MetadataProperties) {
   const issues: MetadataIssue[] = []
   /** Unknown names, with the field that was probably meant. */

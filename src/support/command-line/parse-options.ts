@@ -10,21 +10,14 @@ import { UsageError, wrongOption } from './usage-error.ts'
  * for an unknown one the option that was probably meant; and where one has an empty value, as of a variable that is not set.
  */
 export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
-  return parsed(args, known, { allowPositionals: false }).values
+  return parseOptionsAndPaths(args, known, { allowPositionals: false }).values
 }
 
 /** The same for a command that takes paths beside options: the `positionals`. */
 export function parseOptionsAndPaths<const Known extends ParseArgsOptionsConfig>(
   args: readonly string[],
   known: Known,
-) {
-  return parsed(args, known, { allowPositionals: true })
-}
-
-function parsed<const Known extends ParseArgsOptionsConfig>(
-  args: readonly string[],
-  known: Known,
-  { allowPositionals }: { readonly allowPositionals: boolean },
+  { allowPositionals } = { allowPositionals: true },
 ) {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options: known, allowPositionals })
@@ -41,12 +34,6 @@ function parsed<const Known extends ParseArgsOptionsConfig>(
   }
 }
 
-interface Option {
-  readonly type: 'string' | 'boolean'
-  readonly takes?: string
-  readonly about: string
-}
-
 export const text = (takes: string, about: string) => ({ type: 'string', takes, about }) as const
 /** One that may be repeated. */
 export const texts = (takes: string, about: string) => ({ ...text(takes, about), multiple: true }) as const
@@ -56,11 +43,7 @@ export const flag = (about: string) => ({ type: 'boolean', about }) as const
 export type OptionTexts<Known> = { readonly [Name in keyof Known]?: string | undefined }
 
 /** One of the words that an option takes. Throws a UsageError for any other text. */
-export function readChoice<const Choice extends string>(
-  choices: readonly Choice[],
-  option: string,
-  text: string,
-): Choice {
+export function readChoice<const Word extends string>(choices: readonly Word[], option: string, text: string): Word {
   const found = choices.find((choice) => choice === text)
   if (found !== undefined) return found
   throw wrongOption(`--${option} takes ${choices.join(' or ')}, not ${JSON.stringify(text)}`)
@@ -76,11 +59,15 @@ export function readNumber(option: string, text: string, [from, to]: readonly [f
 export const readPort = (option: string, text: string | undefined) =>
   text === undefined ? undefined : readNumber(option, text, [0, 65_535])
 
+interface Option {
+  readonly takes?: string
+  readonly about: string
+}
+
 /** The lines of options in a command's help. `width`: of the column with the options. */
-export const optionLines = (width: number, options: Readonly<Record<string, Option>>): string =>
-  [
-    ...Object.entries(options).map(([name, { takes = '', about }]) =>
-      helpEntry(`--${name} ${takes}`.trim(), width, about),
-    ),
-    helpEntry('-h, --help', width, 'this text'),
-  ].join('\n')
+export function optionLines(width: number, options: Readonly<Record<string, Option>>): string {
+  const lines = Object.entries(options).map(([name, { takes = '', about }]) =>
+    helpEntry(`--${name} ${takes}`.trim(), width, about),
+  )
+  return [...lines, helpEntry('-h, --help', width, 'this text')].join('\n')
+}

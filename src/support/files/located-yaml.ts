@@ -51,21 +51,17 @@ export interface LocatedYaml {
   readonly fault: YamlFault | undefined
 }
 
-export interface YamlLimits {
-  readonly maxLength: number
-  readonly maxDocuments: number
-}
-
 const tooDeep = 'is nested too deep'
+const unknownTag = 'has a tag or directive that is not known'
 const maxAliases = 100
 const maxOddities = 10
 
 /** Reads a YAML text in one pass. Throws for no text. */
-export function readLocatedYaml(text: string, { maxLength, maxDocuments }: YamlLimits): LocatedYaml {
-  const refused = (rule: string, place: Place = { line: 1, column: 1 }): LocatedYaml => ({
-    documents: [],
-    fault: { rule, place },
-  })
+export function readLocatedYaml(
+  text: string,
+  { maxLength, maxDocuments }: { readonly maxLength: number; readonly maxDocuments: number },
+): LocatedYaml {
+  const refused = (rule: string, place = { line: 1, column: 1 }) => ({ documents: [], fault: { rule, place } })
   if (text.length > maxLength) return refused(`must be at most ${maxLength} characters long`)
   const lines = new LineCounter()
   const placeAt = (offset: number): Place => {
@@ -113,10 +109,8 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
     // The parser throws ReferenceError for too many aliases, and RangeError where nesting outgrows the stack.
     const place = placeAt(firstAlias(document))
     if (error instanceof RangeError) return { place, rule: tooDeep }
-    return {
-      place,
-      rule: `holds an alias without an anchor, or aliases that expand to too much (${maxAliases} at most)`,
-    }
+    const rule = `holds an alias without an anchor, or aliases that expand to too much (${maxAliases} at most)`
+    return { place, rule }
   }
   const nodeAt = (path: YamlPath): unknown => {
     let node: unknown = document.contents
@@ -137,10 +131,7 @@ function readDocument(document: Document.Parsed, placeAt: (offset: number) => Pl
       return placeOf(pair?.key ?? node)
     },
     duplicateKeys: duplicateKeys(document, placeOf),
-    unknownTags: document.warnings.map(({ pos }) => ({
-      place: placeAt(pos[0]),
-      rule: 'has a tag or directive that is not known',
-    })),
+    unknownTags: document.warnings.map(({ pos }) => ({ place: placeAt(pos[0]), rule: unknownTag })),
     scalars: () => scalarsOf(document),
   }
 }

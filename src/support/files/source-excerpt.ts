@@ -1,5 +1,4 @@
 /** The line of a YAML file with a caret under a fault, without secrets and comments. */
-
 import { printable } from '../text/text.ts'
 import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
 
@@ -56,12 +55,8 @@ interface MaskedLine {
 }
 
 /** Replaces what may not be shown. The place moves with the text before it. */
-function maskLine(
-  text: string,
-  range: Span,
-  offset: number,
-  { documents, isShown, words }: ExcerptOptions,
-): MaskedLine {
+function maskLine(text: string, range: Span, offset: number, options: ExcerptOptions): MaskedLine {
+  const { documents, isShown, words } = options
   const scalars = documents.flatMap((document) =>
     document
       .scalars()

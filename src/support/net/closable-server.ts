@@ -3,25 +3,10 @@ import type { Server as HttpServer } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 
-export interface ClosableServer {
-  /**
-   * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
-   * Resolves when all are closed. Works for a server that does not listen, too.
-   *
-   * @param graceMs milliseconds. @default 1_000
-   */
-  close(graceMs?: number): Promise<void>
-  /** Ends the connections in the same way, for a framework that closes the server itself at the same time. */
-  endConnections(graceMs?: number): void
-  /** Number of open connections. */
-  connections(): number
-}
+export type ClosableServer = ReturnType<typeof closable>
 
 export interface ClosableOptions {
-  /**
-   * Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed.
-   * @default does nothing
-   */
+  /** Called for a connection that the system could not hand over (`EMFILE`), which the client sees closed. @default does nothing */
   readonly onRefused?: (error: Error) => void
 }
 
@@ -34,10 +19,7 @@ const idlePollMs = 50
  * server also stops the time limits of its connections, and an HTTP server does not know connections
  * that were upgraded or are still before their TLS handshake.
  */
-export function closable(
-  server: Server | HttpServer | HttpsServer,
-  { onRefused = () => {} }: ClosableOptions = {},
-): ClosableServer {
+export function closable(server: Server | HttpServer | HttpsServer, { onRefused = () => {} }: ClosableOptions = {}) {
   const sockets = new Set<Socket>()
   let isOver = false
   server.on('error', (error) => {
@@ -75,9 +57,16 @@ export function closable(
   }
 
   return {
+    /** Ends the connections as `close` does, for a framework that closes the server itself at the same time. */
     endConnections,
     connections: () => sockets.size,
-    async close(graceMs) {
+    /**
+     * Frees the port and closes idle connections; the others may finish within a grace period, then they are cut off.
+     * Resolves when all are closed. Works for a server that does not listen, too.
+     *
+     * @param graceMs milliseconds. @default 1_000
+     */
+    async close(graceMs?: number) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       endConnections(graceMs)
       await closed

@@ -51,15 +51,7 @@ export interface ProbeAnswer {
 const limitMs = 6_000
 const maxBytes = 65_536
 
-/** The answer of a proxy that opens no tunnel is not one of the host. */
-class ProxyRefusal extends Error {
-  readonly code = 'ERR_PROXY_TUNNEL'
-}
-
-/**
- * Sends one request on a new connection, and follows no redirect. It sends no user agent. Rejects with Node's error or a TimeoutError if
- * there is no answer.
- */
+/** Sends one request on a new connection, without a user agent, and follows no redirect. Rejects with Node's error or a TimeoutError. */
 export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>
   withLimit({ ms: limitMs, signal }, (limited) => send({ ...request, signal: limited }))
 
@@ -90,7 +82,8 @@ function send({ url, target, method, headers, body, secureContext, signal }: Pro
   request.on('error', reject)
   request.on('proxyConnect', ({ statusCode }: { readonly statusCode: number }) => {
     if (statusCode === 200) return
-    reject(new ProxyRefusal(`the proxy answered ${statusCode} and opened no tunnel`))
+    const refusal = new Error(`the proxy answered ${statusCode} and opened no tunnel`)
+    reject(Object.assign(refusal, { code: 'ERR_PROXY_TUNNEL' }))
     request.destroy()
   })
   // Nobody asked for an upgrade. Node then emits neither a response nor an error.
@@ -119,6 +112,6 @@ function send({ url, target, method, headers, body, secureContext, signal }: Pro
 }
 
 function answerOf({ statusCode = 0, headers }: http.IncomingMessage, body: string): ProbeAnswer {
-  const texts = Object.entries(headers).map(([name, value]) => [name, String([value].flat().join(', '))])
+  const texts = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])
   return { status: statusCode, headers: Object.fromEntries(texts), body }
 }

@@ -1,6 +1,5 @@
 /** Whether Node makes functions out of text here, which the router of Fastify and protobufjs need, and the message where it does not. */
 
-/** The option of Node that forbids it. */
 const forbidding = '--disallow-code-generation-from-strings'
 
 /** What is wrong and what to do where Node makes no functions out of text; `undefined` where it does. */

@@ -8,11 +8,7 @@ export interface OwnPackage {
   readonly version: string
 }
 
-/**
- * The package that a file belongs to: its package.json is above the file, at a depth that differs in source, build and bundle.
- *
- * @param file URL of the file
- */
+/** The package of a file, by its URL: its package.json is above the file, at a depth that differs in source, build and bundle. */
 export function packageOf(file: string, name: string): OwnPackage {
   return lookFrom(dirname(fileURLToPath(file)), name)
 }

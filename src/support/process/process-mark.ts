@@ -12,10 +12,7 @@ const pidAt = sizes.machine
 const startAt = pidAt + sizes.pid
 const markLength = 16
 
-/**
- * A mark of a process here: 16 characters that a file name may have. The id of a process alone is none: each container has a
- * process 1.
- */
+/** A mark of a process here: 16 characters that a file name may have. The id of a process alone is none: each container has a process 1. */
 export function processMark(pid = process.pid): string {
   const machine = machineHere()
   const start = machine && startOf(pid)

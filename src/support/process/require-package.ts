@@ -1,5 +1,4 @@
-/** The error where an optional package is missing. */
-/** Throws an Error that says what to install, where an optional package is missing: at the start, not at its first use. */
+/** Where an optional package is missing, an Error says what to install: at the start, not at its first use. */
 export function requirePackage(name: string, major: number, purpose: string): void {
   try {
     import.meta.resolve(name)

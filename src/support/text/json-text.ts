@@ -33,10 +33,7 @@ export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
 }
 
-/**
- * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
- * text has another form, or an item lacks the member.
- */
+/** `member` of each item of the array `list` of a JSON object, in one pass. `undefined` for another form, or where an item lacks it. */
 export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
   let found: readonly Slice[] | undefined
   const end = walkMembers(bytes, 0, (key, start) => {
@@ -84,15 +81,8 @@ function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: 
   return { slices, end: skipSpace(bytes, at + 1, bytes.length) }
 }
 
-/**
- * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
- * Returns the index behind the object, or `undefined` if there is no whole object.
- */
-function walkMembers(
-  bytes: Uint8Array,
-  from: number,
-  visit: (key: Slice, start: number) => number,
-): number | undefined {
+/** `visit` gets each member's key and its value's start, and returns the index behind it. Gives that behind the object, if it is whole. */
+function walkMembers(bytes: Uint8Array, from: number, visit: (key: Slice, start: number) => number) {
   const open = skipSpace(bytes, from, bytes.length)
   if (bytes[open] !== openBrace) return undefined
   let at = skipSpace(bytes, open + 1, bytes.length)

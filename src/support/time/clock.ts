@@ -60,15 +60,8 @@ export function pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortS
   })
 }
 
-/**
- * Waits for `work`, but no longer than `ms` or until the signal aborts. Resolves with whether it has ended, and rejects as it does.
- */
-export async function within(
-  clock: Pick<Clock, 'setTimer'>,
-  ms: number,
-  work: Promise<unknown>,
-  signal?: AbortSignal,
-): Promise<boolean> {
+/** Waits for `work`, but no longer than `ms` or until the signal aborts. Resolves with whether it has ended, and rejects as it does. */
+export async function within(clock: Pick<Clock, 'setTimer'>, ms: number, work: Promise<unknown>, signal?: AbortSignal) {
   const ended = new AbortController()
   const over = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal
   try {

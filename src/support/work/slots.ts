@@ -5,7 +5,6 @@ export function createSlots(count: number) {
   let free = count
   const waiting = new Set<() => void>()
 
-  /** Passes the place on, or frees it. */
   function leave(): void {
     const [next] = waiting
     if (next) next()

@@ -89,8 +89,8 @@ describe('an entry', () => {
     ['{ name: a, value: }', { kind: 'value', value: '' }],
     ['{ name: a }', { kind: 'value', value: '' }],
     ['{ name: a, envRef: X }', { kind: 'envRef', variable: 'X' }],
-    ['{ name: a, secretKeyRef: { name: s } }', { kind: 'secretKeyRef', name: 's', key: undefined }],
-    ['{ name: a, secretKeyRef: { name: s, key: k } }', { kind: 'secretKeyRef', name: 's', key: 'k' }],
+    ['{ name: a, secretKeyRef: { name: s } }', { kind: 'secretKeyRef', reference: { name: 's', key: 's' } }],
+    ['{ name: a, secretKeyRef: { name: s, key: k } }', { kind: 'secretKeyRef', reference: { name: 's', key: 'k' } }],
   ])('%s has its source', (entry, source) => {
     expect(read(entry)).toMatchObject({ entries: [{ name: 'a', source }], issues: [] })
   })
