@@ -1,4 +1,6 @@
 /** What a metadata field is: its facts, and how they and the rule of its value become one entry of the table. */
+import { z } from 'zod'
+import { BrokenRule } from './broken-rule.ts'
 import type { Need, Reader } from './needs.ts'
 import { parseChoice } from './plain-values.ts'
 import { resetToDefault, type Setting } from './setting-value.ts'
@@ -39,6 +41,19 @@ export interface Facts {
   readonly about: string
 }
 
+/** A rule whose fault is an issue, with `params.fix` for what to write instead. */
+function ruleBy<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      if (!(error instanceof BrokenRule)) throw error
+      context.addIssue({ code: 'custom', message: error.rule, params: { fix: error.fix } })
+      return z.NEVER
+    }
+  })
+}
+
 /** A text as the value of a field: throws BrokenRule where it breaks the rule. */
 export interface Parsed<T> {
   readonly parse: (text: string) => T
@@ -46,13 +61,12 @@ export interface Parsed<T> {
 
 /** A field that may be left out. */
 export function field<T, const F extends Facts>(facts: F & Parsed<T>) {
-  const read = (text: string | undefined): T | undefined => (text === undefined ? undefined : facts.parse(text))
-  return { facts, read }
+  return Object.assign(ruleBy(facts.parse).optional(), { facts })
 }
 
 /** A field with a default. */
 export function withDefault<T, const F extends Facts>(facts: F & Parsed<T> & { readonly default: string }) {
-  return { facts, read: (text: string = facts.default): T => facts.parse(text) }
+  return Object.assign(ruleBy(facts.parse).prefault(facts.default), { facts })
 }
 
 /** A field that takes one of a few words; the first is the default. */

@@ -1,4 +1,5 @@
 /** A metadata field by its name or alias in any case, and how it is written. */
+import { z } from 'zod'
 import type { Facts, Side } from './field-entry.ts'
 import { fields } from './field-table.ts'
 import type { Circumstances } from './needs.ts'
@@ -49,12 +50,13 @@ export interface MetadataField extends Required<Pick<Facts, Told>> {
 /** A field with what only the parser has to know of it. */
 interface KnownField extends MetadataField, Required<Pick<Facts, 'needed' | 'stricter'>> {
   readonly name: FieldName
-  /** Its value: without a text its default, or `undefined`. Throws BrokenRule. */
-  readonly read: (text: string | undefined) => unknown
 }
 
+/** The texts of fields to their values. A field that is left out is `undefined`, or has its default. */
+export const valuesSchema = z.object(fields)
+
 /** The values of fields. Past the parser a value is right, so nobody checks it again. */
-export type Values = { readonly [Name in FieldName]: ReturnType<Fields[Name]['read']> }
+export type Values = Readonly<z.output<typeof valuesSchema>>
 
 /** A component without any field: what it requires then, the table shows. */
 const bare: Circumstances = {
@@ -75,7 +77,7 @@ const oneOf = (words: readonly string[]) =>
     .replace(/, (?=[^,]*$)/, ' or ')
 
 function knownField(name: FieldName): KnownField {
-  const { facts, read }: Pick<KnownField, 'read'> & { readonly facts: Facts } = fields[name]
+  const { facts }: { facts: Facts } = fields[name]
   const { readers, needed = () => undefined, choices = [] } = facts
   return {
     aliases: [],
@@ -90,7 +92,6 @@ function knownField(name: FieldName): KnownField {
     type: oneOf(choices),
     ...facts,
     name,
-    read,
     needed,
     choices,
     sides: [...new Set(readers.map((reader) => (reader === 'output' ? 'output' : 'input')))],

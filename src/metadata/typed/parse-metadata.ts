@@ -3,7 +3,7 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
 import type { Side } from '../fields/field-entry.ts'
-import { type FieldName, findField, metadataFields, type Values } from '../fields/find-field.ts'
+import { type FieldName, findField, metadataFields, type Values, valuesSchema } from '../fields/find-field.ts'
 import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
 import { configuredSides, fieldsRead } from './configured-sides.ts'
 import { inputConflicts, outputConflicts } from './conflicts.ts'
@@ -103,27 +103,29 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
 
 /** Values of these fields, and their faults. One that breaks its rule counts as left out. */
 function valuesOf(given: GivenFields, names: ReadonlySet<FieldName>, configured: readonly Reader[] = []) {
-  const broken = new Map<FieldName, MetadataIssue>()
-  function withoutFault(field: FieldName, parse: () => unknown): unknown {
+  const texts = [...given.fields].flatMap(([name, { text }]) =>
+    names.has(name) && text !== undefined ? [[name, text] as const] : [],
+  )
+  const parsed = valuesSchema.safeParse(Object.fromEntries(texts))
+  const broken = new Map<unknown, MetadataIssue>()
+  for (const issue of parsed.error?.issues ?? []) {
+    const [field] = issue.path
+    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
+    broken.set(field, { field: String(field), rule: issue.message, ...(typeof fix === 'string' && { fix }) })
+  }
+  for (const [field, text] of texts) {
+    const { push, pull } = findField(field)?.stricter ?? {}
     try {
-      return parse()
+      if (configured.includes('push')) push?.(text)
+      if (configured.includes('pull')) pull?.(text)
     } catch (error) {
       if (!(error instanceof BrokenRule)) throw error
-      const { rule, fix } = error
-      broken.set(field, { field, rule, ...(fix !== undefined && { fix }) })
-      return undefined
+      broken.set(field, { field, rule: error.rule, ...(error.fix !== undefined && { fix: error.fix }) })
     }
   }
-  const pairs = metadataFields.map(({ name, read, stricter }): unknown[] => {
-    const text = names.has(name) ? given.fields.get(name)?.text : undefined
-    if (text === undefined) return [name, read(undefined)]
-    const value = withoutFault(name, () => read(text))
-    for (const reader of configured) if (reader !== 'output') withoutFault(name, () => stricter[reader]?.(text))
-    return [name, value ?? read(undefined)]
-  })
   const faults = given.issues.filter(({ field }) => [...names].some((name) => name === field))
-  // The type of each value is that of its field's `read`, which a record made by a loop does not tell.
-  const values: Values = Object.fromEntries(pairs)
+  const sound = texts.filter(([name]) => !broken.has(name))
+  const values: Values = parsed.data ?? valuesSchema.parse(Object.fromEntries(sound))
   return { values, issues: [...faults, ...broken.values()] }
 }
 
