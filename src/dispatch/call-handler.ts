@@ -3,9 +3,8 @@ import type { EventHandler, ReceivedEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
 import { scrub } from '../core/scrub.ts'
 import { cut, oneLine } from '../support/text/text.ts'
-import { failedResult } from './failed-result.ts'
+import { failedResult, readThrown } from './failed-result.ts'
 import type { Processing } from './processing.ts'
-import { readThrown } from './thrown-value.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'

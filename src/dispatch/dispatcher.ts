@@ -2,10 +2,9 @@
 import type { EventHandler } from '../core/event.ts'
 import type { Clock } from '../support/time/clock.ts'
 import { type CallOutcome, callHandler, type HandlerReports } from './call-handler.ts'
-import type { Delivery, EventOutcome } from './delivery.ts'
+import { type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import { createFreeCalls, maxWaitMs } from './free-calls.ts'
 import { createKnownOutcomes } from './known-outcomes.ts'
-import { OpenDelivery } from './open-delivery.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 
@@ -35,7 +34,7 @@ const joinTimeouts = 4
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #freeCalls: ReturnType<typeof createFreeCalls<OpenDelivery>>
+  readonly #freeCalls: ReturnType<typeof createFreeCalls>
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
   #unsettled = 0
@@ -46,10 +45,9 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#freeCalls = createFreeCalls({
-      maxConcurrency: options.maxConcurrency,
-      onFree: (work) => work.inContext(() => this.#proceed(this.#leaveQueue(work), 'with a free call')),
-    })
+    this.#freeCalls = createFreeCalls(options.maxConcurrency, (work) =>
+      work.inContext(() => this.#proceed(work, 'with a free call')),
+    )
   }
 
   dispatch(delivery: Delivery): void {
@@ -65,7 +63,7 @@ export class Dispatcher {
   /** Begins no more events, and settles the deliveries that wait. */
   stop(): void {
     this.#stopped = true
-    for (const work of this.#freeCalls.queue()) work.inContext(() => this.#giveUp(this.#leaveQueue(work)))
+    for (const work of this.#freeCalls.queue()) work.inContext(() => this.#giveUp(this.#freeCalls.leaveQueue(work)))
   }
 
   /** Resolves when no handler runs and every delivery is settled. */
@@ -179,20 +177,10 @@ export class Dispatcher {
         this.#giveUp(work)
         return
       }
-      work.cancelWait = this.#options.clock.setTimer(maxWaitMs, () => this.#giveUp(this.#leaveQueue(work)))
+      work.cancelWait = this.#options.clock.setTimer(maxWaitMs, () => this.#giveUp(this.#freeCalls.leaveQueue(work)))
     }
     work.keepContext()
-    work.state = 'waiting'
     this.#freeCalls.wait(work)
-  }
-
-  #leaveQueue(work: OpenDelivery): OpenDelivery {
-    if (work.state !== 'waiting') return work
-    this.#freeCalls.leaveQueue(work)
-    work.cancelWait?.()
-    work.cancelWait = undefined
-    work.state = 'begun'
-    return work
   }
 
   /** Events that were not begun keep the outcome `notTried`. */
@@ -209,7 +197,7 @@ export class Dispatcher {
 
   /** `handlerTimeout` is over. */
   #expire(work: OpenDelivery): void {
-    this.#settle(this.#leaveQueue(work))
+    this.#settle(this.#freeCalls.leaveQueue(work))
     work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
   }
 

@@ -1,7 +1,37 @@
-/** Which results of a handler tell that its event is not handled: failures that are returned, and work that nobody waits for. */
-import { types } from 'node:util'
-import { isError, readThrown } from './thrown-value.ts'
-import { unfinishedItem } from './unfinished-work.ts'
+/** What tells that an event is not handled: what its handler threw, a failure that it returned, and work that nobody waits for. */
+import { EventEmitter } from 'node:events'
+import { inspect, types } from 'node:util'
+import { isRejectEvent } from '../core/event.ts'
+import { otherError } from '../core/telemetry/opentelemetry.ts'
+
+/**
+ * Reads what a handler threw: whether it is a `RejectEvent`, its class for `error.type` of its span, and a text from outside for the log.
+ * It may be anything, even an object whose properties throw when they are read; reading it must not end the process.
+ */
+export function readThrown(thrown: unknown) {
+  try {
+    if (!isError(thrown)) return { rejected: false, type: otherError, reason: wordsOf(thrown) }
+    const name = String(thrown.name)
+    return { rejected: isRejectEvent(thrown), type: name, reason: `${name}: ${String(thrown.message)}` }
+  } catch {
+    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
+  }
+}
+
+/** An error, also one of another realm, such as a test runner's sandbox. */
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value)
+
+/** No code of the value runs, and of a large one only the beginning is read: with more of it a log line would not get longer. */
+function wordsOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown
+  return inspect(thrown, {
+    depth: 1,
+    customInspect: false,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxArrayLength: 10,
+    maxStringLength: 1_000,
+  })
+}
 
 /** Members of a result that are looked at: a large one must not hold up other events. */
 const maxMembers = 10_000
@@ -93,6 +123,34 @@ function settledAs(
     (status === 'rejected' && Object.hasOwn(member, 'reason'))
   return isSettled ? { status, reason } : undefined
 }
+
+/**
+ * What a handler returned in place of the end of its work, in words; `undefined` where its work may be done. Nothing of a generator,
+ * function or observable has run, and of a stream, an emitter or a timer nobody knows the end.
+ */
+function unfinishedItem(value: object): string | undefined {
+  if (typeof value === 'function') return 'a function that is never called'
+  if (wasReadToItsEnd(value)) return undefined
+  if (Symbol.asyncIterator in value) return 'an async iterable that is never read'
+  if (has(value, 'next')) return 'an iterator that is never read'
+  if (has(value, 'subscribe') || '@@observable' in value || observable in value)
+    return 'an observable without a subscriber'
+  if (has(value, 'unsubscribe')) return 'a subscription that has not ended'
+  // Of Node: what keeps the process alive until it has ended.
+  if (has(value, 'unref')) return 'a timer, process, thread or connection that has not ended'
+  if (has(value, 'pipe')) return 'a stream that has not ended'
+  // Some clients of databases return one for each query. Not by its methods: documents of Mongoose have them too.
+  return value instanceof EventEmitter ? 'an event emitter, whose work may not have ended' : undefined
+}
+
+/** Libraries share it, or use the name `@@observable` where nobody has defined it. */
+const observable: symbol = Reflect.get(Symbol, 'observable') ?? Symbol.for('observable')
+
+/** A stream of Node: the answer of an HTTP request, for instance. */
+const wasReadToItsEnd = (value: object) =>
+  Reflect.get(value, 'readableEnded') === true && Reflect.get(value, 'writableFinished') !== false
+
+const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
 
 /** The values that a getter would give are left out: to read them would run code of the application. */
 function* membersOf(value: object): Generator<unknown, void> {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createQuietLog } from '../../../src/core/quiet-log.ts'
-import { readEvent } from '../../../src/dispatch/cloud-event.ts'
-import { readDelivery } from '../../../src/dispatch/read-delivery.ts'
+import { readDelivery, readEvent } from '../../../src/dispatch/read-delivery.ts'
 import { eventMetadata } from '../../../src/listener/event-metadata.ts'
 import { refuseRepresentation } from '../../../src/listener/http/representation.ts'
 import { captureLog } from '../../support/captured-log.ts'
