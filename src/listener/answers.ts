@@ -8,9 +8,8 @@ import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
-import { type Answer, problemAnswer } from './http/answer.ts'
-import { sendAnswer, sendPastHooks } from './http/send-answer.ts'
-import { fieldsOf, logEvents } from './log-events.ts'
+import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
+import { writeLine } from './log-events.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope
@@ -59,9 +58,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
 
   function write({ answer: { status }, logEvent, fault }: GateRefusal, { headers }: FastifyReply['request']): void {
     if (!logEvent) return
-    const { level, message } = logEvents[logEvent]
-    const { fields, about } = fieldsOf(logEvent, { status, headers, scope, fault })
-    log[level](message, fields, about)
+    writeLine(log, logEvent, { status, headers, scope, fault })
     if (logEvent !== 'foreign') return
     foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
     onForeignDelivery?.()

@@ -7,7 +7,7 @@ import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
 import type { Gate } from './admit/decide-request.ts'
-import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
+import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
 import { listen, portInUse, refuseWithoutCodeGeneration } from './http/listen.ts'
@@ -39,15 +39,6 @@ export interface ListenerOptions
   readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
-}
-
-/** State and figures of a listener. */
-export interface ListenerStatus extends AnswerFigures {
-  readonly draining: boolean
-  /** Handler calls that have not ended. */
-  readonly running: number
-  /** Bodies that wait for a handler call. */
-  readonly waiting: number
 }
 
 /**
@@ -111,7 +102,7 @@ export async function createListener(options: ListenerOptions) {
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
       isDraining = true

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { type Evidence, refuseCredential } from '../../../src/listener/admit/refuse-credential.ts'
 import { bySecrets, cloudEventText, credentialFrom, inputMetadata, openListener, ours } from '../open-listener.ts'
 
 const other = credentialFrom('another secret')
@@ -205,25 +204,5 @@ describe('deriveDeliveryCredentials', () => {
 
   it('never changes, or replicas of two versions would refuse each other', () => {
     expect(ours.text).toBe('a995aebd962901ae.ugYTjpEd_k6uI30Xd1nuK6eQS-QKL0oFd3ljufIsT10')
-  })
-})
-
-describe('refuseCredential', () => {
-  const minutes = (count: number) => count * 60_000
-  const failing: Evidence = { kind: 'failing', fault: { problem: 'audience' } }
-
-  it.each([
-    ['before our write succeeded', undefined, minutes(100), 503],
-    ['just under ten minutes after it', minutes(1), minutes(11) - 1, 503],
-    ['ten minutes after it', minutes(1), minutes(11), 401],
-  ])('answers a failing token as it should %s', (_name, writtenAt, now, status) => {
-    expect(refuseCredential(failing, { namesUs: true, writtenAt, now })).toMatchObject({ status, foreign: false })
-  })
-
-  it('answers 503 when keys are not available, however old our write is', () => {
-    const context = { namesUs: false, writtenAt: 0, now: minutes(1_000) }
-    expect(refuseCredential({ kind: 'unavailable', fault: { problem: 'keys_unavailable' } }, context)).toMatchObject({
-      status: 503,
-    })
   })
 })

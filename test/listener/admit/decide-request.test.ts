@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import type { Evidence } from '../../../src/listener/admit/credential-fault.ts'
 import { decideByHead, type Gate } from '../../../src/listener/admit/decide-request.ts'
-import type { Evidence } from '../../../src/listener/admit/refuse-credential.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
@@ -129,14 +129,21 @@ describe('the head of a request decides', () => {
       decision: { status: 503, challenge: undefined, logEvent: 'unaccepted', hasOurKeyId: false, fault },
     },
     {
-      name: 'a token that is not accepted, long after our write',
+      name: 'a token that is not accepted, just under ten minutes after our write',
+      given: { ...evidence('failing'), subscriptionWrittenAt: () => 0, now: () => 599_999 },
+      headers: { ...json, ...ourName },
+      decision: { status: 503, logEvent: 'unaccepted', fault },
+    },
+    {
+      name: 'a token that is not accepted, ten minutes after our write',
       given: { ...evidence('failing'), subscriptionWrittenAt: () => 0, now: () => 600_000 },
       headers: { ...json, ...ourName },
       decision: { status: 401, challenge: 'Bearer', logEvent: 'unauthorized', fault },
     },
     {
-      name: 'a token that cannot be judged',
-      ...{ given: evidence('unavailable'), headers: { ...json, ...otherName } },
+      name: 'a token that cannot be judged, however old our write is',
+      given: { ...evidence('unavailable'), subscriptionWrittenAt: () => 0, now: () => 60_000_000 },
+      headers: { ...json, ...otherName },
       decision: { status: 503, logEvent: 'unavailable', fault },
     },
   ])('$name', ({ method = 'POST', given = {}, headers, decision }) => {

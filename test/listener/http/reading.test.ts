@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createQuietLog } from '../../../src/core/quiet-log.ts'
 import { readDelivery, readEvent } from '../../../src/dispatch/read-delivery.ts'
 import { eventMetadata } from '../../../src/listener/event-metadata.ts'
-import { refuseRepresentation } from '../../../src/listener/http/representation.ts'
+import { refuseRepresentation } from '../../../src/listener/http/request.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
