@@ -119,36 +119,25 @@ export function addressOf(server: Server): AddressInfo {
 /** The machine does not have this address, or no addresses of this family. */
 const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
 
+/** What is wrong and what to do, by the system's code. */
 function portUnavailable(cause: unknown, host: string, port: number): BindingError {
   const reason = codeOf(cause) ?? ''
-  return new BindingError('PORT_UNAVAILABLE', {
-    ...explain(reason, host, port),
-    cause,
-    details: { port, host, reason },
-  })
+  const known: Readonly<Record<string, Pick<BindingErrorParts, 'what' | 'fix'>>> = {
+    EADDRINUSE: {
+      what: `handshakePort ${port} is in use`,
+      fix: `stop what listens there or choose another port, and ${routeIngress}`,
+    },
+    EACCES: {
+      what: `handshakePort ${port} may not be opened by this user`,
+      fix: `choose a port of 1024 or above, and ${routeIngress}`,
+    },
+    EADDRNOTAVAIL: { what: `listenAddress ${host} is not an address of this machine`, fix: otherAddress },
+    ENOTFOUND: { what: `listenAddress ${host} is not known`, fix: otherAddress },
+  }
+  const code = reason === '' ? '' : ` (${reason})`
+  const other = { what: `cannot listen on ${host} port ${port}${code}`, fix: 'check handshakePort and listenAddress' }
+  return new BindingError('PORT_UNAVAILABLE', { ...(known[reason] ?? other), cause, details: { port, host, reason } })
 }
 
 const routeIngress = "route the ingress to it (the emulator's: ingress in emulator.yaml)"
 const otherAddress = 'leave listenAddress out, or name an address of this machine'
-
-/** What is wrong and what to do, by the system's code. */
-function explain(code: string, host: string, port: number): Pick<BindingErrorParts, 'what' | 'fix'> {
-  switch (code) {
-    case 'EADDRINUSE': {
-      const fix = `stop what listens there or choose another port, and ${routeIngress}`
-      return { what: `handshakePort ${port} is in use`, fix }
-    }
-    case 'EACCES': {
-      const fix = `choose a port of 1024 or above, and ${routeIngress}`
-      return { what: `handshakePort ${port} may not be opened by this user`, fix }
-    }
-    case 'EADDRNOTAVAIL':
-      return { what: `listenAddress ${host} is not an address of this machine`, fix: otherAddress }
-    case 'ENOTFOUND':
-      return { what: `listenAddress ${host} is not known`, fix: otherAddress }
-    default: {
-      const what = `cannot listen on ${host} port ${port}${code === '' ? '' : ` (${code})`}`
-      return { what, fix: 'check handshakePort and listenAddress' }
-    }
-  }
-}

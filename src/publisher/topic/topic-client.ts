@@ -25,21 +25,7 @@ import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import { readAnswer, readFailure, type TopicAnswer, unanswered } from './topic-answer.ts'
 
-/** A client of one topic, on the Event Grid SDK. */
-export interface TopicClient {
-  /**
-   * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
-   *
-   * @param onBegun called when an answer of 200 begins
-   */
-  send(
-    schema: EventSchema,
-    events: readonly WireEvent[],
-    signal: AbortSignal,
-    onBegun?: () => void,
-  ): Promise<TopicAnswer>
-  close(): void
-}
+export type TopicClient = ReturnType<typeof createTopicClient>
 
 export interface TopicClientOptions {
   readonly output: OutputMetadata
@@ -52,9 +38,7 @@ export interface TopicClientOptions {
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
 
-/**
- * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
- */
+/** Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4). */
 const contentTypes: Readonly<Record<EventSchema, string>> = {
   CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
   EventGridSchema: 'application/json',
@@ -77,7 +61,7 @@ export function publishUrl(topicEndpoint: string): URL {
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
-export function createTopicClient({ output, credential, endpoints, clock }: TopicClientOptions): TopicClient {
+export function createTopicClient({ output, credential, endpoints, clock }: TopicClientOptions) {
   const { authentication, environment, topicEndpoint } = output
   const { href, protocol, hostname } = publishUrl(topicEndpoint)
   const isPlain = protocol === 'http:'
@@ -125,7 +109,17 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   }
 
   return {
-    async send(schema, events, signal, onBegun) {
+    /**
+     * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
+     *
+     * @param onBegun called when an answer of 200 begins
+     */
+    async send(
+      schema: EventSchema,
+      events: readonly WireEvent[],
+      signal: AbortSignal,
+      onBegun?: () => void,
+    ): Promise<TopicAnswer> {
       const one: Publish = { body: bodyOf(events), status: undefined, onBegun }
       const late = new Promise<TopicAnswer>((resolve) => {
         const give = () => resolve(unanswered(one.status, 'no answer in time'))
