@@ -48,7 +48,7 @@ export type Answers = ReturnType<typeof createAnswers>
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
-  const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
+  const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   const failing = createFailureStreak(now)
@@ -81,13 +81,14 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer, unproven = false, hasOurKeyId = false, fault } = refusal
+    const { answer, unproven = false, fault } = refusal
     write(refusal, request)
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
-      const isStranger = unproven && !hasOurKeyId && !namesOurs(ours, request.headers)
+      // A wrong token with one of our key ids is no stranger's.
+      const isStranger = unproven && fault?.problem !== 'mismatch' && !namesOurs(request.headers, ownName)
       if (!unproven) lastUnaccepted = undefined
       else if (fault && !isStranger) {
         count(unaccepted, fault.problem)

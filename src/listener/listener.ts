@@ -10,8 +10,7 @@ import type { Gate } from './admit/decide-request.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { listen, portInUse, refuseWithoutCodeGeneration } from './http/listen.ts'
-import { isKept, listenOnceLeft } from './http/port-handover.ts'
+import { listenOnceLeft, refuseWithoutCodeGeneration } from './http/listen.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -148,11 +147,7 @@ async function openServer(
   try {
     await loadPlugins(app, fastify, plugins)
     const { listenAddress: host, handshakePort: port } = input
-    return await listenOnceLeft(port, portOwner, async () => {
-      if (isKept(port, portOwner)) throw portInUse(host, port)
-      beforeListening?.()
-      return listen({ create: createBindable, host, port })
-    })
+    return await listenOnceLeft({ create: createBindable, host, port }, portOwner, beforeListening)
   } catch (error) {
     await close()
     throw error

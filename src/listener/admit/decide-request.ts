@@ -13,8 +13,6 @@ export interface GateRefusal {
   readonly logEvent?: LogEvent | undefined
   /** The request has not proven that it comes from our event subscription. */
   readonly unproven?: boolean
-  /** It carries one of our key ids, with a wrong token. */
-  readonly hasOurKeyId?: boolean
   /** Why its credential is not accepted, where that is the reason for the answer. */
   readonly fault?: CredentialFault
 }
@@ -85,11 +83,10 @@ function refuseUnproven(
   headers: IncomingHttpHeaders,
   evidence: Exclude<Evidence, { kind: 'proven' }>,
 ): GateDecision {
-  const namesUs = namesOurs(gate, headers)
+  const namesUs = namesOurs(headers, gate.eventSubscriptionName)
   const namesOther = !namesUs && headers['aeg-subscription-name'] !== undefined
   const decided = (answered: Answer, logEvent: LogEvent) => ({
     ...answer(answered, logEvent),
-    hasOurKeyId: evidence.kind === 'mismatch',
     fault: 'fault' in evidence ? evidence.fault : { problem: evidence.kind },
   })
   // RFC 9110 demands a challenge with every 401.
@@ -116,17 +113,14 @@ const unknownCredential =
 const mayBeChanging = 'The token is not accepted; the event subscription may still be changing.'
 
 function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
-  if (!namesOurs(gate, headers))
+  if (!namesOurs(headers, gate.eventSubscriptionName))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)
   return refusal ? answer(refusal, 'unreadable') : readValidation
 }
 
 /** Does a request name our event subscription, whose name is given in lower case? */
-export function namesOurs(
-  { eventSubscriptionName }: Pick<Gate, 'eventSubscriptionName'>,
-  headers: IncomingHttpHeaders,
-): boolean {
+export function namesOurs(headers: IncomingHttpHeaders, eventSubscriptionName: string): boolean {
   return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
 }
 

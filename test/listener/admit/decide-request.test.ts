@@ -103,30 +103,30 @@ describe('the head of a request decides', () => {
     {
       name: 'no credential in our name',
       ...{ given: evidence('absent'), headers: { ...json, ...ourName } },
-      decision: { status: 503, logEvent: 'foreign', hasOurKeyId: false, fault: { problem: 'absent' } },
+      decision: { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
     },
     {
       name: 'no credential in no name',
       ...{ given: evidence('absent'), headers: json },
-      decision: { status: 401, challenge: 'Bearer', logEvent: 'unauthorized', hasOurKeyId: false },
+      decision: { status: 401, challenge: 'Bearer', logEvent: 'unauthorized' },
     },
     {
       name: 'no credential in another name',
       ...{ given: evidence('absent'), headers: { ...json, ...otherName } },
-      decision: { status: 401, challenge: 'Bearer', logEvent: 'otherSender', hasOurKeyId: false },
+      decision: { status: 401, challenge: 'Bearer', logEvent: 'otherSender' },
     },
     {
       name: 'our key id with a wrong token',
       ...{ given: evidence('mismatch'), headers: { ...json, ...ourName } },
       decision: {
-        ...{ status: 401, challenge: 'Bearer', logEvent: 'unauthorized', hasOurKeyId: true },
+        ...{ status: 401, challenge: 'Bearer', logEvent: 'unauthorized' },
         fault: { problem: 'mismatch' },
       },
     },
     {
       name: 'a token that is not accepted, before our write',
       ...{ given: evidence('failing'), headers: { ...json, ...ourName } },
-      decision: { status: 503, challenge: undefined, logEvent: 'unaccepted', hasOurKeyId: false, fault },
+      decision: { status: 503, challenge: undefined, logEvent: 'unaccepted', fault },
     },
     {
       name: 'a token that is not accepted, just under ten minutes after our write',
