@@ -22,7 +22,8 @@ export interface HandlerReports {
 export function callHandler(
   handler: EventHandler,
   event: ReceivedEvent,
-  { log, secrets, processing }: HandlerReports & { readonly processing: Processing },
+  { log, secrets }: HandlerReports,
+  processing: Processing,
   onEnd: (outcome: CallOutcome) => void,
 ): void {
   // The handler may change the event.

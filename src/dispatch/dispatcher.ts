@@ -110,7 +110,6 @@ export class Dispatcher {
   /** Calls the handler with an event. */
   #begin(work: OpenDelivery, index: number, event: DeliveryEvent): void {
     work.state = 'begun'
-    const { log, secrets } = this.#options
     const handler = this.#options.handler()
     if (!handler) {
       this.#freeCalls.giveBack()
@@ -125,7 +124,7 @@ export class Dispatcher {
     // A handler may change it, and another event of the batch must not see that.
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     const processing = beginProcessing(received, this.#options)
-    callHandler(handler, received, { log, secrets, processing }, (outcome) => this.#onReturn(call, outcome))
+    callHandler(handler, received, this.#options, processing, (outcome) => this.#onReturn(call, outcome))
   }
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */

@@ -68,7 +68,7 @@ export function createPublisher(options: PublisherOptions) {
     signal: closing.signal,
     explain,
   })
-  const queue = createRequestQueue({ limits, send: sender.send })
+  const queue = createRequestQueue(limits, sender.send)
 
   const onDeadline = (call: PublishCall) => {
     queue.remove(call)

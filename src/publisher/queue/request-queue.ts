@@ -42,14 +42,10 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
 /** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
 export type SendOutcome = 'settled' | 'halve'
 
-export interface RequestQueueOptions {
-  readonly limits: RequestBounds & { readonly maxRequests: number }
-  /**
-   * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and
-   * `onBackOff(false)` after it.
-   */
-  readonly send: (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
-}
+/**
+ * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)` after it.
+ */
+type Send = (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 
 /**
  * After a request, waiting calls are held for so many milliseconds, so that its callers can call again and join them. A caller behind a
@@ -58,7 +54,7 @@ export interface RequestQueueOptions {
 const returnMs = 1
 
 /** The waiting calls and the requests under way. */
-export function createRequestQueue({ limits, send }: RequestQueueOptions) {
+export function createRequestQueue(limits: RequestBounds & { readonly maxRequests: number }, send: Send) {
   /** In order of arrival. */
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
