@@ -18,7 +18,6 @@ import { readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
 import { withLimit } from '../support/time/clock.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
-import type { Settlement } from './decide-settlement.ts'
 
 /** An event that was received and is locked. */
 export interface LockedEvent {
@@ -51,7 +50,7 @@ export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { read
 export type SettleAnswer = { readonly failed: ReadonlyMap<string, string> } | { readonly failure: RequestFailure }
 
 /** What is done with locked events. */
-export type SettleOperation = Settlement['kind'] | 'renewLock'
+export type SettleOperation = 'acknowledge' | 'release' | 'reject' | 'renewLock'
 
 export interface SettleRequest {
   readonly operation: SettleOperation
