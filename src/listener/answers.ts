@@ -56,16 +56,18 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   let foreign: AnswerFigures['foreign']
   let lastUnaccepted: AnswerFigures['lastUnaccepted']
 
-  function write({ answer: { status }, logEvent, fault }: GateRefusal, { headers }: FastifyReply['request']): void {
-    if (!logEvent) return
-    writeLine(log, logEvent, { status, headers, scope, fault })
-    if (logEvent !== 'foreign') return
-    foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
-    onForeignDelivery?.()
-  }
-
-  /** Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail. */
-  function answerPost(reply: FastifyReply, answer: Answer, { counts, closes, onKnown }: Sending): void {
+  /**
+   * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
+   *
+   * @param closes the connection, after the answer
+   */
+  function answerPost(
+    reply: FastifyReply,
+    answer: Answer,
+    counts: Counts,
+    closes: boolean,
+    onKnown?: (isTaken: boolean) => void,
+  ): void {
     const { raw } = reply
     const isConnected = !raw.destroyed
     const end = (isSent: boolean) => {
@@ -81,8 +83,12 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer, unproven = false, fault } = refusal
-    write(refusal, request)
+    const { answer, logEvent, unproven = false, fault } = refusal
+    if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, scope, fault })
+    if (logEvent === 'foreign') {
+      foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
+      onForeignDelivery?.()
+    }
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
@@ -94,7 +100,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
         count(unaccepted, fault.problem)
         lastUnaccepted = { fault, status: answer.status, lastAt: now() }
       }
-      answerPost(reply, answer, { counts: isStranger ? strangers : deliveries, closes })
+      answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
 
@@ -105,7 +111,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       lastUnaccepted = undefined
       if (answer.status < 500) failing.succeeded()
       else failing.failed()
-      answerPost(reply, answer, { counts: deliveries, closes: false, onKnown })
+      answerPost(reply, answer, deliveries, false, onKnown)
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
@@ -136,14 +142,6 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
-
-interface Sending {
-  /** Where it is counted. */
-  readonly counts: Counts
-  /** The connection is closed after it. */
-  readonly closes: boolean
-  readonly onKnown?: (isTaken: boolean) => void
-}
 
 function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)

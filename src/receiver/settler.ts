@@ -24,11 +24,10 @@ export interface Settlement {
   readonly delaySeconds?: number
 }
 
-/**
- * Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01), by the broker's delivery
- * count, from 1; the last is for every higher count.
- */
-const delays = [0, 10, 60, 600, 3600]
+/** Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01), by the broker's delivery count, from 1. */
+const delays = [0, 10, 60, 600]
+/** That of every higher count. */
+const lastDelay = 3600
 
 /**
  * Decides how an event is settled: resolved is acknowledged, rejected (or not an event at all) is rejected, all else is
@@ -40,8 +39,7 @@ export function decideSettlement(outcome: EventOutcome, deliveryCount: number): 
   if (outcome === 'resolved') return { kind: 'acknowledge' }
   if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
   if (outcome === 'notTried') return { kind: 'release' }
-  const index = Math.min(Math.max(deliveryCount, 1), delays.length) - 1
-  return { kind: 'release', delaySeconds: delays[index] ?? 3600 }
+  return { kind: 'release', delaySeconds: delays[Math.max(deliveryCount, 1) - 1] ?? lastDelay }
 }
 
 /** A lock, as long as it lasts. */
