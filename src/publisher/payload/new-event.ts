@@ -31,13 +31,8 @@ export interface NewEventContext {
 }
 
 /**
- * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
- * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
- * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata
- * does not go into the event. Data that is JSON already stays as it is, to the byte.
- *
- * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
- * binary data have no place there.
+ * The event that data becomes (pure; docs/publishing.md). Metadata of other names, and an invalid trace context, do not go into it. Data
+ * that is JSON already stays as it is, to the byte. The Event Grid schema has no place for `dataschema` and bytes.
  *
  * @throws BindingError PAYLOAD_INVALID
  */
