@@ -98,9 +98,7 @@ function withoutByteOrderMark(body: Buffer): Buffer {
 }
 
 /** An event in CloudEvents form, with the content type of its bytes; or the reason why it is not an event. */
-type EventReading =
-  | { readonly cloudEvent: CloudEvent; readonly contentType: string }
-  | { readonly invalid: string }
+type EventReading = { readonly cloudEvent: CloudEvent; readonly contentType: string } | { readonly invalid: string }
 
 /** Reads a parsed JSON value as an event of either schema. */
 export function readEvent(value: unknown): EventReading {

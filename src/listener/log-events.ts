@@ -48,7 +48,10 @@ const tellsFault: ReadonlySet<LogEvent> = new Set(['unauthorized', 'unavailable'
 export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, scope, fault }: Refused): void {
   const write = infos.has(logEvent) ? log.info : log.warn
   const message = logEvents[logEvent]
-  if (fault && tellsFault.has(logEvent)) return write(message, { status, ...faultFields(fault) }, fault.problem)
+  if (fault && tellsFault.has(logEvent)) {
+    write(message, { status, ...faultFields(fault) }, fault.problem)
+    return
+  }
   const other = logEvent === 'otherSender' ? otherSender(String(headers['aeg-subscription-name']), scope) : undefined
   const { 'webhook-request-origin': origin, 'content-type': contentType, 'content-encoding': contentEncoding } = headers
   const fields = {

@@ -96,6 +96,8 @@ export function keepPort(port: number | undefined, owner: symbol): () => void {
   return () => void kept.delete(port)
 }
 
+const keptError = Object.assign(new Error('another component keeps it'), { code: 'EADDRINUSE' })
+
 /**
  * {@link listen}; once more when the port is left, where another component is about to do so and does not keep it.
  *
@@ -110,8 +112,7 @@ export async function listenOnceLeft(
   const isKept = () => (kept.get(port) ?? owner) !== owner
   for (;;) {
     try {
-      if (isKept())
-        throw portUnavailable(Object.assign(new Error('another component keeps it'), { code: 'EADDRINUSE' }), host, port)
+      if (isKept()) throw portUnavailable(keptError, host, port)
       beforeListening?.()
       return await listen(options)
     } catch (error) {
