@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { openListener, proof } from '../listener/open-listener.ts'
+import { openListener, proofLine } from '../listener/open-listener.ts'
 import {
   eventText,
   expectNoEffect,
@@ -25,6 +25,12 @@ const proven = ({ clientSecret, scope }: Target) => [
 ]
 
 const post = 'POST /api/events HTTP/1.1'
+
+/** The statuses of the answers to an event with our token, sent with this first line. */
+async function sendProven(target: Target, firstLine: string, headers: readonly string[] = []) {
+  const lines = [...proven(target), ...headers, 'connection: close']
+  return statuses(await target.exchange(request(firstLine, lines, eventText('1'))))
+}
 
 /** Methods that Fastify has routes for. */
 const routed: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY'])
@@ -130,11 +136,8 @@ describe('a body', () => {
     const { listener, log, events } = await openListener({
       limits: { headersTimeoutMs: 50, requestTimeoutMs: 100, checkIntervalMs: 10 },
     })
-    const [[name, value] = []] = Object.entries(proof)
     const socket = await open(listener.address.port)
-    socket.write(
-      `${post}\r\nhost: x\r\n${name}: ${value}\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{`,
-    )
+    socket.write(`${post}\r\nhost: x\r\n${proofLine}\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{`)
     expect(statuses(await socket.ended)).toEqual([408])
     expect(events).toEqual([])
     expect(log.lines.map(({ fields }) => fields)).toEqual([{ code: 'ERR_HTTP_REQUEST_TIMEOUT' }])
@@ -184,9 +187,8 @@ describe('connections', () => {
       limits: { connectionTimeoutMs: 50 },
       handler: () => new Promise(() => {}),
     })
-    const [[name, value] = []] = Object.entries(proof)
     const socket = await open(listener.address.port)
-    const delivery = request(post, [`${name}: ${value}`, 'content-type: application/json'], eventText('1'))
+    const delivery = request(post, [proofLine, 'content-type: application/json'], eventText('1'))
     socket.write(delivery)
     expect(await socket.ended).toBe('')
     const reused = await open(listener.address.port)
@@ -263,10 +265,7 @@ describe('a delivery with our token to', () => {
     '/api/events%',
   ])('%s is answered 404', async (path) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(
-      request(`POST ${path} HTTP/1.1`, [...proven(target), 'connection: close'], eventText('1')),
-    )
-    expect([[], [404]]).toContainEqual(statuses(answer))
+    expect([[], [404]]).toContainEqual(await sendProven(target, `POST ${path} HTTP/1.1`))
     expectNoEffect(target)
   })
 
@@ -278,10 +277,7 @@ describe('a delivery with our token to', () => {
     'http://evil.example.com/api/events?x',
   ])('%s, another spelling of our path, is handled', async (path) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(
-      request(`POST ${path} HTTP/1.1`, [...proven(target), 'connection: close'], eventText('1')),
-    )
-    expect(statuses(answer)).toEqual([200])
+    expect(await sendProven(target, `POST ${path} HTTP/1.1`)).toEqual([200])
     expect(target.handled).toHaveLength(1)
   })
 })
@@ -299,10 +295,7 @@ describe('a request that says by a header it were another:', () => {
     '%s makes no delivery of a GET',
     async (name) => {
       const target = await openTarget(world())
-      const answer = await target.exchange(
-        request('GET /api/events HTTP/1.1', [...proven(target), `${name}: POST`, 'connection: close'], eventText('1')),
-      )
-      expect(statuses(answer)).toEqual([405])
+      expect(await sendProven(target, 'GET /api/events HTTP/1.1', [`${name}: POST`])).toEqual([405])
       expectNoEffect(target)
     },
   )
@@ -345,24 +338,22 @@ describe('a request that says by a header it were another:', () => {
     // CONNECT asks for a tunnel: Node ends it without an answer.
     const methods = METHODS.filter((method) => !['POST', 'OPTIONS', 'CONNECT'].includes(method))
     for (const method of methods) {
-      const headers = [...proven(target), 'connection: close']
-      const answer = await target.exchange(request(`${method} /api/events HTTP/1.1`, headers, eventText('1')))
-      expect({ method, statuses: statuses(answer) }).toEqual({ method, statuses: [routed.has(method) ? 405 : 404] })
+      const answered = await sendProven(target, `${method} /api/events HTTP/1.1`)
+      expect([method, ...answered]).toEqual([method, routed.has(method) ? 405 : 404])
     }
     expect(target.handled).toEqual([])
     expect(target.lines()).toHaveLength(2)
   })
 
   it.each([
-    { name: 'CONNECT', line: 'CONNECT evil.example.com:443 HTTP/1.1', expected: [[]] },
-    { name: 'an unknown method', line: 'EVIL /api/events HTTP/1.1', expected: [[]] },
-    { name: 'a method in lower case', line: 'post /api/events HTTP/1.1', expected: [[]] },
-    { name: 'HTTP/2 over plain text', line: 'PRI * HTTP/2.0', expected: [[]] },
-    { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0', expected: [[]] },
-  ])('$name opens nothing', async ({ line, expected }) => {
+    { name: 'CONNECT', line: 'CONNECT evil.example.com:443 HTTP/1.1' },
+    { name: 'an unknown method', line: 'EVIL /api/events HTTP/1.1' },
+    { name: 'a method in lower case', line: 'post /api/events HTTP/1.1' },
+    { name: 'HTTP/2 over plain text', line: 'PRI * HTTP/2.0' },
+    { name: 'HTTP/3.0', line: 'POST /api/events HTTP/3.0' },
+  ])('$name opens nothing', async ({ line }) => {
     const target = await openTarget(world())
-    const answer = await target.exchange(request(line, [...proven(target), 'connection: close'], eventText('1')))
-    expect(expected).toContainEqual(statuses(answer))
+    expect(await sendProven(target, line)).toEqual([])
     expect(target.handled).toEqual([])
     expect(target.lines().length).toBeLessThanOrEqual(1)
   })

@@ -1,9 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
-import { deriveDeliveryCredentials } from '../../src/core/delivery-credential.ts'
-import { Secret } from '../../src/core/secret.ts'
 import { Binding, type BindingOptions, type ReceivedEvent } from '../../src/index.ts'
+import { credentialFrom } from '../listener/open-listener.ts'
 import { credentialOf } from '../support/azure-clients.ts'
 import { captureLog } from '../support/captured-log.ts'
 
@@ -102,14 +101,7 @@ export function expectOneLine(target: Target, secrets: readonly string[] = []): 
 }
 
 /** The delivery credential that a secret gives. */
-export function tokenOf(secret: string, scope: string, name = 'orders'): string {
-  const [credential] = deriveDeliveryCredentials({
-    deliveryAuthentication: { kind: 'secret', sources: [new Secret(secret)] },
-    scope: { id: scope },
-    eventSubscriptionName: name,
-  })
-  return credential?.value.reveal() ?? ''
-}
+export const tokenOf = (secret: string, scope: string, name?: string) => credentialFrom(secret, scope, name).text
 
 export const tokenHeader = 'X-EventGrid-Binding-Token'
 

@@ -25,36 +25,25 @@ it.each([
   { name: 'over 100 kB', body: JSON.stringify({ error: { code: 'Large', message: 'x'.repeat(100_000) } }) },
 ])('takes no word for that of ARM where an answer has $name', ({ body }) => {
   const message = 'its body is not an error of Azure Resource Manager'
-  expect(readFailure(answered(body), 0)).toMatchObject({
-    kind: 'answer',
-    status: 502,
-    code: undefined,
-    message,
-    targets: [],
-  })
+  const said = { kind: 'answer', status: 502, code: undefined, message, targets: [] }
+  expect(readFailure(answered(body), 0)).toMatchObject(said)
 })
 
 const wrapped = { code: 'ResourceOperationFailure', message: 'see details' }
 const inner = { code: 'Url validation', message: 'it failed', details: [{ target: 'a' }, { target: 3 }, null] }
+const wrappers = (count: number) =>
+  Array.from({ length: count }).reduce<object>((one) => ({ ...wrapped, details: [one] }), inner)
 
 it.each([
-  { name: 'a wrapper around it', error: { ...wrapped, details: [inner] }, code: inner.code },
+  { name: 'a wrapper around it', error: wrappers(1), code: inner.code },
   {
     name: 'two wrappers around it',
     error: { ...wrapped, code: 'DeploymentFailed', details: [{ ...wrapped, details: [inner] }] },
     code: inner.code,
   },
   { name: 'a wrapper around nothing', error: { ...wrapped, details: [] }, code: wrapped.code },
-  {
-    name: 'five wrappers around it',
-    error: [1, 2, 3, 4, 5].reduce<object>((one) => ({ ...wrapped, details: [one] }), inner),
-    code: inner.code,
-  },
-  {
-    name: 'six wrappers around it, of which it opens five',
-    error: [1, 2, 3, 4, 5, 6].reduce<object>((one) => ({ ...wrapped, details: [one] }), inner),
-    code: wrapped.code,
-  },
+  { name: 'five wrappers around it', error: wrappers(5), code: inner.code },
+  { name: 'six wrappers around it, of which it opens five', error: wrappers(6), code: wrapped.code },
   ...['ResourceDeploymentFailure', 'DeploymentFailed', 'DeploymentOperationFailed'].map((name) => ({
     ...{ name: `${name} around it`, error: { code: name, details: [inner] }, code: inner.code },
   })),
@@ -95,10 +84,8 @@ it.each([
 
 it('keeps what an answer says beside its error', () => {
   const message = "The client 'c1' has no right"
-  const failure = readFailure(
-    answered(JSON.stringify({ error: { code: 'Denied', message } }), { 'retry-after': '7', 'x-ms-request-id': 'r1' }),
-    0,
-  )
+  const body = JSON.stringify({ error: { code: 'Denied', message } })
+  const failure = readFailure(answered(body, { 'retry-after': '7', 'x-ms-request-id': 'r1' }), 0)
   expect(failure).toMatchObject({ code: 'Denied', message, denied: { client: 'c1' } })
   expect(failure).toMatchObject({ status: 502, retryAfterMs: 7_000, requestId: 'r1' })
 })

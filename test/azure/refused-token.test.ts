@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { createHttpHeaders, createPipelineRequest, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
 import { createRefusedTokenPolicy } from '../../src/azure/refused-token.ts'
@@ -28,9 +29,14 @@ it.each([
   const request = createPipelineRequest({ url: 'https://x.example.com', abortSignal: caller.signal })
   if (header !== undefined) request.headers.set('authorization', header)
   const sent: (string | undefined)[] = []
+  const unread = Readable.from([Buffer.from('refused')])
   const answer = await sendRequest(request, async (one): Promise<PipelineResponse> => {
     sent.push(one.headers.get('authorization'))
-    return { request: one, headers: createHttpHeaders(), status: sent.length > 1 ? 200 : status }
+    const whole = { request: one, headers: createHttpHeaders() }
+    if (sent.length === 1) return { ...whole, status, readableStreamBody: unread }
+    // Its connection would stay taken.
+    expect(unread.readableEnded).toBe(true)
+    return { ...whole, status: 200 }
   })
   expect(sent).toEqual(again ? [header, 'Bearer new'] : [header])
   expect(answer.status).toBe(again ? 200 : status)

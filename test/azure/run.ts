@@ -58,11 +58,7 @@ export async function runAzure(options: RunOptions, surroundings: Surroundings):
   if (clean) {
     if (preflight.leftOvers.length === 0 || !(yes || (await confirm('Delete these?'))))
       return { report: undefined, good: true }
-    const left = await deleteAll(
-      cleaner,
-      preflight.leftOvers.map(({ id }) => id),
-      say,
-    )
+    const left = await deleteAll(cleaner, preflight.leftOvers, say)
     say(left.length === 0 ? 'all of it is deleted' : `${left.length} could not be deleted`)
     return { report: undefined, good: left.length === 0 }
   }
@@ -108,12 +104,7 @@ async function goOn(going: Going): Promise<RunEnd> {
   const { group: _group, eventGrid: _eventGrid, ...made } = names
   const toDelete = new Set<string>(Object.values(made))
   try {
-    if (preflight.leftOvers.length > 0)
-      await deleteAll(
-        cleaner,
-        preflight.leftOvers.map(({ id }) => id),
-        say,
-      )
+    await deleteAll(cleaner, preflight.leftOvers, say)
     say('Making:')
     const needs = new Set(chosen.flatMap((one) => one.needs ?? []))
     const unmet = unmetNeeds(going)
@@ -183,7 +174,7 @@ function chosenProbes({ only }: RunOptions): readonly Probe[] {
 function sayLeftOvers({ leftOvers }: Preflight, say: (line: string) => void): void {
   if (leftOvers.length === 0) return
   say('Earlier runs have left these, which are deleted first:')
-  for (const { id } of leftOvers) say(`  ${nameOf(id)}`)
+  for (const id of leftOvers) say(`  ${nameOf(id)}`)
 }
 
 const madeWords = ({ cloudTopic, gridTopic, domain, namespace, storage }: ReturnType<typeof namesOf>) =>

@@ -17,7 +17,12 @@ function open() {
     requests[index]?.resolve({ token, expiresOnTimestamp: Date.now() + lifeMs })
     await new Promise(setImmediate)
   }
-  const take = async (options: GetTokenOptions = {}) => (await keeper.getToken('scope', options)).token
+  const take = async (options: GetTokenOptions = {}) => {
+    const { token, expiresOnTimestamp } = await keeper.getToken('scope', options)
+    // The SDKs renew what is not expired in the background, where nobody hears of a failure.
+    expect(expiresOnTimestamp).toBe(0)
+    return token
+  }
   const start = async (lifeMs: number) => {
     const first = take()
     await answer(0, 'first', lifeMs)
@@ -83,7 +88,7 @@ describe('a token that is still good', () => {
 })
 
 it('has a token for each tenant and each set of scopes, and asks as it was asked', async () => {
-  const { getToken, answer, requests } = open()
+  const { getToken, answer, requests, renew } = open()
   const asked: [string | string[], GetTokenOptions][] = [
     ['a', {}],
     ['a', { tenantId: 't' }],
@@ -96,21 +101,49 @@ it('has a token for each tenant and each set of scopes, and asks as it was asked
   expect(requests[1]?.options).toMatchObject({ tenantId: 't' })
   for (const [index, [scopes, options]] of asked.entries())
     expect((await getToken(scopes, options)).token).toBe(`token-${index}`)
+  // Each is refused for itself.
+  expect([renew('token-0'), renew('token-1')]).toEqual([true, true])
+  expect((await getToken(['a', 'b'])).token).toBe('token-2')
 })
 
 it('renews a refused token once a minute', async () => {
   const { start, take, answer, renew } = open()
   await start(3_600_000)
-  expect(renew('first')).toBe(true)
+  // The second one is that of somebody else who was refused with it.
+  expect([renew('first'), renew('first')]).toEqual([true, true])
   const second = take()
   await answer(1, 'second')
-  await second
+  expect(await second).toBe('second')
   vi.advanceTimersByTime(59_999)
   expect(renew('second')).toBe(false)
   expect(await take()).toBe('second')
   vi.advanceTimersByTime(1)
   expect(renew('second')).toBe(true)
   expect(renew('never heard of')).toBe(true)
+})
+
+it('brings another token for a claims challenge, and no new minute', async () => {
+  const { start, take, answer, renew } = open()
+  await start(3_600_000)
+  renew('first')
+  const others = [take(), take({ claims: 'a challenge' })]
+  await answer(1, 'second')
+  await answer(2, 'third')
+  expect(await Promise.all(others)).toEqual(['second', 'third'])
+  expect(await take()).toBe('third')
+  expect(renew('third')).toBe(false)
+})
+
+it('keeps no token that was on its way when the one before was refused', async () => {
+  const { start, take, answer, renew } = open()
+  await start(60_000)
+  // It is renewed in advance.
+  expect(await take()).toBe('first')
+  renew('first')
+  await answer(1, 'old')
+  const next = take()
+  await answer(2, 'new')
+  expect(await next).toBe('new')
 })
 
 describe('who goes away', () => {
@@ -135,6 +168,18 @@ describe('who goes away', () => {
     expect(requests[0]?.options.abortSignal).toMatchObject({ aborted: true, reason: 'late' })
     requests[0]?.reject(new Error('ended'))
     await last
+  })
+
+  it('leaves a request that has not ended yet, which nobody joins', async () => {
+    const { take, answer, requests } = open()
+    const caller = new AbortController()
+    const all = Promise.race([1, 2].map(() => take({ abortSignal: caller.signal })))
+    caller.abort()
+    await expect(all).rejects.toMatchObject({ name: 'AbortError' })
+    const next = take()
+    expect(requests).toHaveLength(2)
+    await answer(1, 'second')
+    expect(await next).toBe('second')
   })
 
   it('before he asks ends the request at once', async () => {

@@ -98,11 +98,7 @@ async function openRenamed(hostname: unknown) {
     outgoing.writeHead(answer.statusCode ?? 0, { 'content-type': 'application/json' }).end(renamed)
   })
   const resourceManager = `https://127.0.0.1:${await listen(server)}`
-  const endpoints = {
-    ...emulator.endpoints,
-    resourceManager,
-    ca: `${emulator.ca}\n${authority.certificate}`,
-  }
+  const endpoints = { ...emulator.endpoints, resourceManager, ca: `${emulator.ca}\n${authority.certificate}` }
   return { ...world, endpoints }
 }
 

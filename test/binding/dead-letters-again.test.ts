@@ -9,11 +9,8 @@ const events = {
   },
   CloudEventSchemaV1_0: {
     ...{ specversion: '1.0', id: '1', type: 'order.placed', source: '/shop', subject: '', myext: 'kept' },
-    ...{
-      time: '2026-03-11T08:00:00.1234567Z',
-      datacontenttype: 'application/json',
-      data: { order: 1, list: [null, 'x'] },
-    },
+    ...{ time: '2026-03-11T08:00:00.1234567Z', datacontenttype: 'application/json' },
+    data: { order: 1, list: [null, 'x'] },
   },
 } as const
 it.each(['EventGridSchema', 'CloudEventSchemaV1_0'] as const)(
@@ -45,9 +42,8 @@ it.each(['EventGridSchema', 'CloudEventSchemaV1_0'] as const)(
     expect((await world.binding.invoke('create', JSON.parse(letters[0] ?? ''))).ids).toEqual(['1'])
     await world.emulator.settled()
     expect(world.handled).toHaveLength(1)
-    const published = world.emulator.records.requests
-      .all()
-      .flatMap(({ face, method, body }) => (face === 'topic' && method === 'POST' ? [body] : []))
+    const posted = world.emulator.records.requests.filter(({ face, method }) => face === 'topic' && method === 'POST')
+    const published = posted.map(({ body }) => body)
     expect(published).toEqual([[events[schema]], [expect.objectContaining(events[schema])]])
     expect(JSON.stringify(published[1])).not.toMatch(/deadletter|attempt|outcome|publishtime|httpstatus/i)
   },

@@ -4,77 +4,38 @@ import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 
 const withoutRoles = ({ emulator }: World) => emulator.removeRoles(emulator.clientId)
+const unregister = ({ emulator }: World) => emulator.unregisterProvider()
+const withoutIngress = ({ emulator }: World) => emulator.setIngress([])
 const withoutTopic = ({ emulator }: World) => emulator.removeTopic('orders')
 const atStart = (what: string) => `it prints ${what} at its start`
 const roles = (role: string) => `roles: [${role}]`
 const clients = atStart('its clients with tenant and secret')
 const rule = '--ingress https://orders.example.com/=http://127.0.0.1:PORT/'
+const wrongKey = { accessKey: 'd3Jvbmc=' }
 const entra = { topicAuthentication: 'entra', accessKey: undefined }
 
+const assign = 'az role assignment create'
+const soon = { subscriptionTimeout: '20s' }
+
 /** What is wrong is in the fields, or comes about by `prepare`. */
-type Row = [
-  fault: string,
-  code: string,
-  emulator: string,
-  azure: string,
-  fields: Fields,
-  prepare?: (world: World) => void,
-]
+type Prepare = (world: World) => void
+type Row = [fault: string, code: string, emulator: string, azure: string, fields: Fields, prepare?: Prepare]
 
 const ofInit: readonly Row[] = [
   ['a wrong secret', 'CREDENTIALS_REJECTED', clients, 'az ad app credential reset', { clientSecret: 'wrong' }],
   ['an unknown client', 'CREDENTIALS_REJECTED', clients, 'check clientId and tenantId', { clientId: 'nobody' }],
-  [
-    'a missing role',
-    'PERMISSION_DENIED',
-    roles('EventGrid EventSubscription Contributor'),
-    'az role assignment create',
-    {},
-    withoutRoles,
-  ],
-  [
-    'a provider that is not registered',
-    'PROVIDER_NOT_REGISTERED',
-    'registered: true',
-    'az provider register',
-    {},
-    ({ emulator }) => emulator.unregisterProvider(),
-  ],
+  ['a missing role', 'PERMISSION_DENIED', roles('EventGrid EventSubscription Contributor'), assign, {}, withoutRoles],
+  ['an unregistered provider', 'PROVIDER_NOT_REGISTERED', 'registered: true', 'az provider register', {}, unregister],
   ['an unknown scope', 'SCOPE_NOT_FOUND', atStart('the scope of each topic'), 'check scope', {}, withoutTopic],
-  [
-    'a missing ingress rule',
-    'HANDSHAKE_FAILED',
-    rule,
-    'reachable from the internet',
-    { subscriptionTimeout: '20s' },
-    ({ emulator }) => emulator.setIngress([]),
-  ],
+  ['a missing ingress rule', 'HANDSHAKE_FAILED', rule, 'reachable from the internet', soon, withoutIngress],
 ]
 
+const ownEndpoint = "set topicEndpoint to the topic's own"
+
 const ofCreate: readonly Row[] = [
-  [
-    'a wrong key',
-    'CREDENTIALS_REJECTED',
-    atStart('the keys'),
-    'az eventgrid topic key list',
-    { accessKey: 'd3Jvbmc=' },
-  ],
-  [
-    'an unknown topic',
-    'PUBLISH_REJECTED',
-    atStart('the endpoint of each topic'),
-    "set topicEndpoint to the topic's own",
-    {},
-    withoutTopic,
-  ],
-  [
-    'no role to publish',
-    'PERMISSION_DENIED',
-    roles('EventGrid Data Sender'),
-    'az role assignment create',
-    entra,
-    withoutRoles,
-  ],
+  ['a wrong key', 'CREDENTIALS_REJECTED', atStart('the keys'), 'az eventgrid topic key list', wrongKey],
+  ['an unknown topic', 'PUBLISH_REJECTED', atStart('the endpoint of each topic'), ownEndpoint, {}, withoutTopic],
+  ['no role to publish', 'PERMISSION_DENIED', roles('EventGrid Data Sender'), assign, entra, withoutRoles],
 ]
 
 it.each([

@@ -153,14 +153,11 @@ it('puts the event subscription right also where its token has expired before ou
   await world.init()
   const before = world.subscription()?.properties.destination
   world.emulator.expireTokens()
-  await managementOf(world.emulator).eventSubscriptions.beginCreateOrUpdateAndWait(
-    String(world.fields.scope).slice(1),
-    'orders',
-    {
-      destination: { endpointType: 'WebHook', endpointUrl: publicUrl },
-      eventDeliverySchema: 'CloudEventSchemaV1_0',
-    },
-  )
+  const { eventSubscriptions } = managementOf(world.emulator)
+  await eventSubscriptions.beginCreateOrUpdateAndWait(String(world.fields.scope).slice(1), 'orders', {
+    destination: { endpointType: 'WebHook', endpointUrl: publicUrl },
+    eventDeliverySchema: 'CloudEventSchemaV1_0',
+  })
   await world.binding.invoke('create', { order: 1 })
   await world.emulator.settled()
   expect(world.handled).toHaveLength(1)

@@ -21,13 +21,9 @@ async function openFile(handshakePort: string, fields: Record<string, string> = 
 }
 
 it.each([
-  { field: 'accessKey', value: 'd3Jvbmcga2V5', code: 'CREDENTIALS_REJECTED' },
-  {
-    field: 'topicEndpoint',
-    value: 'https://nothing.westeurope-1.eventgrid.azure.net/api/events',
-    code: 'PUBLISH_REJECTED',
-  },
-])('names file, line and field of $code', async ({ field, value, code }) => {
+  ['accessKey', 'd3Jvbmcga2V5', 'CREDENTIALS_REJECTED'],
+  ['topicEndpoint', 'https://nothing.westeurope-1.eventgrid.azure.net/api/events', 'PUBLISH_REJECTED'],
+])('names file and line of %s, as %s, by create', async (field, value, code) => {
   const { binding, component, lineOf } = await openFile('0', { [field]: value })
   await binding.init(component, { subscription: 'background' })
   const refused = await refusal(binding.invoke('create', { order: 1 }))
@@ -43,13 +39,9 @@ it('names file, line and field of a port that is taken', async () => {
 })
 
 it.each([
-  {
-    field: 'scope',
-    code: 'SCOPE_NOT_FOUND',
-    value: (subscription: string) => `/subscriptions/${subscription}/resourceGroups/none`,
-  },
-  { field: 'clientSecret', code: 'CREDENTIALS_REJECTED', value: () => 'another secret' },
-])('names file, line and field for $code, in the error and in the log', async ({ field, code, value }) => {
+  ['scope', 'SCOPE_NOT_FOUND', (subscription: string) => `/subscriptions/${subscription}/resourceGroups/none`],
+  ['clientSecret', 'CREDENTIALS_REJECTED', () => 'another secret'],
+] as const)('names file and line of %s for %s, in the error and in the log', async (field, code, value) => {
   const emulator = await startEmulator()
   const { binding, component, log, lineOf } = await openFile('0', { [field]: value(emulator.subscriptionId) })
   const place = new RegExp(`${field} at orders\\.yaml:${lineOf(field)}:\\d+`)

@@ -99,21 +99,13 @@ const on = (pattern: string, ...more: readonly unknown[]) =>
   Reflect.apply(routeEvents().on, routeEvents(), [pattern, ...more])
 
 it.each([
-  [
-    'two handlers for a pattern',
-    () => routeEvents().on('a.*', nothing).on('a.*', nothing),
-    '"a.*" has a handler already',
-  ],
+  ['two handlers for a pattern', () => on('a.*', nothing).on('a.*', nothing), '"a.*" has a handler already'],
   ['a star that is not the last', () => on('a.*.b', nothing), '"a.*.b" is not a pattern'],
   ['an empty pattern', () => on('', nothing), '"" is not a pattern'],
   ['a pattern that is a number', () => on(noText, nothing), '"7" is not a pattern'],
   ['a handler that is a text', () => on('a', 'b'), 'the handler must be a function'],
   ['a schema that is an object', () => on('a', {}, nothing), 'must be a Standard Schema'],
-  [
-    'an unknown onInvalid',
-    () => on('a', z.any(), nothing, { onInvalid: 'drop' }),
-    "onInvalid must be 'reject' or 'retry'",
-  ],
+  ['an odd onInvalid', () => on('a', z.any(), nothing, { onInvalid: 'drop' }), "onInvalid must be 'reject' or 'retry'"],
   [
     'an unknown word for otherwise',
     () => routeEvents().otherwise(JSON.parse('"drop"')),

@@ -10,18 +10,21 @@ const inUrl = (text: string) => encodeURIComponent(text)
 const lowered = (text: string) => inUrl(text).replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase())
 const inForm = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
-const codes = (text: string) => Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
-const units = (text: string, prefix: string) =>
-  codes(text)
-    .map((code) => prefix + code.toString(16).padStart(4, '0'))
-    .join('')
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
+/** Writes each unit of UTF-16, each byte of UTF-8, or each character. */
+const eachUnit = (text: string, write: (code: number) => string) =>
+  Array.from({ length: text.length }, (_, index) => write(text.charCodeAt(index))).join('')
+const eachByte = (text: string, write: (byte: number) => string) => Array.from(Buffer.from(text), write).join('')
+const eachPoint = (text: string, write: (point: number) => string) =>
+  Array.from(text, (one) => write(one.codePointAt(0) ?? 0)).join('')
+const units = (text: string, prefix: string) => eachUnit(text, (code) => prefix + hex(code, 4))
 const named: Readonly<Record<string, string>> = { '"': '&quot;', '<': '&lt;', '&': '&amp;', '>': '&gt;', "'": '&apos;' }
 
 const spellings: readonly { readonly name: string; readonly write: (text: string) => string }[] = [
   { name: 'raw', write: (text) => text },
   { name: 'URL-encoded', write: inUrl },
   { name: 'URL-encoded in lower case', write: lowered },
-  { name: 'URL-encoded, each byte', write: (text) => Buffer.from(text).toString('hex').replace(/../g, '%$&') },
+  { name: 'URL-encoded, each byte', write: (text) => eachByte(text, (byte) => `%${hex(byte, 2)}`) },
   { name: 'form-encoded', write: inForm },
   { name: 'URL-encoded twice', write: (text) => inUrl(inUrl(text)) },
   { name: 'URL-encoded three times', write: (text) => inUrl(inUrl(inUrl(text))) },
@@ -35,11 +38,8 @@ const spellings: readonly { readonly name: string; readonly write: (text: string
   { name: 'in JSON within JSON', write: (text) => inJson(inJson(text)) },
   { name: 'in a script with \\x', write: (text) => inJson(text).replaceAll('+', '\\x2B') },
   { name: 'in HTML', write: (text) => text.replace(/["<&>']/g, (one) => named[one] ?? one) },
-  { name: 'in HTML by number', write: (text) => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('') },
-  {
-    name: 'in HTML by hexadecimal number',
-    write: (text) => Array.from(text, (one) => `&#x${one.codePointAt(0)?.toString(16)};`).join(''),
-  },
+  { name: 'in HTML by number', write: (text) => eachPoint(text, (point) => `&#${point};`) },
+  { name: 'in HTML by hexadecimal number', write: (text) => eachPoint(text, (point) => `&#x${hex(point, 1)};`) },
   { name: 'in HTML twice', write: (text) => text.replace(/["<&>'+]/g, (one) => `&amp;#${one.codePointAt(0)};`) },
   { name: 'in base64', write: (text) => Buffer.from(text).toString('base64') },
   { name: 'in base64 of a URL', write: (text) => Buffer.from(text).toString('base64url') },
@@ -103,8 +103,6 @@ it('hides any secret in any chain of spellings', () => {
   )
 })
 
-const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
-
 /** Names of the HTML standard for characters of keys and passwords; it has one for each but letters and digits. */
 const entityNames: Readonly<Record<string, string>> = {
   ...{ '+': 'plus', '/': 'sol', '=': 'equals', _: 'lowbar', '.': 'period', '!': 'excl', '#': 'num' },
@@ -115,26 +113,20 @@ const entityNames: Readonly<Record<string, string>> = {
 
 /** A family of spellings of one character. */
 const families: readonly ((character: string) => string)[] = [
-  (one) => Buffer.from(one).toString('hex').replace(/../g, '%$&'),
-  (one) => Buffer.from(one).toString('hex').toUpperCase().replace(/../g, '\\x$&'),
+  (one) => eachByte(one, (byte) => `%${hex(byte, 2)}`),
+  (one) => eachByte(one, (byte) => `\\x${hex(byte, 2).toUpperCase()}`),
   (one) => units(one, '\\u'),
   (one) => units(one, '%u').toUpperCase().replaceAll('U', 'u'),
-  (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`,
-  (one) => `\\u{000${(one.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`,
-  (one) => `\\U${hex(one.codePointAt(0) ?? 0, 8)}`,
-  (one) => Array.from(Buffer.from(one), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join(''),
-  (one) => `&#${one.codePointAt(0)};`,
-  (one) => `&#00000${one.codePointAt(0)};`,
-  (one) => `&#X${one.codePointAt(0)?.toString(16)};`,
+  (one) => eachPoint(one, (point) => `\\u{${hex(point, 1)}}`),
+  (one) => eachPoint(one, (point) => `\\u{000${hex(point, 1).toUpperCase()}}`),
+  (one) => eachPoint(one, (point) => `\\U${hex(point, 8)}`),
+  (one) => eachByte(one, (byte) => `\\${byte.toString(8).padStart(3, '0')}`),
+  (one) => eachPoint(one, (point) => `&#${point};`),
+  (one) => eachPoint(one, (point) => `&#00000${point};`),
+  (one) => eachPoint(one, (point) => `&#X${hex(point, 1)};`),
   (one) => (entityNames[one] === undefined ? `&#${one.codePointAt(0)};` : `&${entityNames[one]};`),
-  (one) =>
-    codes(one)
-      .map((code) => `&#${code};`)
-      .join(''),
-  (one) =>
-    codes(one)
-      .map((code) => `&#x${code.toString(16)};`)
-      .join(''),
+  (one) => eachUnit(one, (code) => `&#${code};`),
+  (one) => eachUnit(one, (code) => `&#x${hex(code, 1)};`),
   (one) => inJson(one),
   (one) => (one === ' ' ? '+' : inUrl(one)),
   // A bare backslash beside other escapes would take away what follows.
@@ -162,10 +154,7 @@ const wholes: readonly ((text: string) => string)[] = [
     Buffer.from(text)
       .toString('hex')
       .replace(/..(?=.)/g, '$&:'),
-  (text) =>
-    Array.from(Buffer.from(text), (byte) => `=${hex(byte, 2).toUpperCase()}`)
-      .join('')
-      .replace(/(?:.{3}){20}/g, '$&=\r\n'),
+  (text) => eachByte(text, (byte) => `=${hex(byte, 2).toUpperCase()}`).replace(/(?:.{3}){20}/g, '$&=\r\n'),
 ]
 
 /** Letters and signs of keys and passwords, and some of other alphabets. */
@@ -191,11 +180,8 @@ it('hides any secret whose characters are each written in another way, within an
     fc.property(asked, ({ secret: any, ways, wrapAt, wrap, outer }) => {
       fc.pre(any.trim() === any && isDefinite(any, wrapAt, outer))
       const pieces = Array.from(any, (one, at) => families[ways[at] ?? 0]?.(one) ?? one)
-      const written = [
-        ...pieces.slice(0, wrapAt),
-        ...(wrapAt < pieces.length ? [wrap] : []),
-        ...pieces.slice(wrapAt),
-      ].join('')
+      const wrapped = wrapAt < pieces.length ? pieces.toSpliced(wrapAt, 0, wrap) : pieces
+      const written = wrapped.join('')
       const shown = hideSecrets(`before "${outer(written)}" after`, [any])
       expect(shown).toMatch(/^before ".*\(redacted\).*" after$/s)
       // What is left of the spelling is the text before it, or the other bits of a character of base64.
@@ -220,29 +206,8 @@ it('leaves a text alone that has no secret in it, however it is encoded', () => 
 })
 
 it.each([
-  '%',
-  '%41',
-  '\\',
-  '\\u{',
-  '\\u{0',
-  '\\101',
-  '&',
-  '&#0',
-  '&a',
-  '&#55357;',
-  '&amp;',
-  '=',
-  '=4',
-  '=41',
-  'A',
-  'QUJD',
-  '41',
-  '4 ',
-  'https://a?',
-  '\n',
-  '\n+',
-  '\n \t+',
-  '+',
+  ...['%', '%41', '\\', '\\u{', '\\u{0', '\\101', '&', '&#0', '&a', '&#55357;', '&amp;', '=', '=4', '=41'],
+  ...['A', 'QUJD', '41', '4 ', 'https://a?', '\n', '\n+', '\n \t+', '+'],
 ])('decodes no more than some characters for each of a text of many %j', (part) => {
   const text = part.repeat(20_000 / part.length)
   const decoded = decodedTexts(text, 5).reduce((sum, layer) => sum + layer.text.length, 0)

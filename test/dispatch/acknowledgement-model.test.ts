@@ -6,8 +6,7 @@ import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import type { Delivery } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
-import { createKnownOutcomes, type FinalOutcome } from '../../src/dispatch/outcomes.ts'
-import { type DeliveryMember, readDelivery } from '../../src/dispatch/read-delivery.ts'
+import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { decideAcknowledgement } from '../../src/listener/bodies.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -212,40 +211,6 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     ledger.end()
     expect(ledger.faults).toEqual([])
     await done
-    expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({
-      running: 0,
-      waiting: 0,
-      timers: 0,
-    })
+    expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({ running: 0, waiting: 0, timers: 0 })
   })
 })
-
-it('remembers as many outcomes as it may, the latest', () => {
-  const events = Array.from({ length: 8 }, (_, index) => readEvents(cloudEventText(String(index))))
-  const change = fc.record({
-    event: fc.nat({ max: 7 }),
-    outcome: fc.constantFrom<FinalOutcome>('resolved', 'rejected'),
-  })
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(change, { maxLength: 60, size: 'max' }),
-      (capacity, changes) => {
-        const known = createKnownOutcomes(capacity)
-        let expected: typeof changes = []
-        for (const next of changes) {
-          expected = [...expected.filter(({ event }) => event !== next.event), next].slice(-capacity)
-          known.keep(events[next.event] ?? [], [next.outcome])(false)
-          expect(events.flatMap((one) => one.map((event) => 'digest' in event && known.find(event.digest)))).toEqual(
-            events.map((_, index) => expected.find(({ event }) => event === index)?.outcome),
-          )
-        }
-      },
-    ),
-  )
-})
-
-function readEvents(text: string): readonly DeliveryMember[] {
-  const reading = readDelivery(Buffer.from(text))
-  return 'members' in reading ? reading.members : []
-}

@@ -23,11 +23,7 @@ describe('readDelivery', () => {
     { name: 'a byte order mark', body: bytes(mark, text('1')), members: [text('1')] },
     { name: 'events', body: bytes(`[${text('1')}, ${text('2')}]`), members: [text('1'), text('2')] },
     { name: 'a byte order mark and events', body: bytes(mark, `[${text('1')}]`), members: [text('1')] },
-    {
-      name: 'the character that stands for bytes that are no text',
-      body: bytes(text('\ufffd')),
-      members: [text('\ufffd')],
-    },
+    { name: 'the character that stands for no text', body: bytes(text('\ufffd')), members: [text('\ufffd')] },
   ])('reads $name, each with its own bytes', ({ body, members }) => {
     expect(read(body)).toEqual(
       members.map((one) => ({

@@ -37,14 +37,8 @@ it.each(fakes.flatMap((row) => [true, false].map((first) => ({ ...row, first }))
     await emulator.connect(push, { topic: 'orders' })
     const { id, endpoint, key, namespaceEndpoint } = emulator.namespaceTopic('queue')
     await pull.init({
-      ...{
-        deliveryMode: 'pull',
-        namespaceTopic: id,
-        namespaceEndpoint,
-        namespaceKey: key,
-        eventSubscriptionName: 'app',
-      },
-      ...{ topicEndpoint: endpoint, accessKey: key },
+      ...{ deliveryMode: 'pull', namespaceTopic: id, namespaceEndpoint, namespaceKey: key },
+      ...{ eventSubscriptionName: 'app', topicEndpoint: endpoint, accessKey: key },
     })
     if (!first) enable()
     for (const round of ['1', '2']) {

@@ -1,9 +1,8 @@
 // Bicep files parse; the ARM template beside main.bicep makes an event subscription that the components of the examples work with.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Binding, parseComponents } from 'eventgrid-binding'
@@ -11,18 +10,18 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Language, Parser } from 'web-tree-sitter'
 import { sendArm } from '../support/azure-clients.ts'
 import { startEmulator } from '../support/start-emulator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const here = join(import.meta.dirname, '../../examples')
 const main = join(here, '../dist/src/sidecar/cli/main.js')
+const runProgram = (...args: readonly string[]) => promisify(execFile)(process.execPath, [main, ...args])
 const text = (file: string) => readFileSync(join(here, file), 'utf8')
 const bicepFiles = globSync('**/*.bicep', { cwd: here })
 
 it.each(bicepFiles)('%s is Bicep without an error of syntax', async (file) => {
   await Parser.init()
-  const grammar = join(
-    dirname(createRequire(import.meta.url).resolve('tree-sitter-bicep/package.json')),
-    'tree-sitter-bicep.wasm',
-  )
+  const grammarPackage = createRequire(import.meta.url).resolve('tree-sitter-bicep/package.json')
+  const grammar = join(dirname(grammarPackage), 'tree-sitter-bicep.wasm')
   const parser = new Parser()
   parser.setLanguage(await Language.load(grammar))
   const tree = parser.parse(text(file))
@@ -104,16 +103,10 @@ function evaluator(group: string, parameters: Readonly<Record<string, string>>) 
 
 /** What `provision --show-token` prints as the value of the delivery attribute. */
 async function showToken(file: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-binding-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets))
-  const args = ['provision', '--show-token', '--component', 'orders', '--components', join(here, file)]
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    main,
-    ...args,
-    '--secrets',
-    join(folder, 'secrets.json'),
-  ])
+  const secretsFile = join(temporaryFolder(), 'secrets.json')
+  writeFileSync(secretsFile, JSON.stringify(secrets))
+  const given = ['--component', 'orders', '--components', join(here, file), '--secrets', secretsFile]
+  const { stdout } = await runProgram('provision', '--show-token', ...given)
   return stdout.trim().split('\n')[1] ?? ''
 }
 
@@ -152,19 +145,12 @@ it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
       // The emulator has no storage accounts.
       if (type.startsWith('Microsoft.Storage/') || (condition && value(condition) !== 'true')) continue
       const path = `${scope ? value(scope) : group}/providers/${type}/${value(name)}?api-version=${apiVersion}`
-      const answer = await sendArm(emulator, path, {
-        method: 'PUT',
-        body: JSON.stringify(all({ location, properties })),
-      })
+      const body = JSON.stringify(all({ location, properties }))
+      const answer = await sendArm(emulator, path, { method: 'PUT', body })
       expect([200, 201], path).toContain(answer.status)
     }
-    await expect
-      .poll(
-        () =>
-          emulator.eventSubscription(`${group}/providers/Microsoft.EventGrid/topics/orders`, 'orders')
-            ?.provisioningState,
-      )
-      .toBe('Succeeded')
+    const topic = `${group}/providers/Microsoft.EventGrid/topics/orders`
+    await expect.poll(() => emulator.eventSubscription(topic, 'orders')?.provisioningState).toBe('Succeeded')
 
     const before = emulator.records.requests.length
     await binding.invoke('create', { order: 1 }, { metadata: { type: 'order.placed' } })
@@ -178,7 +164,7 @@ it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
 it('the unit of systemd starts run with options that it has', async () => {
   const unit = text('systemd/eventgrid-binding.service')
   const [, command = ''] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit) ?? []
-  const { stdout: help } = await promisify(execFile)(process.execPath, [main, 'run', '--help'])
+  const { stdout: help } = await runProgram('run', '--help')
   const options = command.slice(command.indexOf(' run ')).match(/--[\w-]+/g) ?? []
   expect(options.length).toBeGreaterThan(3)
   for (const option of options) expect(help).toContain(option)

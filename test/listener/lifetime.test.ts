@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { quickenTime } from '../support/quick-time.ts'
-import { cloudEventText, openListener, proof } from './open-listener.ts'
+import { cloudEventText, openListener, proof, proofLine } from './open-listener.ts'
 
 /** A handler that a test ends by hand, and the moment when it was first called. */
 function slowHandler() {
@@ -15,6 +15,18 @@ function slowHandler() {
       called.resolve()
       return end.promise
     },
+  }
+}
+
+/** A delivery whose sender goes before the answer. */
+function deliverAndLeave(origin: string, more: Record<string, string> = {}) {
+  const leaving = new AbortController()
+  const headers = { ...proof, 'content-type': 'application/cloudevents+json', ...more }
+  const init = { method: 'POST', headers, body: cloudEventText('1'), signal: leaving.signal }
+  const left = fetch(`${origin}/api/events`, init).catch(() => 'left')
+  return async () => {
+    leaving.abort()
+    expect(await left).toBe('left')
   }
 }
 
@@ -76,15 +88,9 @@ describe('a slow handler', () => {
         server.addHook('onRequest', async (_request, reply) => void reply.raw.once('close', () => gone.resolve()))
       },
     })
-    const leaving = new AbortController()
-    const headers = { ...proof, 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' }
-    const left = fetch(`${origin}/api/events`, {
-      ...{ method: 'POST', headers, body: cloudEventText('1') },
-      signal: leaving.signal,
-    }).catch(() => 'left')
+    const leave = deliverAndLeave(origin)
     await slow.called
-    leaving.abort()
-    expect(await left).toBe('left')
+    await leave()
     // The listener hears of it a moment later.
     await gone.promise
     slow.end()
@@ -105,15 +111,9 @@ describe('a slow handler', () => {
         })
       },
     })
-    const leaving = new AbortController()
-    const headers = { ...proof, 'content-type': 'application/cloudevents+json', 'x-held': 'yes' }
-    const left = fetch(`${origin}/api/events`, {
-      ...{ method: 'POST', headers, body: cloudEventText('1') },
-      signal: leaving.signal,
-    }).catch(() => 'left')
+    const leave = deliverAndLeave(origin, { 'x-held': 'yes' })
     await held?.promise
-    leaving.abort()
-    expect(await left).toBe('left')
+    await leave()
     await gone?.promise
     released?.resolve()
     expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
@@ -123,12 +123,8 @@ describe('a slow handler', () => {
   it('that keeps all places makes others wait for 3 s and then come again', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const { deliver, listener } = await openListener({
-      handler: slow.handler,
-      input: { maxConcurrency: 1 },
-      now: clock.now,
-      clock: clock.clock,
-    })
+    const time = { now: clock.now, clock: clock.clock }
+    const { deliver, listener } = await openListener({ handler: slow.handler, input: { maxConcurrency: 1 }, ...time })
     const first = deliver(cloudEventText('1'))
     await slow.called
     const second = deliver(cloudEventText('2'))
@@ -190,8 +186,7 @@ describe('close', () => {
   it('does not wait for a client that never finishes its request', async () => {
     quickenTime()
     const { listener, raw } = await openListener()
-    const [[name, value] = []] = Object.entries(proof)
-    const head = `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${name}: ${value}\r\ncontent-length: 9\r\n`
+    const head = `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${proofLine}\r\ncontent-length: 9\r\n`
     const invited = Promise.withResolvers<void>()
     const answer = raw(`${head}expect: 100-continue\r\n\r\n{`, { onData: () => invited.resolve() })
     await invited.promise

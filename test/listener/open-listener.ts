@@ -33,6 +33,9 @@ export const ours = credentialFrom('client secret')
 /** The header that proves a delivery under `secret`. */
 export const proof = { [deliveryTokenHeader]: ours.text }
 
+/** The same as a line of a head. */
+export const proofLine = `${deliveryTokenHeader}: ${ours.text}`
+
 export const inputMetadata: InputMetadata = {
   credential: { kind: 'host' },
   environment: azureEnvironments.AzurePublicCloud,

@@ -1,11 +1,6 @@
-import { type Answer, type Asked, type Json, startScripted } from './scripted-arm.ts'
+import { type Answer, type Asked, type Json, type Properties, record, startScripted } from './scripted-arm.ts'
 
-export type Properties = Record<string, Json>
 type Operation = { readonly status: string; readonly error?: Json }
-
-const isRecord = (value: Json): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const record = (value: Json): Properties => (isRecord(value) ? { ...value } : {})
 
 /**
  * The bit of ARM that one event subscription sees: PUT and PATCH as long-running operations, GET that hides what ARM hides, and the two
@@ -103,10 +98,8 @@ export async function startFakeArm(
       return { status: 200, body: { value: state.properties ? [shown()] : [] } }
     }
     if (!state.properties) {
-      return {
-        status: 404,
-        body: { error: { code: 'ResourceNotFound', message: "Event subscription doesn't exist." } },
-      }
+      const error = { code: 'ResourceNotFound', message: "Event subscription doesn't exist." }
+      return { status: 404, body: { error } }
     }
     if (method === 'PATCH') {
       state.properties = fill({ ...state.properties, ...record(body) })

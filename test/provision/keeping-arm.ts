@@ -1,10 +1,4 @@
-import { type Json, startScripted } from './scripted-arm.ts'
-
-type Properties = Record<string, Json>
-
-const isRecord = (value: Json): value is Properties =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const record = (value: Json): Properties => (isRecord(value) ? { ...value } : {})
+import { isRecord, type Json, type Properties, record, startScripted } from './scripted-arm.ts'
 
 /** The members whose names begin so are younger than 2025-02-15. */
 const youngest = '2025-02-15'

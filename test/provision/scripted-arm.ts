@@ -13,6 +13,13 @@ export interface Asked {
 
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [key: string]: Json }
 
+export type Properties = Record<string, Json>
+
+export const isRecord = (value: Json): value is Properties =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A copy of a record; an empty one for anything else. */
+export const record = (value: Json): Properties => (isRecord(value) ? { ...value } : {})
+
 /**
  * An answer; `endless` is the status of a body without end, `cut` destroys the connection, `never` leaves the request
  * open until the server closes.
@@ -37,13 +44,8 @@ export async function startScripted(answer: (asked: Asked) => Answer | Promise<A
     const text = Buffer.concat(chunks).toString()
     const [path = '', query = ''] = (request.url ?? '').split('?')
     const json = String(request.headers['content-type']).includes('json') && text !== ''
-    const one = {
-      method: request.method ?? '',
-      path,
-      query,
-      headers: request.headers,
-      body: json ? JSON.parse(text) : text,
-    }
+    const { method = '', headers } = request
+    const one = { method, path, query, headers, body: json ? JSON.parse(text) : text }
     asked.push(one)
     const told = await answer(one)
     if (told === 'never') return response.on('close', () => disconnected.resolve())

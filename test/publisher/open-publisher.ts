@@ -7,8 +7,9 @@ import type { PublisherLimits } from '../../src/publisher/limits.ts'
 import { createPublisher } from '../../src/publisher/publisher.ts'
 import type { SteadyClock } from '../../src/support/time/clock.ts'
 import { captureLog } from '../support/captured-log.ts'
-import type { createManualClock } from '../support/manual-clock.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { refusal } from '../support/refusal.ts'
+import { type Answer, startHeldTopic, startTopic, type TopicRequest } from './scripted-topic.ts'
 
 export const accessKey = 'bWFya2VkLWFjY2Vzcy1rZXk='
 
@@ -46,6 +47,24 @@ export function openPublisher(topicEndpoint: string, options: OpenOptions = {}) 
   })
   onTestFinished(() => publisher.close())
   return { publisher, log }
+}
+
+/** A topic that answers so, and a publisher to it. */
+export async function openTopic(answerTo?: (request: TopicRequest) => Answer, options: OpenOptions = {}) {
+  const topic = await startTopic(answerTo)
+  return { topic, ...openPublisher(topic.endpoint, options) }
+}
+
+/** The same for a topic that holds its first answer until `open`. */
+export async function openHeldTopic(rest?: Parameters<typeof startHeldTopic>[0], options: OpenOptions = {}) {
+  const held = await startHeldTopic(rest)
+  return { ...held, ...openPublisher(held.topic.endpoint, options) }
+}
+
+/** The same on a clock that stands still. */
+export async function openTimedTopic(answerTo: (request: TopicRequest) => Answer, limits?: Partial<PublisherLimits>) {
+  const time = createManualClock()
+  return { time, ...(await openTopic(answerTo, { clock: time.clock, ...(limits && { limits }) })) }
 }
 
 /** Lets the pauses between attempts pass until a call has failed; gives its error. */

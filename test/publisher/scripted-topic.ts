@@ -29,6 +29,12 @@ export type Answer =
 
 const ok: Answer = { status: 200 }
 
+/** Answers the first request so, and takes the others. */
+export const atFirst =
+  (first: Answer) =>
+  ({ index }: Pick<TopicRequest, 'index'>): Answer =>
+    index === 0 ? first : ok
+
 /** Event Grid's form of an error body. */
 export const problem = (code: string, message: string) => ({ error: { code, message, details: [{ code, message }] } })
 

@@ -1,16 +1,11 @@
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/index.ts'
-import { brings, openSide, scriptNamespace } from './scripted-namespace.ts'
-
-type Script = Parameters<typeof scriptNamespace>[0]
+import { bringsOnce, openSide, type Script, scriptNamespace } from './scripted-namespace.ts'
 
 /** A side with these events under way, whose handler has a second, closed while the handler runs. */
 async function closeWhileHandling(settle: Script, ids: readonly string[] = ['one']) {
   const [handled, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const world = await scriptNamespace((request) => {
-    if (request.operation !== 'receive') return settle(request)
-    return request.index === 0 ? brings(...ids) : undefined
-  })
+  const world = await scriptNamespace(bringsOnce(ids, settle))
   const onEvent: EventHandler = async ({ cloudEvent }) => {
     handled.resolve()
     await ended.promise

@@ -32,13 +32,8 @@ async function open(answer: NamespaceAnswer | undefined, more: Partial<Namespace
   return {
     world,
     receive: () => client.receive({ maxEvents: 7, maxWaitSeconds: 30, signal }),
-    settle: (delaySeconds?: number) =>
-      client.settle({
-        operation: 'release',
-        lockTokens: ['a', 'b'],
-        ...(delaySeconds !== undefined && { delaySeconds }),
-        signal,
-      }),
+    settle: (more: { delaySeconds?: number } = {}) =>
+      client.settle({ operation: 'release', lockTokens: ['a', 'b'], signal, ...more }),
   }
 }
 
@@ -90,11 +85,7 @@ const failing = (lockToken: unknown, error: unknown) => ({ failedLockTokens: [{ 
 
 it.each([
   { name: 'the code', answer: failing('b', { code: 'TokenLost' }), failed: { b: 'TokenLost' } },
-  {
-    name: 'the beginning of a long code',
-    answer: failing('b', { code: 'x'.repeat(99) }),
-    failed: { b: /^x{50,59}…?/ },
-  },
+  { name: 'the start of a long code', answer: failing('b', { code: 'x'.repeat(99) }), failed: { b: /^x{50,59}…?/ } },
   { name: 'that there is no error', answer: failing('b', undefined), failed: { b: 'unknown' } },
   { name: 'that there is no code', answer: failing('b', { code: 7 }), failed: { b: 'unknown' } },
   { name: 'that it is not named', answer: { failedLockTokens: [null] }, failed: { b: 'Unconfirmed' } },
@@ -111,7 +102,9 @@ it.each([
 })
 
 it.each([
+  { name: 'a proxy', body: '<html>Sign in first</html>' },
   { name: 'no object', body: '["a","b"]' },
+  { name: 'nothing', body: '{}' },
   { name: 'a list that is none', body: '{"succeededLockTokens":"a"}' },
   { name: 'other lock tokens', body: '{"failedLockTokens":[{"lockToken":"c"}],"succeededLockTokens":["d"]}' },
 ])('believes no settlement of $name', async ({ body }) => {
@@ -120,15 +113,9 @@ it.each([
 })
 
 it('believes a settlement that names one lock token as failed', async () => {
-  const { settle } = await open({
-    body: JSON.stringify({ failedLockTokens: [{ lockToken: 'a', error: { code: 'X' } }] }),
-  })
-  expect(await settle()).toEqual({
-    failed: new Map([
-      ['a', 'X'],
-      ['b', 'Unconfirmed'],
-    ]),
-  })
+  const { settle } = await open({ body: JSON.stringify(failing('a', { code: 'X' })) })
+  const failed = Object.entries({ a: 'X', b: 'Unconfirmed' })
+  expect(await settle()).toEqual({ failed: new Map(failed) })
 })
 
 it('asks as the data plane documents it, with the slashes of the endpoint left out', async () => {
@@ -138,7 +125,7 @@ it('asks as the data plane documents it, with the slashes of the endpoint left o
     endpoints: world.endpoints,
   })
   await receive()
-  for (const delaySeconds of [undefined, 0, 10]) await settle(delaySeconds)
+  for (const more of [{}, { delaySeconds: 0 }, { delaySeconds: 10 }]) await settle(more)
   const at = '/topics/orders/eventsubscriptions/app'
   expect(world.requests.map(({ url, type, lockTokens }) => [url, type, ...lockTokens])).toEqual([
     [`${at}:receive?maxEvents=7&maxWaitTime=30&api-version=2024-06-01`, undefined],
@@ -149,11 +136,7 @@ it('asks as the data plane documents it, with the slashes of the endpoint left o
 })
 
 it.each([
-  {
-    name: 'code and message',
-    body: '{"error":{"code":"Forbidden","message":"no"}}',
-    reason: 'status 403: Forbidden no',
-  },
+  { name: 'both', body: '{"error":{"code":"Forbidden","message":"no"}}', reason: 'status 403: Forbidden no' },
   { name: 'a message', body: '{"error":{"code":7,"message":"no"}}', reason: 'status 403: no' },
   { name: 'no error', body: '{"code":"Forbidden"}', reason: 'status 403' },
   { name: 'an error that is a text', body: '{"error":"no"}', reason: 'status 403' },
@@ -173,9 +156,8 @@ it.each([
 })
 
 it('says that it has no token, and asks the namespace nothing', async () => {
-  const { receive, world } = await open(undefined, {
-    authentication: byToken(() => Promise.reject(new Error('the vault is closed'))),
-  })
+  const authentication = byToken(() => Promise.reject(new Error('the vault is closed')))
+  const { receive, world } = await open(undefined, { authentication })
   expect(await receive()).toMatchObject({
     failure: { noToken: true, reason: expect.stringContaining('the vault is closed') },
   })

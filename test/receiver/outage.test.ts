@@ -43,31 +43,18 @@ it('begins with a short pause between empty answers again once one brought an ev
   expect(delays.filter((ms) => ms === 500)).toHaveLength(2)
 })
 
+const largeEvent = JSON.stringify({
+  value: [
+    { brokerProperties: { lockToken: 'one', deliveryCount: 1 }, event: order('one', { data: 'x'.repeat(2 ** 20) }) },
+  ],
+})
+
 it.each<{ name: string; answers: NamespaceAnswer[]; asked: number[] }>([
-  {
-    name: 'half as many after an answer that was lost',
-    answers: [{ isCut: true }, { isCut: true }],
-    asked: [16, 8, 4],
-  },
+  { name: 'half as many after a lost answer', answers: [{ isCut: true }, { isCut: true }], asked: [16, 8, 4] },
   { name: 'as many after a refusal', answers: [{ status: 503 }], asked: [16, 16] },
   { name: 'as many after an empty answer', answers: [{ body: '{"value":[]}' }], asked: [16, 16] },
   { name: 'more where events are small', answers: [brings('one')], asked: [16, 100] },
-  {
-    name: 'fewer where events are large',
-    answers: [
-      {
-        body: JSON.stringify({
-          value: [
-            {
-              brokerProperties: { lockToken: 'one', deliveryCount: 1 },
-              event: order('one', { data: 'x'.repeat(2 ** 20) }),
-            },
-          ],
-        }),
-      },
-    ],
-    asked: [16, 3],
-  },
+  { name: 'fewer where events are large', answers: [{ body: largeEvent }], asked: [16, 3] },
 ])('asks for $name', async ({ answers, asked }) => {
   const receiving = await receive(answers, undefined, { maxConcurrency: '128' })
   expect(receiving.asked()).toEqual(asked)

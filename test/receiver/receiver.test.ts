@@ -3,8 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { type EventGridEmulator, ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openPull, order } from '../support/open-pull.ts'
-import { quickenTime } from '../support/quick-time.ts'
-import { openSide, startNamespace } from './scripted-namespace.ts'
+import { bringsOnce, openSide, type Script, scriptNamespace, startNamespace } from './scripted-namespace.ts'
 
 it('shows no key that an answer repeats', async () => {
   const { namespaceEndpoint, binding: options } = await startNamespace(({ headers: { authorization } }, response) =>
@@ -16,30 +15,6 @@ it('shows no key that an answer repeats', async () => {
   expect(log.text()).toContain('no entry for SharedAccessKey (redacted)')
   expect(JSON.stringify([binding.health(), log.text()])).not.toContain(byKey.namespaceKey)
 })
-
-it('takes no answer of another server for a settlement: it asks again', async () => {
-  quickenTime()
-  const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
-  const settlements = [
-    '<html>Sign in first</html>',
-    '{}',
-    '{"failedLockTokens":[]}',
-    '{"succeededLockTokens":["another"]}',
-    '{"failedLockTokens":[],"succeededLockTokens":["lock"]}',
-  ]
-  let receives = 0
-  const { namespaceEndpoint, binding: options } = await startNamespace(({ url }, response) => {
-    if (url?.includes(':acknowledge')) response.end(settlements.shift())
-    else if (receives++ === 0) response.end(JSON.stringify({ value: received }))
-  })
-  const { binding, log, byKey } = await openPull({ binding: options })
-  await binding.init({ ...byKey, namespaceEndpoint })
-  await expect.poll(() => binding.health().input?.pull?.settled, { timeout: 20_000 }).toMatchObject({ acknowledge: 1 })
-  expect(settlements).toEqual([])
-  expect(log.text()).toContain('"reason":"the answer to acknowledge is not readable"')
-})
-
-const settledLock = '{"failedLockTokens":[],"succeededLockTokens":["lock"]}'
 
 it('leaves no timer behind when it closes, though a handler failed in the same way again', async () => {
   // Each event comes a second time at once, and a third time never.
@@ -96,17 +71,10 @@ it('releases the events that are on their way when it closes, and asks for no mo
 })
 
 it('waits a second at most for events that are on their way when it closes', async () => {
-  const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
-  const asked: string[] = []
-  const { namespaceEndpoint, binding: options } = await startNamespace(({ url = '' }, response) => {
-    asked.push(url)
-    if (url.includes(':acknowledge')) response.end(settledLock)
-    else if (asked.length === 1) response.end(JSON.stringify({ value: received }))
-  })
-  const { byKey } = await openPull()
-  const properties = { ...byKey, namespaceEndpoint, maxConcurrency: '1' }
-  const { side, advance, waits } = await openSide(properties, options.endpoints, () => {})
-  await expect.poll(() => asked.filter((url) => url.includes(':receive'))).toHaveLength(2)
+  const world = await scriptNamespace(bringsOnce(['one']))
+  const properties = { ...world.properties, maxConcurrency: '1' }
+  const { side, advance, waits } = await openSide(properties, world.endpoints, () => {})
+  await expect.poll(() => world.of('receive')).toHaveLength(2)
   const graceBegins = waits((delayMs) => delayMs === 1_000)
   const closing = side.close()
   await graceBegins
@@ -114,61 +82,49 @@ it('waits a second at most for events that are on their way when it closes', asy
   await closing
 })
 
+/** A pull side that holds one event whose handler takes until `finish`. */
+async function holdEvent(settle?: Script) {
+  const world = await scriptNamespace(bringsOnce(['one'], settle))
+  const { promise: open, resolve: finish } = Promise.withResolvers<void>()
+  const onEvent = vi.fn(() => open)
+  const { side, advance } = await openSide({ ...world.properties, handlerTimeout: '10m' }, world.endpoints, onEvent)
+  await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
+  return { side, world, finish, advance }
+}
+
 it('closes at once while it waits for events of an empty queue', async () => {
-  const { side, asked, finish } = await holdEvent((operation) => (operation === 'receive' ? undefined : settledLock))
+  const { side, world, finish } = await holdEvent()
   finish()
   await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1 })
-  expect(asked.filter((operation) => operation === 'receive')).toHaveLength(2)
+  expect(world.of('receive')).toHaveLength(2)
   // Its clock stands still.
   await side.close()
 })
 
-/** A pull side that holds one event whose handler takes until `finish`; `answer` gives the answers to the other requests. */
-async function holdEvent(answer: (operation: string) => string | undefined) {
-  const received = [{ brokerProperties: { lockToken: 'lock', deliveryCount: 1 }, event: order('one') }]
-  const asked: string[] = []
-  const { namespaceEndpoint, binding: options } = await startNamespace(({ url = '' }, response) => {
-    const [, operation = ''] = /:(\w+)\?/.exec(url) ?? []
-    asked.push(operation)
-    const text = asked.length === 1 ? JSON.stringify({ value: received }) : answer(operation)
-    if (text !== undefined) response.end(text)
-  })
-  const { byKey } = await openPull()
-  const { promise: open, resolve: finish } = Promise.withResolvers<void>()
-  const onEvent = vi.fn(() => open)
-  const properties = { ...byKey, namespaceEndpoint, handlerTimeout: '10m' }
-  const { side, advance } = await openSide(properties, options.endpoints, onEvent)
-  await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
-  return { side, asked, finish, advance }
-}
-
 it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
-  const { side, asked, finish, advance } = await holdEvent((operation) =>
-    operation === 'acknowledge' ? settledLock : undefined,
+  const { side, world, finish, advance } = await holdEvent(({ operation }) =>
+    operation === 'acknowledge' ? null : undefined,
   )
   advance(31_000)
-  await expect.poll(() => asked).toContain('renewLock')
+  await expect.poll(() => world.of('renewLock')).toHaveLength(1)
   finish()
   await side.close()
-  expect(asked.at(-1)).toBe('acknowledge')
+  expect(world.requests.at(-1)?.operation).toBe('acknowledge')
 })
 
 it('renews the lock of an event at each half of it, as long as its handler runs and no longer', async () => {
-  const { side, asked, finish, advance } = await holdEvent((operation) =>
-    operation === 'receive' ? undefined : settledLock,
-  )
-  const renewals = () => asked.filter((operation) => operation === 'renewLock').length
+  const { side, world, finish, advance } = await holdEvent()
   advance(28_000)
-  expect(renewals()).toBe(0)
+  expect(world.of('renewLock')).toEqual([])
   for (const count of [1, 2, 3]) {
     advance(30_000)
     await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
   }
   finish()
-  await expect.poll(() => asked.at(-1)).toBe('acknowledge')
+  await expect.poll(() => world.requests.at(-1)?.operation).toBe('acknowledge')
   advance(120_000)
   await side.close()
-  expect(renewals()).toBe(3)
+  expect(world.of('renewLock')).toHaveLength(3)
 })
 
 it('receives nothing without a handler, and begins once one is attached', async () => {

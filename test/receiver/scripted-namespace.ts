@@ -84,9 +84,18 @@ export const settles = (
 })
 
 type ScriptedAnswer = NamespaceAnswer | undefined | null
+export type Script = (request: NamespaceRequest) => ScriptedAnswer | Promise<ScriptedAnswer>
+
+/** A script whose first receive brings events and whose others never end; `settle` answers what is no receive. */
+export const bringsOnce =
+  (lockTokens: readonly string[], settle: Script = () => null): Script =>
+  (request) => {
+    if (request.operation !== 'receive') return settle(request)
+    return request.index === 0 ? brings(...lockTokens) : undefined
+  }
 
 /** A namespace that answers by a script, `undefined` never; settlements that the script leaves out (`null`) succeed. */
-export async function scriptNamespace(script: (request: NamespaceRequest) => ScriptedAnswer | Promise<ScriptedAnswer>) {
+export async function scriptNamespace(script: Script) {
   const requests: NamespaceRequest[] = []
   const of = (operation: string) => requests.filter((request) => request.operation === operation)
   const { namespaceEndpoint, binding } = await startNamespace(async (incoming, outgoing) => {

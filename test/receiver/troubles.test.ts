@@ -4,7 +4,7 @@ import { createCredential } from '../../src/azure/credential.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
 import { createNamespaceClient } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
-import { brings, openSide, scriptNamespace, settles } from './scripted-namespace.ts'
+import { brings, bringsOnce, openSide, type Script, scriptNamespace, settles } from './scripted-namespace.ts'
 
 type World = Awaited<ReturnType<typeof scriptNamespace>>
 
@@ -27,6 +27,15 @@ async function open({ properties, endpoints }: World, onEvent: () => unknown = (
       .toBe(true)
   })
   return { ...opened, handler }
+}
+
+/** A side that holds the event `one`, whose handler takes until `end`. */
+async function hold(settle?: Script) {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const world = await scriptNamespace(bringsOnce(['one'], settle))
+  const opened = await open(world, () => ended)
+  await expect.poll(() => opened.handler.mock.calls).toHaveLength(1)
+  return { ...opened, world, end }
 }
 
 it('refuses an event whose bytes are no UTF-8: no handler sees it, and it is not acknowledged', async () => {
@@ -75,10 +84,10 @@ it('pauses between empty answers that come at once, and longer each time', async
 })
 
 it('tries a lock token again that the namespace could not settle for a reason of its own', async () => {
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one', 'two', 'three') : undefined
-    return index === 0 ? settles(lockTokens, { one: 'InternalServerError', two: 'TokenLost' }) : null
-  })
+  const failed = { one: 'InternalServerError', two: 'TokenLost' }
+  const world = await scriptNamespace(
+    bringsOnce(['one', 'two', 'three'], ({ lockTokens, index }) => (index === 0 ? settles(lockTokens, failed) : null)),
+  )
   const { side, advance, waits, log } = await open(world)
   const repeated = waits((ms) => ms < 400)
   advance(await repeated)
@@ -88,10 +97,9 @@ it('tries a lock token again that the namespace could not settle for a reason of
 })
 
 it('asks again about a lock token that an answer does not name, and believes nothing of it', async () => {
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one', 'two') : undefined
-    return index === 0 ? settles(['one']) : settles(lockTokens)
-  })
+  const world = await scriptNamespace(
+    bringsOnce(['one', 'two'], ({ index }) => (index === 0 ? settles(['one']) : null)),
+  )
   const { side, advance, waits } = await open(world)
   const repeated = waits((ms) => ms < 400)
   advance(await repeated)
@@ -102,10 +110,7 @@ it('asks again about a lock token that an answer does not name, and believes not
 it.each(['{}', '{"status":"ok"}', '{"succeededLockTokens":["another"],"failedLockTokens":[]}'])(
   'says at once that an answer settles nothing where it names no lock token of the request: %s',
   async (body) => {
-    const world = await scriptNamespace(({ operation, index }) => {
-      if (operation === 'receive') return index === 0 ? brings('one') : undefined
-      return index === 0 ? { body } : null
-    })
+    const world = await scriptNamespace(bringsOnce(['one'], ({ index }) => (index === 0 ? { body } : null)))
     const { advance, waits, log } = await open(world)
     advance(await waits((ms) => ms < 400))
     await expect.poll(() => world.of('acknowledge')).toHaveLength(2)
@@ -146,14 +151,9 @@ it('counts receives that were open together and failed together as one failure',
 })
 
 it('keeps the lock that a renewal has prolonged: a settlement is tried again beyond its first end', async () => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one') : undefined
-    if (operation === 'acknowledge' && index === 0) return settles(lockTokens, { one: 'InternalServerError' })
-    return null
-  })
-  const { side, advance, waits, handler } = await open(world, () => ended)
-  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  const { side, advance, waits, end } = await hold(({ operation, lockTokens, index }) =>
+    operation === 'acknowledge' && index === 0 ? settles(lockTokens, { one: 'InternalServerError' }) : null,
+  )
   for (const count of [1, 2]) {
     advance(31_000)
     await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
@@ -166,10 +166,9 @@ it('keeps the lock that a renewal has prolonged: a settlement is tried again bey
 })
 
 it('gives a lock token up when its lock ends', async () => {
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one') : undefined
-    return settles(lockTokens, { one: 'InternalServerError' })
-  })
+  const world = await scriptNamespace(
+    bringsOnce(['one'], ({ lockTokens }) => settles(lockTokens, { one: 'InternalServerError' })),
+  )
   const { side, advance } = await open(world)
   await expect
     .poll(() => {
@@ -181,13 +180,9 @@ it('gives a lock token up when its lock ends', async () => {
 })
 
 it('warns of no lost lock where an event was settled while its renewal was under way', async () => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const world = await scriptNamespace(({ operation, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one') : undefined
-    return operation === 'renewLock' ? undefined : null
-  })
-  const { side, advance, log, handler } = await open(world, () => ended)
-  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  const { world, side, advance, log, end } = await hold(({ operation }) =>
+    operation === 'renewLock' ? undefined : null,
+  )
   advance(30_000)
   await expect.poll(() => world.of('renewLock')).toHaveLength(1)
   end()
@@ -198,13 +193,9 @@ it('warns of no lost lock where an event was settled while its renewal was under
 })
 
 it('says that a lock is lost where a renewal finds it so, and renews it no more', async () => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one') : undefined
-    return operation === 'renewLock' ? settles(lockTokens, { one: 'TokenLost' }) : null
-  })
-  const { side, advance, log, handler } = await open(world, () => ended)
-  await expect.poll(() => handler.mock.calls).toHaveLength(1)
+  const { world, side, advance, log, end } = await hold(({ operation, lockTokens }) =>
+    operation === 'renewLock' ? settles(lockTokens, { one: 'TokenLost' }) : null,
+  )
   advance(30_000)
   const lines = () => log.lines.filter(({ message }) => message.includes('could not be renewed'))
   await expect.poll(() => lines().map(({ fields }) => fields)).toEqual([{ reason: 'TokenLost' }])
@@ -222,11 +213,7 @@ it('tries a settlement again that a telemetry SDK of the host has broken', async
   }
   trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => expect.unreachable() }) })
   onTestFinished(() => trace.disable())
-  const world = await scriptNamespace(({ operation, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one') : undefined
-    return null
-  })
-  const { side, advance, waits, log } = await open(world)
+  const { side, advance, waits, log } = await open(await scriptNamespace(bringsOnce(['one'])))
   const pauseMs = await waits((ms) => ms < 400)
   expect(log.text()).toContain('"reason":"an unexpected error (RangeError)"')
   breaks = false
@@ -239,10 +226,9 @@ it.each([
   { name: 'hangs', answer: undefined },
 ])('settles what comes after a settlement that $name', async ({ answer }) => {
   const ends = new Map<number, () => void>()
-  const world = await scriptNamespace(({ operation, lockTokens, index }) => {
-    if (operation === 'receive') return index === 0 ? brings('one', 'two') : undefined
-    return lockTokens.includes('one') ? answer : null
-  })
+  const world = await scriptNamespace(
+    bringsOnce(['one', 'two'], ({ lockTokens }) => (lockTokens.includes('one') ? answer : null)),
+  )
   let calls = 0
   const { side, advance, delays } = await open(world, () => new Promise<void>((resolve) => ends.set(calls++, resolve)))
   await expect.poll(() => ends.size).toBe(2)
@@ -262,13 +248,11 @@ it('renews a token that the namespace refuses at once, and then not for a minute
   let asked = 0
   const getToken = async () => ({ token: `token-${asked++}`, expiresOnTimestamp: Date.now() + 3_600_000 })
   const environment = azureEnvironments.AzurePublicCloud
+  const options = { environment, endpoints: {}, hostCredential: { getToken } }
+  const credential = createCredential({ kind: 'host' }, options)
   const client = createNamespaceClient({
     ...{ namespaceEndpoint: world.properties.namespaceEndpoint, topicName: 'orders', eventSubscriptionName: 'app' },
-    authentication: {
-      kind: 'entra',
-      credential: createCredential({ kind: 'host' }, { environment, endpoints: {}, hostCredential: { getToken } }),
-      scope: environment.topicScope,
-    },
+    authentication: { kind: 'entra', credential, scope: environment.topicScope },
     endpoints: world.endpoints,
   })
   onTestFinished(() => client.close())

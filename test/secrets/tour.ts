@@ -1,8 +1,7 @@
 /**
- * Drives every part of the binding with marked secrets, in a process of its own, and prints all there is to print: log
- * lines, answers, and every
- * object it gets hold of, to any depth. `secrets.test.ts` searches the output and the files it leaves. With PLANT_A_LEAK it
- * prints one on purpose, and nothing else.
+ * Drives every part of the binding with marked secrets, in a process of its own, and prints all there is to print: log lines, answers, and
+ * every object it gets hold of, to any depth. `secrets.test.ts` searches the output and the files it leaves. With PLANT_A_LEAK it prints
+ * one on purpose, and nothing else.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -18,18 +17,11 @@ if (process.env.PLANT_A_LEAK) {
   process.exit()
 }
 
+const deep = { depth: Number.POSITIVE_INFINITY, showHidden: true }
+
 /** Prints a value in every way that a host might. */
 function show(title: string, value: unknown): void {
-  console.log(
-    title,
-    inspect(value, {
-      depth: Number.POSITIVE_INFINITY,
-      showHidden: true,
-      getters: true,
-      maxStringLength: null,
-      maxArrayLength: null,
-    }),
-  )
+  console.log(title, inspect(value, { ...deep, getters: true, maxStringLength: null, maxArrayLength: null }))
   try {
     console.log(title, JSON.stringify(value), String(value))
   } catch {
@@ -43,8 +35,7 @@ async function showRefusal(title: string, work: () => unknown): Promise<void> {
     console.log(`${title}: went well`)
   } catch (error) {
     show(title, error)
-    if (error instanceof Error)
-      console.log(error.stack, inspect(error.cause, { depth: Number.POSITIVE_INFINITY, showHidden: true }))
+    if (error instanceof Error) console.log(error.stack, inspect(error.cause, deep))
     if (!(error instanceof BindingError)) console.log(`${title}: NOT A BINDING ERROR`)
   }
 }
@@ -54,14 +45,9 @@ async function showAnswer(port: number | undefined, title: string, request: Requ
   show(title, { status: answer.status, headers: [...answer.headers], body: await answer.text() })
 }
 
+const contributor = 'EventGrid EventSubscription Contributor'
 const emulator = await EventGridEmulator.start({
-  clients: [
-    {
-      clientId: 'tour',
-      clientSecret: marks.clientSecret,
-      roles: [{ role: 'EventGrid EventSubscription Contributor' }],
-    },
-  ],
+  clients: [{ clientId: 'tour', clientSecret: marks.clientSecret, roles: [{ role: contributor }] }],
   topics: [{ name: 'orders', keys: [marks.accessKey, marks.otherKey] }],
   retrySchedule: [5],
   deadLetterDelay: 0,
@@ -146,7 +132,7 @@ const init = (changes: Record<string, string> = {}) => binding.init({ ...hasty, 
 await showRefusal('a wrong secret', () => init({ clientSecret: `${marks.clientSecret}-but-wrong` }))
 emulator.removeRoles('tour')
 await showRefusal('no role', () => init())
-emulator.assignRole('tour', 'EventGrid EventSubscription Contributor')
+emulator.assignRole('tour', contributor)
 emulator.unregisterProvider()
 await showRefusal('no provider', () => init())
 emulator.registerProvider()

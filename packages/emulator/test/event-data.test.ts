@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { storageAccountId } from '../../../test/support/azure-ids.ts'
 import { startEmulator } from '../../../test/support/start-emulator.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { EventGridEmulator, type EventGridEmulatorOptions, ManualClock, realClock } from '../src/index.ts'
-import { startSubscriber } from './subscriber.ts'
+import type { EventGridEmulator } from '../src/index.ts'
+import { type EventGrid, type EventGridOptions, openEventGrid, publish as post, publicUrl } from './event-grid.ts'
 
 /** JSON that a parser and a writer do not give back as it was. */
 const texts = [
@@ -18,21 +19,21 @@ const grid = (data: string) =>
 const custom = (data: string) => `{"subject":"s","eventType":"T","amount":${data}}`
 const structured = 'application/cloudevents+json'
 const batched = 'application/cloudevents-batch+json'
-const batch = { destination: { properties: { maxEventsPerBatch: 10 } } }
+const batch = { webhook: { maxEventsPerBatch: 10 } }
 const isThere = {
   filter: { advancedFilters: [{ operatorType: 'IsNotNull', key: 'data' }], enableAdvancedFilteringOnArrays: true },
-}
+} as const
 
 type Schema = 'CloudEventSchemaV1_0' | 'EventGridSchema' | 'CustomEventSchema'
 interface Way {
   readonly name: string
   readonly inputSchema?: Schema
-  readonly eventDeliverySchema?: string
+  readonly eventDeliverySchema?: 'EventGridSchema' | 'CloudEventSchemaV1_0' | 'CustomInputSchema'
   readonly type?: string
   readonly headers?: Record<string, string>
   /** @default a CloudEvent */
   readonly body?: (data: string) => string
-  readonly properties?: Readonly<Record<string, unknown>>
+  readonly properties?: Parameters<EventGrid['subscribe']>[0]
   readonly member?: string
 }
 
@@ -53,49 +54,34 @@ const ways: readonly Way[] = [
     ...{ inputSchema: 'EventGridSchema', eventDeliverySchema: 'CloudEventSchemaV1_0' },
     body: (data) => `[${grid(data)}]`,
   },
-  ...['EventGridSchema', 'CloudEventSchemaV1_0', 'CustomInputSchema'].map((eventDeliverySchema) => ({
+  ...(['EventGridSchema', 'CloudEventSchemaV1_0', 'CustomInputSchema'] as const).map((eventDeliverySchema) => ({
     name: `an event of a custom schema, delivered by ${eventDeliverySchema}`,
     ...{ inputSchema: 'CustomEventSchema' as const, eventDeliverySchema, member: 'amount' },
     body: (data: string) => `[${custom(data)}]`,
   })),
 ]
 
-/** An emulator with one topic, whose event subscription leads to a subscriber. */
-async function openTopic(way: Way, more: EventGridEmulatorOptions = {}) {
+/** An Event Grid with an event subscription. */
+async function openTopic(way: Way, options: EventGridOptions = {}): Promise<EventGrid> {
   const { inputSchema = 'CloudEventSchemaV1_0', properties } = way
-  const eventDeliverySchema =
-    way.eventDeliverySchema ?? (inputSchema === 'EventGridSchema' ? inputSchema : 'CloudEventSchemaV1_0')
-  const subscriber = await startSubscriber()
-  const emulator = await startEmulator({
-    clock: new ManualClock(),
-    topics: [{ name: 'orders', inputSchema }],
-    ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
-    eventSubscriptions: [
-      { name: 'app', endpoint: 'https://subscriber.example/', properties: { eventDeliverySchema, ...properties } },
-    ],
-    ...more,
-  })
-  await emulator.idle()
-  return { emulator, subscriber }
+  const byInput = inputSchema === 'EventGridSchema' ? inputSchema : 'CloudEventSchemaV1_0'
+  const opened = await openEventGrid({ topic: { inputSchema }, ...options })
+  await opened.subscribe({ eventDeliverySchema: way.eventDeliverySchema ?? byInput, ...properties })
+  return opened
 }
 
-async function publish(emulator: EventGridEmulator, { type, headers, body = cloud, inputSchema }: Way, data: string) {
-  const { httpEndpoint, key } = emulator.topic()
+async function publish(to: EventGrid, { type, headers, body = cloud, inputSchema }: Way, data: string) {
   const contentType = type ?? (inputSchema === undefined ? structured : 'application/json')
-  const answer = await fetch(httpEndpoint, {
-    method: 'POST',
-    headers: { 'aeg-sas-key': key, 'content-type': contentType, ...headers },
-    body: body(data),
-  })
+  const answer = await post(to, body(data), { headers: { 'content-type': contentType, ...headers } })
   expect(answer.status).toBe(200)
 }
 
 describe.each(ways)('$name', (way) => {
   it('arrives with its data as it was published', async () => {
-    const { emulator, subscriber } = await openTopic(way)
-    for (const text of texts) await publish(emulator, way, text)
-    await emulator.settled({ timeout: 30_000 })
-    const bodies = subscriber.deliveries().map(({ body }) => body)
+    const opened = await openTopic(way)
+    for (const text of texts) await publish(opened, way, text)
+    await opened.emulator.settled({ timeout: 30_000 })
+    const bodies = opened.subscriber.deliveries().map(({ body }) => body)
     for (const text of texts) {
       expect(bodies.filter((body) => body.includes(`"${way.member ?? 'data'}":${text}`))).not.toEqual([])
     }
@@ -103,128 +89,80 @@ describe.each(ways)('$name', (way) => {
 })
 
 it('any JSON arrives as it was published', async () => {
-  const { emulator, subscriber } = await openTopic({ name: '' })
+  const opened = await openTopic({ name: '' })
   const number = fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/)
   const space = fc.stringMatching(/^[ \n\t]?$/)
   const pairs = fc.array(fc.tuple(space, number), { minLength: 1, maxLength: 4 })
   const json = pairs.map((list) => `{"a":[${list.map(([blank, text]) => blank + text).join(',')}]}`)
   await fc.assert(
     fc.asyncProperty(json, async (data) => {
-      await publish(emulator, { name: '' }, data)
-      await emulator.idle()
-      expect(subscriber.deliveries().at(-1)?.body).toContain(`"data":${data}`)
+      await publish(opened, { name: '' }, data)
+      await opened.emulator.idle()
+      expect(opened.subscriber.deliveries().at(-1)?.body).toContain(`"data":${data}`)
     }),
     { numRuns: 50 },
   )
 })
 
 it('a filter on a number of the data still compares by value', async () => {
-  const filter = { advancedFilters: [{ operatorType: 'NumberIn', key: 'data.n', values: [1.1] }] }
-  const { emulator, subscriber } = await openTopic({ name: '', properties: { filter } })
-  for (const text of ['{"n":1.10}', '{"n":1.100e0}', '{"n":1.2}']) await publish(emulator, { name: '' }, text)
-  await emulator.idle()
-  expect(subscriber.deliveries().map(({ body }) => /"data":(.*)}$/.exec(body)?.[1])).toEqual([
+  const filter = { advancedFilters: [{ operatorType: 'NumberIn' as const, key: 'data.n', values: [1.1] }] }
+  const opened = await openTopic({ name: '', properties: { filter } })
+  for (const text of ['{"n":1.10}', '{"n":1.100e0}', '{"n":1.2}']) await publish(opened, { name: '' }, text)
+  await opened.emulator.idle()
+  expect(opened.subscriber.deliveries().map(({ body }) => /"data":(.*)}$/.exec(body)?.[1])).toEqual([
     '{"n":1.10}',
     '{"n":1.100e0}',
   ])
 })
 
 it('a delivery attribute and a mapped field have the digits of the event', async () => {
-  const { subscriber, emulator } = await openTopic(
-    { name: '', inputSchema: 'CustomEventSchema' },
-    {
-      topics: [
-        {
-          name: 'orders',
-          inputSchema: 'CustomEventSchema',
-          inputSchemaMapping: {
-            inputSchemaMappingType: 'Json',
-            properties: { subject: { sourceField: 'order.id' }, eventType: { defaultValue: 'T' } },
-          },
-        },
-      ],
-      eventSubscriptions: [
-        {
-          name: 'app',
-          properties: {
-            eventDeliverySchema: 'CloudEventSchemaV1_0',
-            destination: {
-              endpointType: 'WebHook',
-              properties: {
-                endpointUrl: 'https://subscriber.example/',
-                deliveryAttributeMappings: [
-                  { name: 'x-order', type: 'Dynamic', properties: { sourceField: 'data.order.id' } },
-                ],
-              },
-            },
-          },
-        },
-      ],
-    },
-  )
-  const way = {
-    name: '',
-    inputSchema: 'CustomEventSchema' as const,
-    body: (data: string) => `[{"order":{"id":${data}}}]`,
+  const deliveryAttributeMappings = [{ name: 'x-order', type: 'Dynamic', properties: { sourceField: 'data.order.id' } }]
+  const way: Way = {
+    ...{ name: '', inputSchema: 'CustomEventSchema', properties: { webhook: { deliveryAttributeMappings } } },
+    body: (data) => `[{"order":{"id":${data}}}]`,
   }
-  await publish(emulator, way, '9007199254740993')
-  await emulator.idle()
-  const [delivery] = subscriber.deliveries()
+  const inputSchemaMapping = {
+    inputSchemaMappingType: 'Json',
+    properties: { subject: { sourceField: 'order.id' }, eventType: { defaultValue: 'T' } },
+  } as const
+  const opened = await openTopic(way, { topic: { inputSchema: 'CustomEventSchema', inputSchemaMapping } })
+  await publish(opened, way, '9007199254740993')
+  await opened.emulator.idle()
+  const [delivery] = opened.subscriber.deliveries()
   expect(delivery?.headers['x-order']).toBe('9007199254740993')
   expect(JSON.parse(delivery?.body ?? '').subject).toBe('9007199254740993')
 })
 
-it.each([{ inputSchema: 'EventGridSchema' as const }, { inputSchema: 'CloudEventSchemaV1_0' as const }])(
-  'a dead letter of $inputSchema has its data as it was published',
-  async ({ inputSchema }) => {
-    const written: string[] = []
-    const resourceId = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/letters'
-    const deadLetterDestination = {
-      endpointType: 'StorageBlob',
-      properties: { resourceId, blobContainerName: 'letters' },
-    }
-    const { emulator, subscriber } = await openTopic(
-      { name: '', inputSchema, properties: { deadLetterDestination } },
-      {
-        clock: realClock,
-        deadLetterDelay: 0,
-        deadLetterStore: { write: async ({ content }) => void written.push(content) },
-      },
-    )
-    subscriber.answer({ status: 400 })
-    const isGrid = inputSchema === 'EventGridSchema'
-    const body = (data: string) => (isGrid ? `[${grid(data)}]` : cloud(data))
-    await publish(emulator, { name: '', body, ...(isGrid && { inputSchema }) }, '{"n":9007199254740993,"m":1E400}')
-    await emulator.settled({ timeout: 30_000 })
-    expect(written).toEqual([expect.stringContaining('"data":{"n":9007199254740993,"m":1E400}')])
-  },
-)
+it.each<Way>([
+  { name: 'EventGridSchema', inputSchema: 'EventGridSchema', body: (data) => `[${grid(data)}]` },
+  { name: 'CloudEventSchemaV1_0' },
+])('a dead letter of $name has its data as it was published', async (way) => {
+  const written: string[] = []
+  const deadLetterStore = { write: async ({ content }: { readonly content: string }) => void written.push(content) }
+  const letters = { resourceId: storageAccountId, blobContainerName: 'letters' }
+  const properties = { deadLetterDestination: { endpointType: 'StorageBlob' as const, properties: letters } }
+  const opened = await openTopic({ ...way, properties }, { deadLetterDelay: 0, deadLetterStore })
+  opened.subscriber.answer({ status: 400 })
+  await publish(opened, way, '{"n":9007199254740993,"m":1E400}')
+  const settled = opened.emulator.settled({ timeout: 30_000 })
+  await opened.clock.advance(0)
+  await settled
+  expect(written).toEqual([expect.stringContaining('"data":{"n":9007199254740993,"m":1E400}')])
+})
 
 it('an event that a state file kept arrives as it was published', async () => {
-  const folder = temporaryFolder()
-  const subscriber = await startSubscriber()
-  const options: EventGridEmulatorOptions = {
-    state: join(folder, 'state'),
-    clock: new ManualClock(),
-    ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
-    eventSubscriptions: [
-      {
-        name: 'app',
-        endpoint: 'https://subscriber.example/',
-        properties: { eventDeliverySchema: 'CloudEventSchemaV1_0' },
-      },
-    ],
-  }
-  const first = await EventGridEmulator.start(options)
-  await first.idle()
-  subscriber.answer({ status: 503 })
+  const properties = { eventDeliverySchema: 'CloudEventSchemaV1_0' }
+  const eventSubscriptions = [{ name: 'app', endpoint: publicUrl, properties }]
+  const options = { state: join(temporaryFolder(), 'state'), eventSubscriptions }
+  const first = await openEventGrid(options)
+  await first.emulator.idle()
+  first.subscriber.answer({ status: 503 })
   await publish(first, { name: '' }, '[9007199254740993, 1.10]')
-  await first.idle()
-  await first.close()
-  const clock = new ManualClock(Date.now() + 3_600_000)
-  const second = await startEmulator({ ...options, clock })
-  await second.settled({ timeout: 30_000 })
-  expect(subscriber.deliveries().at(-1)?.body).toContain('"data":[9007199254740993, 1.10]')
+  await first.emulator.idle()
+  await first.emulator.close()
+  const second = await openEventGrid(options)
+  await second.clock.advance(3_600_000)
+  expect(second.subscriber.deliveries().at(-1)?.body).toContain('"data":[9007199254740993, 1.10]')
 })
 
 describe('through a namespace', () => {
@@ -281,7 +219,9 @@ describe('through a namespace', () => {
       ],
     })
     await emulator.idle()
-    for (const text of texts) await publish(emulator, { name: '' }, text)
+    const { httpEndpoint, key } = emulator.topic()
+    const headers = { 'aeg-sas-key': key, 'content-type': structured }
+    for (const text of texts) await fetch(httpEndpoint, { method: 'POST', headers, body: cloud(text) })
     const answer = await receive(emulator)
     for (const text of texts) expect(answer).toContain(`"data":${text}`)
   })

@@ -1,26 +1,18 @@
-import { randomUUID } from 'node:crypto'
 import type { ServerOptions } from 'node:https'
-import { fastify } from 'fastify'
-import { onTestFinished } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
-import { resolveOptions } from '../src/config/options.ts'
-import { createDeliveryEngine, type DeliveryEngine } from '../src/delivery/delivery-engine.ts'
-import { type DeliverySettings, deliverySettings } from '../src/delivery/delivery-options.ts'
-import type { Ingress } from '../src/delivery/send/ingress.ts'
-import { createDirectory, type Directory } from '../src/entra/directory.ts'
-import { createTokenIssuer, type TokenIssuer } from '../src/entra/token-issuer.ts'
-import type { WebHookProperties } from '../src/model/resources/destination.ts'
-import type { EventSubscription, EventSubscriptionProperties } from '../src/model/resources/event-subscription.ts'
-import type { Topic } from '../src/model/resources/resource.ts'
-import { createStore, type Store } from '../src/model/resources/store.ts'
-import { ManualClock } from '../src/model/time/clock.ts'
-import { createPendingBound } from '../src/model/time/pending-bound.ts'
-import { createWorkCounter } from '../src/model/time/work-counter.ts'
-import { createRecords, type Records } from '../src/records/record-types.ts'
-import { createFaults, type Faults } from '../src/server/faults.ts'
-import { type Journal, noJournal } from '../src/state/journal.ts'
-import { raisedEvents } from '../src/topics/raise.ts'
-import { registerTopicRoutes } from '../src/topics/topic-routes.ts'
+import { startEmulator } from '../../../test/support/start-emulator.ts'
+import {
+  type EventGridEmulator,
+  type EventGridEmulatorOptions,
+  type EventSubscriptionOptions,
+  type EventSubscriptionProperties,
+  type Ingress,
+  ManualClock,
+  type Records,
+  type TopicOptions,
+  type TopicView,
+} from '../src/index.ts'
 import { type Subscriber, startSubscriber } from './subscriber.ts'
 
 /** The public address of the subscriber, which the ingress map sends to a local port. */
@@ -28,139 +20,51 @@ export const publicUrl = 'https://subscriber.example/api/events?code=s3cret'
 
 const keys = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')] as const
 
-/** The delivery half of the emulator, without ARM and Entra's routes. */
+/** An emulator with the topic `orders`, whose clock stands still, and a webhook. */
 export interface EventGrid {
+  readonly emulator: EventGridEmulator
   readonly clock: ManualClock
-  readonly store: Store
-  readonly directory: Directory
-  readonly faults: Faults
   readonly records: Records
-  readonly engine: DeliveryEngine
-  readonly tokens: TokenIssuer
-  readonly topic: Topic
-  /** Where events are published, by http. */
-  readonly endpoint: string
+  readonly topic: TopicView
   readonly subscriber: Subscriber
-  /** Raises events as the emulator's `raise` does. */
-  raise(sourceId: string, events: readonly unknown[]): void
-  /** Stores a subscription as ARM does once its handshake is done. */
-  subscribe(
-    properties?: Omit<EventSubscriptionProperties, 'destination'> & { readonly webhook?: Partial<WebHookProperties> },
-    place?: { readonly scope?: string; readonly name?: string },
-  ): EventSubscription
+  /** Declares an event subscription, or changes it. The handshake is made with somebody else, who consents. Returns its id. */
+  subscribe(settings?: Settings, place?: { readonly scope?: string; readonly name?: string }): Promise<string>
 }
 
+/** Of an event subscription; `webhook` is more of its destination. */
+type Settings = Omit<EventSubscriptionProperties, 'destination'> & { readonly webhook?: object }
+
 /** What may differ from test to test. */
-export interface EventGridOptions {
-  readonly topic?: Partial<Topic>
-  readonly delivery?: Partial<DeliverySettings>
-  readonly journal?: Journal
-  readonly random?: () => number
+export interface EventGridOptions extends Omit<EventGridEmulatorOptions, 'clock' | 'ingress' | 'topics'> {
+  readonly topic?: Omit<TopicOptions, 'name'>
   readonly ingress?: Ingress
-  readonly trustedCertificates?: readonly string[]
   /** Has the subscriber served by https. */
   readonly tls?: ServerOptions
 }
 
-/** Opens it on a free port with a clock that stands still; the test's end closes it. */
-export async function openEventGrid(options: EventGridOptions = {}): Promise<EventGrid> {
-  const subscriber = await startSubscriber(options.tls)
+/** Opens it on free ports; the test's end closes it. */
+export async function openEventGrid({ topic: settings, tls, ...options }: EventGridOptions = {}): Promise<EventGrid> {
+  const [subscriber, consenting] = [await startSubscriber(tls), await startSubscriber()]
+  const own: Ingress = ({ hostname }) => (hostname === 'subscriber.example' ? subscriber.url : undefined)
+  const ingress = options.ingress ?? own
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
-  const records = createRecords()
-  const tokens = lateTokenIssuer(clock)
-  const store = createStore()
-  const shared = {
-    clock,
-    store,
-    directory: createDirectory(resolveOptions({}), store),
-    tokens,
-    records,
-    faults: createFaults(),
-    baseUrl: () => baseUrl,
-  }
-  const settings = deliverySettings(options.delivery)
-  const engine = createDeliveryEngine({
-    ...shared,
-    random: options.random ?? (() => 0),
-    ingress: options.ingress ?? ((url) => (url.hostname === 'subscriber.example' ? subscriber.url : undefined)),
-    trustedCertificates: options.trustedCertificates ?? [],
-    deliveryTokenVersion: '1.0',
-    settings,
-    work: createWorkCounter(),
-    bound: createPendingBound(settings),
-    journal: options.journal ?? noJournal,
-  })
-  clock.settleWith(async () => void (await engine.quiet()))
-  const app = fastify({ genReqId: () => randomUUID() })
-  app.decorateRequest('outcome')
-  app.addHook('onRequest', async (request) => {
-    request.outcome = {}
-  })
-  registerTopicRoutes(app, { ...shared, intake: { ...engine, unserved: () => [] } })
-  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' })
-  onTestFinished(async () => {
-    await engine.close()
-    app.server.closeAllConnections()
-    await app.close()
-  })
-  const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
-  const topic: Topic = {
-    type: 'topics',
-    label: 'orders',
-    id: `${group}/providers/Microsoft.EventGrid/topics/orders`,
-    name: 'orders',
-    subscriptionId: '33333333-3333-4333-8333-333333333333',
-    resourceGroup: 'rg',
-    location: 'westeurope',
-    inputSchema: 'CloudEventSchemaV1_0',
-    keys,
-    disableLocalAuth: false,
-    ...options.topic,
-  }
-  shared.store.putResource(topic)
+  const given = { random: () => 0, ...options, clock, ingress, topics: [{ name: 'orders', keys, ...settings }] }
+  const emulator = await startEmulator(given)
+  const topic = emulator.topic()
+  const declared = new Map<string, EventSubscriptionOptions>()
   return {
-    ...shared,
-    engine,
-    topic,
-    endpoint: `${baseUrl}/topics/${topic.name}/api/events`,
-    subscriber,
-    raise(sourceId, events) {
-      engine.accept(raisedEvents(shared.store, sourceId, events, clock.now()))
+    ...{ emulator, clock, topic, subscriber, records: emulator.records },
+    async subscribe({ webhook, ...properties } = {}, { scope = topic.id, name = 'Sub1' } = {}) {
+      const id = `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`
+      const destination = { endpointType: 'WebHook', properties: { endpointUrl: publicUrl, ...webhook } }
+      const eventDeliverySchema = 'CloudEventSchemaV1_0'
+      declared.set(id, { name, scope, properties: { eventDeliverySchema, destination, ...properties } })
+      const eventSubscriptions = [...declared.values()]
+      emulator.reconfigure({ ...given, ingress: () => consenting.url, eventSubscriptions })
+      await emulator.idle()
+      emulator.setIngress(ingress)
+      return id
     },
-    subscribe({ webhook, ...properties } = {}, { scope = topic.id, name = 'Sub1' } = {}) {
-      const subscription: EventSubscription = {
-        id: `${scope}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`,
-        scope,
-        name,
-        createdAt: clock.now(),
-        provisioningState: 'Succeeded',
-        properties: {
-          eventDeliverySchema: 'CloudEventSchemaV1_0',
-          destination: { endpointType: 'WebHook', properties: { endpointUrl: publicUrl, ...webhook } },
-          ...properties,
-        },
-      }
-      shared.store.subscriptions.put(subscription)
-      engine.subscriptionChanged(subscription)
-      return subscription
-    },
-  }
-}
-
-/** An issuer that makes its key, which takes a while, only for a test that needs a token. */
-function lateTokenIssuer(clock: ManualClock): TokenIssuer {
-  let made: TokenIssuer | undefined
-  const issuer = () => {
-    made ??= createTokenIssuer(clock)
-    return made
-  }
-  return {
-    issueClientToken: (request) => issuer().issueClientToken(request),
-    issueDeliveryToken: (request) => issuer().issueDeliveryToken(request),
-    verifyToken: (bearer, expected) => issuer().verifyToken(bearer, expected),
-    keySet: (name) => issuer().keySet(name),
-    rotateKeys: (options) => issuer().rotateKeys(options),
-    expireTokens: () => issuer().expireTokens(),
   }
 }
 
@@ -189,17 +93,34 @@ export const gridEvent = (changes: Readonly<Record<string, unknown>> = {}) => ({
 export function publish(
   grid: EventGrid,
   body: unknown,
-  request: { readonly headers?: Record<string, string>; readonly query?: string; readonly method?: string } = {},
+  request: {
+    readonly headers?: Record<string, string> | undefined
+    readonly query?: string | undefined
+    readonly method?: string | undefined
+  } = {},
 ): Promise<Response> {
-  return fetch(`${grid.endpoint}${request.query ?? '?api-version=2018-01-01'}`, {
+  return fetch(`${grid.topic.httpEndpoint}${request.query ?? '?api-version=2018-01-01'}`, {
     method: request.method ?? 'POST',
     headers: {
-      'aeg-sas-key': grid.topic.keys[0],
+      'aeg-sas-key': grid.topic.key,
       'content-type': 'application/cloudevents-batch+json; charset=utf-8',
       ...request.headers,
     },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
+}
+
+/** Opens one whose event subscription gets the events: what came of them, the first request and the last record. */
+export async function openDelivered(
+  options: EventGridOptions = {},
+  settings: Settings = {},
+  events: readonly unknown[] = [cloudEvent()],
+) {
+  const grid = await openEventGrid(options)
+  await grid.subscribe(settings)
+  expect((await publish(grid, events)).status).toBe(200)
+  await grid.emulator.idle()
+  return { grid, request: grid.subscriber.deliveries()[0], record: grid.records.deliveries.last }
 }
 
 const errorBody = z.strictObject({

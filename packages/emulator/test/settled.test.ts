@@ -1,29 +1,16 @@
 import { expect, it } from 'vitest'
 import { storageAccountId } from '../../../test/support/azure-ids.ts'
-import { startEmulator } from '../../../test/support/start-emulator.ts'
-import { type Fault, ManualClock } from '../src/index.ts'
-import { startSubscriber } from './subscriber.ts'
+import type { Fault } from '../src/index.ts'
+import { openEventGrid, publicUrl } from './event-grid.ts'
 
 const order = { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: {} }
 
-/** An emulator with the event subscription `billing` of the topic `orders`. Its clock stands still. */
+/** An Event Grid with the event subscription `billing`. */
 async function openShop() {
-  const subscriber = await startSubscriber()
-  const clock = new ManualClock()
-  const deadLetterDestination = {
-    endpointType: 'StorageBlob',
-    properties: { resourceId: storageAccountId, blobContainerName: 'events' },
-  }
-  const emulator = await startEmulator({
-    clock,
-    random: () => 0,
-    ingress: [{ from: 'https://shop.example.com/', to: `${subscriber.url}/` }],
-    eventSubscriptions: [
-      { name: 'billing', endpoint: 'https://shop.example.com/billing', properties: { deadLetterDestination } },
-    ],
-  })
-  await emulator.idle()
-  return { clock, emulator }
+  const grid = await openEventGrid()
+  const properties = { resourceId: storageAccountId, blobContainerName: 'events' }
+  await grid.subscribe({ deadLetterDestination: { endpointType: 'StorageBlob', properties } }, { name: 'billing' })
+  return grid
 }
 
 const failed: readonly (Omit<Fault, 'route'> & { readonly says: string })[] = [
@@ -63,14 +50,12 @@ it('settled() refuses an unknown option and a time that is none', async () => {
 })
 
 it('lets a manual clock go past validation events that a subscriber never answers', async () => {
-  const subscriber = await startSubscriber()
+  const { clock, emulator, subscriber } = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
   subscriber.onHandshake(() => undefined)
-  const clock = new ManualClock()
-  const emulator = await startEmulator({
-    clock,
-    ingress: [{ from: 'https://shop.example.com/', to: `${subscriber.url}/` }],
+  emulator.reconfigure({
+    ingress: () => subscriber.url,
     topics: [{ name: 'orders', inputSchema: 'EventGridSchema' }],
-    eventSubscriptions: [{ name: 'billing', endpoint: 'https://shop.example.com/billing' }],
+    eventSubscriptions: [{ name: 'billing', endpoint: publicUrl }],
   })
   await clock.advance(65_000)
   expect(subscriber.requests).toHaveLength(2)

@@ -7,8 +7,6 @@ export interface ReceivedRequest {
   readonly method: string
   readonly url: string
   readonly headers: http.IncomingHttpHeaders
-  /** In the order and spelling of the wire. */
-  readonly rawHeaders: readonly string[]
   readonly body: string
   /** Tells connections apart. */
   readonly remotePort: number | undefined
@@ -67,7 +65,6 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
       method: request.method ?? '',
       url: request.url ?? '',
       headers: request.headers,
-      rawHeaders: request.rawHeaders,
       body: Buffer.concat(chunks).toString(),
       remotePort: request.socket.remotePort,
     }

@@ -39,33 +39,16 @@ describe('what reports have seen', () => {
     expect(withSeen(table, readReports())).toBe(table)
   })
 
-  const result = (fact: string, outcome: 'holds' | 'differs'): Result => ({
-    ...{ fact, asks: 'a question', source: 'documented', seconds: 1 },
-    ...(outcome === 'holds'
-      ? { outcome }
-      : { outcome, differences: [{ path: 'status', expected: '200', seen: '404' }] }),
-  })
-  const skipped: Result = {
-    fact: 'c',
-    asks: 'a question',
-    source: 'SDK',
-    seconds: 0,
-    outcome: 'skipped',
-    reason: 'needs push',
-  }
+  const probe = { asks: 'a question', source: 'documented', seconds: 1 }
+  const differences = [{ path: 'status', expected: '200', seen: '404' }]
+  const holds = (fact: string): Result => ({ ...probe, fact, outcome: 'holds' })
+  const differs = (fact: string): Result => ({ ...probe, fact, outcome: 'differs', differences })
+  const skipped: Result = { ...probe, fact: 'c', outcome: 'skipped', reason: 'needs push' }
   const report = (date: string, results: readonly Result[], place: Report['place'] = 'Azure'): Report => ({
-    ...{
-      version: 1,
-      place,
-      date,
-      location: 'westeurope',
-      push: true,
-      results,
-      notMade: [],
-      notDeleted: [],
-      whole: true,
-    },
+    ...{ version: 1, place, date, location: 'westeurope', push: true },
+    ...{ results, notMade: [], notDeleted: [], whole: true },
   })
+  const [older, newer] = ['2026-12-01T10:00:00Z', '2027-01-01T10:00:00Z']
   const table = [
     '| known | means |',
     '| assumed | nobody says it |',
@@ -76,36 +59,25 @@ describe('what reports have seen', () => {
     '| c | three | documented | › z |',
   ].join('\n')
 
-  it.each([
-    { name: 'nothing', reports: [], a: 'assumed', b: 'SDK' },
-    {
-      name: 'one that holds and one that differs',
-      reports: [report('2026-12-01T10:00:00Z', [result('a', 'holds'), result('b', 'differs'), skipped])],
-      a: 'assumed; *seen on Azure at 2026-12-01*',
-      b: 'SDK; *differs on Azure at 2026-12-01*',
-    },
-    {
-      name: 'the newer of two reports',
-      reports: [
-        report('2027-01-01T10:00:00Z', [result('a', 'holds')]),
-        report('2026-12-01T10:00:00Z', [result('a', 'differs')]),
-      ],
-      a: 'assumed; *seen on Azure at 2027-01-01*',
-      b: 'SDK',
-    },
-    {
-      name: 'a fact with two probes, of which one differs',
-      reports: [report('2026-12-01T10:00:00Z', [result('a', 'differs'), result('a', 'holds')])],
-      a: 'assumed; *differs on Azure at 2026-12-01*',
-      b: 'SDK',
-    },
-    {
-      name: 'an emulator, which is no Azure',
-      reports: [report('2026-12-01T10:00:00Z', [result('a', 'holds')], 'emulator')],
-      a: 'assumed',
-      b: 'SDK',
-    },
-  ])('is marked in the row: $name', ({ reports, a, b }) => {
+  it.each<[name: string, reports: readonly Report[], a: string, b: string]>([
+    ['nothing', [], 'assumed', 'SDK'],
+    [
+      'one that holds and one that differs',
+      [report(older, [holds('a'), differs('b'), skipped])],
+      ...(['assumed; *seen on Azure at 2026-12-01*', 'SDK; *differs on Azure at 2026-12-01*'] as const),
+    ],
+    [
+      'the newer of two reports',
+      [report(newer, [holds('a')]), report(older, [differs('a')])],
+      ...(['assumed; *seen on Azure at 2027-01-01*', 'SDK'] as const),
+    ],
+    [
+      'a fact with two probes, of which one differs',
+      [report(older, [differs('a'), holds('a')])],
+      ...(['assumed; *differs on Azure at 2026-12-01*', 'SDK'] as const),
+    ],
+    ['an emulator, which is no Azure', [report(older, [holds('a')], 'emulator')], 'assumed', 'SDK'],
+  ])('is marked in the row: %s', (_name, reports, a, b) => {
     expect(withSeen(table, reports).split('\n')).toEqual([
       ...table.split('\n').slice(0, 4),
       `| a | one | ${a} | › x |`,

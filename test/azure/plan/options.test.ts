@@ -19,39 +19,28 @@ describe('options', () => {
     })
   })
 
-  it.each([
-    { name: 'nothing', args: [], env: {}, says: /--resource-group.*AZURE_SUBSCRIPTION_ID/ },
-    { name: 'no group', args: [], says: /--resource-group/ },
-    { name: 'no subscription', args: group, env: {}, says: /AZURE_SUBSCRIPTION_ID/ },
-    { name: 'a subscription by its name', args: group, env: { AZURE_SUBSCRIPTION_ID: 'mine' }, says: /GUID/ },
-    { name: 'a group with a slash', args: ['--resource-group', 'a/b'], says: /--resource-group/ },
-    { name: 'a group that ends in a dot', args: ['--resource-group', 'a.'], says: /--resource-group/ },
-    { name: 'a region in words', args: [...group, '--location', 'West Europe'], says: /--location/ },
-    { name: 'a public URL of http', args: [...group, '--public-url', 'http://host.example'], says: /--public-url/ },
-    {
-      name: 'a public URL with a path',
-      args: [...group, '--public-url', 'https://host.example/a'],
-      says: /--public-url/,
-    },
-    {
-      name: 'a public URL with a password',
-      args: [...group, '--public-url', 'https://a:b@host.example'],
-      says: /--public-url/,
-    },
-    { name: 'a port alone', args: [...group, '--port', '9000'], says: /--port needs --public-url/ },
-    {
-      name: 'a port that is none',
-      args: [...group, '--public-url', 'https://a.example', '--port', '70000'],
-      says: /--port/,
-    },
-    { name: 'an application alone', args: [...group, '--application', 'a'], says: /--application needs/ },
-    { name: 'a broken pattern', args: [...group, '--only', '('], says: /regular expression/ },
-    { name: 'a long pattern', args: [...group, '--only', 'a'.repeat(201)], says: /200/ },
-    { name: 'keep and clean', args: [...group, '--keep', '--clean'], says: /contradict/ },
-    { name: 'a certificate alone', args: [...group, '--ca', 'a.pem'], says: /--ca needs/ },
-    { name: 'a misspelt option', args: [...group, '--locaton', 'westeurope'], says: /did you mean --location/ },
-    { name: 'an empty value', args: ['--resource-group', ''], says: /empty value/ },
-  ])('are refused: $name', ({ args, env: given = env, says }) => {
+  const url = '--public-url'
+  it.each<[name: string, args: readonly string[], says: RegExp, given?: Parameters<typeof readOptions>[1]]>([
+    ['nothing', [], /--resource-group.*AZURE_SUBSCRIPTION_ID/, {}],
+    ['no group', [], /--resource-group/],
+    ['no subscription', group, /AZURE_SUBSCRIPTION_ID/, {}],
+    ['a subscription by its name', group, /GUID/, { AZURE_SUBSCRIPTION_ID: 'mine' }],
+    ['a group with a slash', ['--resource-group', 'a/b'], /--resource-group/],
+    ['a group that ends in a dot', ['--resource-group', 'a.'], /--resource-group/],
+    ['a region in words', [...group, '--location', 'West Europe'], /--location/],
+    ['a public URL of http', [...group, url, 'http://host.example'], /--public-url/],
+    ['a public URL with a path', [...group, url, 'https://host.example/a'], /--public-url/],
+    ['a public URL with a password', [...group, url, 'https://a:b@host.example'], /--public-url/],
+    ['a port alone', [...group, '--port', '9000'], /--port needs --public-url/],
+    ['a port that is none', [...group, url, 'https://a.example', '--port', '70000'], /--port/],
+    ['an application alone', [...group, '--application', 'a'], /--application needs/],
+    ['a broken pattern', [...group, '--only', '('], /regular expression/],
+    ['a long pattern', [...group, '--only', 'a'.repeat(201)], /200/],
+    ['keep and clean', [...group, '--keep', '--clean'], /contradict/],
+    ['a certificate alone', [...group, '--ca', 'a.pem'], /--ca needs/],
+    ['a misspelt option', [...group, '--locaton', 'westeurope'], /did you mean --location/],
+    ['an empty value', ['--resource-group', ''], /empty value/],
+  ])('are refused: %s', (_name, args, says, given = env) => {
     const read = () => readOptions(args, given)
     expect(read).toThrow(UsageError)
     expect(read).toThrow(says)

@@ -21,13 +21,8 @@ const rolesAction = 'Microsoft.Authorization/roleAssignments/write'
 export interface Preflight {
   /** Whether the account may give the namespace a role at the storage account. */
   readonly mayAssignRoles: boolean
-  /** What earlier runs have left, with their suffixes. */
-  readonly leftOvers: readonly LeftOver[]
-}
-
-export interface LeftOver {
-  readonly id: string
-  readonly suffix: string
+  /** The ids of what earlier runs have left. */
+  readonly leftOvers: readonly string[]
 }
 
 /** Asks all of it. Throws a UsageError that says what to do, where a run would not get far. */
@@ -38,12 +33,8 @@ export async function lookAhead(
 ): Promise<Preflight> {
   await target.credential.getToken(target.resourceManagerScope, { abortSignal: signal }).catch((error: unknown) => {
     signal.throwIfAborted()
-    throw new UsageError(
-      `there is no account: sign in by "az login", or set AZURE_CLIENT_ID and the like: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    )
+    const fix = 'sign in by "az login", or set AZURE_CLIENT_ID and the like'
+    throw new UsageError(`there is no account: ${fix}: ${messageOf(error)}`, { cause: error })
   })
   const found = await arm.send('GET', group)
   if (found.status !== 200)
@@ -98,12 +89,12 @@ async function requireProvider(arm: Arm, subscriptionId: string, namespace: stri
  * What has the tag in the group. The filter is Azure's; the tag is read again, since an emulator may not know the filter. Azure's list
  * may lag behind by some minutes.
  */
-export async function findLeftOvers(arm: Arm, group: string): Promise<readonly LeftOver[]> {
+export async function findLeftOvers(arm: Arm, group: string): Promise<readonly string[]> {
   const filter = encodeURIComponent(`tagName eq '${tagName}'`)
   const all = await pagesOf(arm, `${group}/resources?$filter=${filter}`, apiVersions.resources)
   return all.flatMap((one) => {
-    const suffix = isRecord(one) && isRecord(one.tags) ? one.tags[tagName] : undefined
-    return isRecord(one) && typeof one.id === 'string' && typeof suffix === 'string' ? [{ id: one.id, suffix }] : []
+    const isOurs = isRecord(one) && isRecord(one.tags) && typeof one.tags[tagName] === 'string'
+    return isOurs && typeof one.id === 'string' ? [one.id] : []
   })
 }
 

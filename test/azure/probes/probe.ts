@@ -1,5 +1,4 @@
 /** A probe: one claim about Azure, which a row of the facts table makes; what to ask, and what should be seen. */
-
 import type { Made, MadeTopic } from '../make/made.ts'
 import type { PushEndpoint, PushListener } from '../push/listener.ts'
 import type { Arm } from '../wire/arm.ts'
@@ -95,4 +94,11 @@ export interface ProbeQueue {
   makeAgain(): Promise<void>
 }
 
-export const probe = (one: Probe): Probe => one
+type Question = Omit<Probe, 'fact' | 'asks'>
+
+export const probe = (fact: string, asks: string, question: Question): Probe => ({ fact, asks, ...question })
+
+/** Probes that all need the same. */
+export const probesWith =
+  (...needs: readonly Need[]) =>
+  (fact: string, asks: string, question: Question): Probe => ({ fact, asks, needs, ...question })

@@ -4,9 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Binding } from '../../../src/index.ts'
 import { present } from '../probes/expectation.ts'
-import { type Probe, type ProbeWorld, probe } from '../probes/probe.ts'
-import { cloudEvent, forType, idsOf, subscribe } from '../probes/tables/asking.ts'
+import { type CommandEnd, type Probe, type ProbeWorld, probesWith } from '../probes/probe.ts'
+import { cloudEvent, forType, idsOf, loudNameOf, subscribe } from '../probes/tables/asking.ts'
 import { deadLettersOf, deadLetterTo } from '../probes/tables/dead-letters.ts'
+import { publish } from '../probes/tables/pull.ts'
 
 const eventLimitMs = 120_000
 
@@ -32,11 +33,16 @@ function pushFields({ made, unique }: ProbeWorld, subscriberEndpoint: string, ty
   }
 }
 
+interface Opened {
+  readonly binding: Binding
+  readonly handled: readonly string[]
+}
+
 /** Opens a binding for the time of some work. */
 async function withBinding<T>(
   world: ProbeWorld,
   fields: Readonly<Record<string, string>>,
-  work: (opened: { readonly binding: Binding; readonly handled: readonly string[] }) => Promise<T>,
+  work: (opened: Opened) => Promise<T>,
   opened: (binding: Binding) => void = () => {},
 ): Promise<T> {
   const handled: string[] = []
@@ -53,66 +59,46 @@ async function withBinding<T>(
   }
 }
 
+/** The same for one that is pushed to. */
 async function pushed<T>(
   world: ProbeWorld,
-  work: (opened: {
-    readonly binding: Binding
-    readonly handled: readonly string[]
-    readonly fields: Readonly<Record<string, string>>
-    readonly type: string
-  }) => Promise<T>,
+  work: (opened: Opened & { readonly fields: ReturnType<typeof pushFields>; readonly type: string }) => Promise<T>,
 ): Promise<T> {
   let current: Binding | undefined
   const url = `${world.openForward(() => current?.address()?.port)}/api/events`
   const type = world.unique()
   const fields = pushFields(world, url, type)
-  return withBinding(
-    world,
-    fields,
-    ({ binding, handled }) => work({ binding, handled, fields, type }),
-    (binding) => {
-      current = binding
-    },
-  )
+  const opened = (binding: Binding) => {
+    current = binding
+  }
+  return withBinding(world, fields, (one) => work({ ...one, fields, type }), opened)
 }
 
+const anyHandled = ({ until }: ProbeWorld, { handled }: Opened) =>
+  until(eventLimitMs, () => (handled.length > 0 ? true : undefined))
+
 export const productProbes: readonly Probe[] = [
-  probe({
-    fact: 'product',
-    asks: 'init of a binding, create, and the delivery',
-    needs: ['push'],
+  probesWith('push')('product', 'init of a binding, create, and the delivery', {
     ask: (world) =>
-      pushed(world, async ({ binding, handled, type }) => {
+      pushed(world, async ({ type, ...opened }) => {
+        const { binding, handled } = opened
         const { ids } = await binding.invoke('create', { amount: 5 }, { metadata: { type } })
-        await world.until(eventLimitMs, () => (handled.length > 0 ? true : undefined))
+        await anyHandled(world, opened)
         return { health: binding.health().status, same: ids[0] === handled[0], count: handled.length }
       }),
     expected: { health: 'healthy', same: true, count: 1 },
   }),
-  probe({
-    fact: 'product',
-    asks: 'check and provision beside a running binding',
-    needs: ['push'],
+  probesWith('push')('product', 'check and provision beside a running binding', {
     ask: (world) =>
       pushed(world, async ({ fields, binding }) => {
         const file = writeComponent(world.folder(), { ...fields, handshakePort: String(binding.address()?.port) })
         const check = await world.runCommand('check', '--components', file, '--only', 'files,azure,topic', '--json')
         const provision = await world.runCommand('provision', '--components', file, '--dry-run', '--json')
-        return {
-          check: check.code,
-          provision: provision.code,
-          why:
-            check.code === 0 && provision.code === 0
-              ? ''
-              : `${check.stdout}${check.stderr}${provision.stdout}${provision.stderr}`,
-        }
+        return { check: check.code, provision: provision.code, why: whyOf(check, provision) }
       }),
     expected: { check: 0, provision: 0, why: '' },
   }),
-  probe({
-    fact: 'product',
-    asks: 'a binding that pulls',
-    needs: ['namespace'],
+  probesWith('namespace')('product', 'a binding that pulls', {
     async ask(world) {
       const { made, unique } = world
       const type = unique()
@@ -121,46 +107,37 @@ export const productProbes: readonly Probe[] = [
         ...{ namespaceEndpoint: made.namespace?.endpoint ?? '', namespaceKey: made.namespace?.key ?? '' },
         ...{ subscriptionId: made.place.subscriptionId, eventSubscriptionName: unique(), includedEventTypes: type },
       }
-      return withBinding(world, fields, async ({ handled }) => {
-        await world.namespace(`topics/${made.namespace?.topic}:publish`, {
-          body: cloudEvent(type),
-          headers: { 'content-type': 'application/cloudevents+json; charset=utf-8' },
-        })
-        await world.until(eventLimitMs, () => (handled.length > 0 ? true : undefined))
-        return { handled }
+      return withBinding(world, fields, async (opened) => {
+        await publish(world, cloudEvent(type))
+        await anyHandled(world, opened)
+        return { handled: opened.handled }
       })
     },
     expected: { handled: ['one'] },
   }),
-  probe({
-    fact: 'product',
-    asks: 'replay of a dead letter',
-    needs: ['storage'],
+  probesWith('storage')('product', 'replay of a dead letter', {
     async ask(world) {
-      const { made, openQueue, unique, folder, publish } = world
+      const { made, openQueue, unique, folder } = world
       const [gone, stays] = [await openQueue(), await openQueue()]
       const type = unique()
       const retryPolicy = { maxDeliveryAttempts: 1, eventTimeToLiveInMinutes: 60 }
       const id = await subscribe(world, forType(type, gone.destination, { ...deadLetterTo(world), retryPolicy }))
       await subscribe(world, forType(type, stays.destination))
       await gone.remove()
-      await publish(made.cloud, [cloudEvent(type)])
-      const letter = await deadLettersOf(world, `${id.slice(id.lastIndexOf('/') + 1).toUpperCase()}/`)
+      await world.publish(made.cloud, [cloudEvent(type)])
+      const letter = await deadLettersOf(world, `${loudNameOf(id)}/`)
       const letters = join(folder(), 'dead-letters')
       mkdirSync(letters)
       writeFileSync(join(letters, 'letter.json'), JSON.stringify(letter.content ?? []))
       const file = writeComponent(folder(), { topicEndpoint: made.cloud.endpoint, accessKey: made.cloud.key })
-      const { code, stdout, stderr } = await world.runCommand(
-        'replay',
-        '--components',
-        file,
-        '--component',
-        'probe',
-        letters,
-      )
+      const replay = await world.runCommand('replay', '--components', file, '--component', 'probe', letters)
       const events = await stays.wait(2)
-      return { code, ids: idsOf(events), letter: letter.name, why: code === 0 ? '' : stdout + stderr }
+      return { code: replay.code, ids: idsOf(events), letter: letter.name, why: whyOf(replay) }
     },
     expected: { code: 0, ids: ['one', 'one'], letter: present, why: '' },
   }),
 ]
+
+/** What commands say, where one of them fails. */
+const whyOf = (...ends: readonly CommandEnd[]) =>
+  ends.every(({ code }) => code === 0) ? '' : ends.map(({ stdout, stderr }) => `${stdout}${stderr}`).join('')

@@ -1,36 +1,10 @@
 /** The exchanges of a probe as a file: the form that the emulator's test of recordings reads. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { PlayedRecording } from '../../../packages/emulator/test/recorded/play-recording.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
-import type { Asked, Exchange, WireRequest } from '../wire/wire.ts'
+import type { Exchange, WireRequest } from '../wire/wire.ts'
 import type { Scrubber } from './scrubber.ts'
-
-/** One exchange, in the order in which they happened. */
-export interface RecordedExchange {
-  readonly asked: Asked
-  /** Name of the topic, domain or namespace. */
-  readonly of?: string
-  readonly method: string
-  /** Path and query. */
-  readonly path: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-  /** `other` where it is not that of the topic, namespace or account: it can't be sent again. */
-  readonly credential?: 'other'
-  /** True: it asks how the operation of the exchange before goes; the last one of several. */
-  readonly polls?: true
-  readonly status: number
-  readonly answerHeaders: Readonly<Record<string, string>>
-  readonly answer?: unknown
-}
-
-export interface Recording {
-  readonly fact: string
-  readonly asks: string
-  readonly seenAt: 'Azure' | 'emulator'
-  readonly date: string
-  readonly exchanges: readonly RecordedExchange[]
-}
 
 /** Headers of requests that say something about the claim, and hold no secret. */
 const isSent = (name: string) => name === 'content-type' || name.startsWith('ce-')
@@ -43,7 +17,8 @@ const isCounter = (name: string) => name.startsWith('x-ms-ratelimit-remaining-')
 /** Longest text of a body that is kept. */
 const maxText = 20_000
 
-export function recordedExchanges(exchanges: readonly Exchange[], scrubber: Scrubber): readonly RecordedExchange[] {
+/** In their order. Of questions how an operation goes the last is kept. A credential that is not the usual one can't be sent again. */
+export function recordedExchanges(exchanges: readonly Exchange[], scrubber: Scrubber): PlayedRecording['exchanges'] {
   const kept = exchanges.filter(({ request }, at) => !(request.polls && exchanges[at + 1]?.request.polls))
   return kept.map(({ request, answer }) => {
     const { asked, of, method, headers = {}, body, polls, otherCredential } = request
@@ -84,12 +59,12 @@ function bodyOf(body: unknown): unknown {
 }
 
 /** Writes one file for a probe into a folder, which is made where it is not there. */
-export function writeRecording(folder: string, recording: Recording): void {
+export function writeRecording(folder: string, recording: PlayedRecording): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, fileNameOf(recording)), `${JSON.stringify(recording, null, 2)}\n`)
 }
 
-const fileNameOf = ({ fact, asks }: Pick<Recording, 'fact' | 'asks'>): string => {
+const fileNameOf = ({ fact, asks }: Pick<PlayedRecording, 'fact' | 'asks'>): string => {
   const words = asks.toLowerCase().replace(/[^a-z\d]+/g, '-')
   return `${fact}--${words.slice(0, 60).replace(/-$/, '')}.json`
 }

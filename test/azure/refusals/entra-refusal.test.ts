@@ -11,137 +11,64 @@ const chain = { kind: 'default', tenantId: undefined, clientId: undefined } as c
 const host = { kind: 'host' } as const
 const entra = 'login.microsoftonline.com'
 
-function fail(
-  error: unknown,
-  exchanges: readonly Partial<Exchange>[],
-  metadata: CredentialMetadata,
-  hasEmulatorIds = false,
-) {
+type Exchanges = readonly Partial<Exchange>[]
+
+function fail(error: unknown, asked: Exchanges, metadata: CredentialMetadata, hasEmulatorIds = false) {
   const context = { metadata, authorityHost: `https://${entra}`, hasEmulatorIds, show: (text: string) => `<${text}>` }
-  return tokenFailure(
-    error,
-    exchanges.map((exchange) => ({ host: entra, ...exchange })),
-    context,
-  )
+  const exchanges = asked.map((exchange) => ({ host: entra, ...exchange }))
+  return tokenFailure(error, exchanges, context)
 }
 
 const said = (text: string) => JSON.stringify({ error: 'x', error_description: text })
 const thrown = new Error('thrown')
 
 describe('a token that may come later', () => {
-  it.each<{
-    name: string
-    error?: unknown
-    exchanges: readonly Partial<Exchange>[]
-    metadata?: CredentialMetadata
-    says: string
-  }>([
-    {
-      name: "Entra's own fault",
-      exchanges: [{ status: 400, body: said('AADSTS90033: x') }],
-      says: 'it answered 400, AADSTS90033',
-    },
-    { name: 'an answer of 408', exchanges: [{ status: 408 }], says: 'it answered 408' },
-    { name: 'an answer of 429', exchanges: [{ status: 429 }], says: 'it answered 429' },
-    { name: 'an answer of 500', exchanges: [{ status: 500 }], says: 'it answered 500' },
-    { name: 'an answer that holds no token', exchanges: [{ status: 399 }], says: 'it answered 399' },
-    { name: 'no answer', exchanges: [{ code: 'ENOTFOUND' }], says: 'ENOTFOUND' },
-    { name: 'no answer yet', exchanges: [{}], says: 'no answer' },
-    { name: 'the last exchange', exchanges: [{ status: 400 }, { status: 503 }], says: 'it answered 503' },
-    {
-      name: 'no request, by an error of the network',
-      error: new RestError('x', { code: 'ECONNRESET' }),
-      exchanges: [],
-      says: 'ECONNRESET',
-    },
-    {
-      name: 'no request, by an answer',
-      error: new RestError('x', { statusCode: 500 }),
-      exchanges: [],
-      says: 'no answer',
-    },
-    {
-      name: "a host's connection",
-      error: new Error('network_error: x'),
-      exchanges: [],
-      metadata: host,
-      says: 'no answer',
-    },
-    { name: "a host's Entra", error: new Error('AADSTS90033: x'), exchanges: [], metadata: host, says: 'AADSTS90033' },
-    {
-      name: 'an identity endpoint that starts',
-      exchanges: [{ status: 404 }],
-      metadata: managed,
-      says: 'it answered 404',
-    },
-    {
-      name: 'an identity endpoint that starts again',
-      exchanges: [{ status: 410 }],
-      metadata: managed,
-      says: 'it answered 410',
-    },
-    {
-      name: 'the one of a chain that has trouble',
-      exchanges: [{ status: 503 }, { code: 'ENOENT' }],
-      metadata: chain,
-      says: 'it answered 503',
-    },
-    {
-      name: 'the one of a chain that starts',
-      exchanges: [{ status: 404 }, { status: 400 }],
-      metadata: chain,
-      says: 'it answered 404',
-    },
-    {
-      name: 'the one of a chain that broke off',
-      exchanges: [{ code: 'ECONNRESET' }, { code: 'ECONNREFUSED' }],
-      metadata: chain,
-      says: 'ECONNRESET',
-    },
-    {
-      name: 'the one of a chain that was late',
-      exchanges: [{ code: 'ETIMEDOUT' }, { code: 'ECONNREFUSED' }],
-      metadata: chain,
-      says: 'ETIMEDOUT',
-    },
-    {
-      name: 'the one of a chain that is under way',
-      exchanges: [{}, { code: 'ECONNREFUSED' }],
-      metadata: chain,
-      says: 'no answer',
-    },
-  ])('after $name', ({ error = thrown, exchanges, metadata = secret, says }) => {
+  it.each<[name: string, asked: Exchanges, says: string, metadata?: CredentialMetadata, error?: unknown]>([
+    ["Entra's own fault", [{ status: 400, body: said('AADSTS90033: x') }], 'it answered 400, AADSTS90033'],
+    ['an answer of 408', [{ status: 408 }], 'it answered 408'],
+    ['an answer of 429', [{ status: 429 }], 'it answered 429'],
+    ['an answer of 500', [{ status: 500 }], 'it answered 500'],
+    ['an answer that holds no token', [{ status: 399 }], 'it answered 399'],
+    ['no answer', [{ code: 'ENOTFOUND' }], 'ENOTFOUND'],
+    ['no answer yet', [{}], 'no answer'],
+    ['the last exchange', [{ status: 400 }, { status: 503 }], 'it answered 503'],
+    ['no request, by an error of the network', [], 'ECONNRESET', secret, new RestError('x', { code: 'ECONNRESET' })],
+    ['no request, by an answer', [], 'no answer', secret, new RestError('x', { statusCode: 500 })],
+    ["a host's connection", [], 'no answer', host, new Error('network_error: x')],
+    ["a host's Entra", [], 'AADSTS90033', host, new Error('AADSTS90033: x')],
+    ['an identity endpoint that starts', [{ status: 404 }], 'it answered 404', managed],
+    ['an identity endpoint that starts again', [{ status: 410 }], 'it answered 410', managed],
+    ['the one of a chain that has trouble', [{ status: 503 }, { code: 'ENOENT' }], 'it answered 503', chain],
+    ['the one of a chain that starts', [{ status: 404 }, { status: 400 }], 'it answered 404', chain],
+    ['the one of a chain that broke off', [{ code: 'ECONNRESET' }, { code: 'ECONNREFUSED' }], 'ECONNRESET', chain],
+    ['the one of a chain that was late', [{ code: 'ETIMEDOUT' }, { code: 'ECONNREFUSED' }], 'ETIMEDOUT', chain],
+    ['the one of a chain that is under way', [{}, { code: 'ECONNREFUSED' }], 'no answer', chain],
+  ])('after %s', (_name, asked, says, metadata = secret, error = thrown) => {
     const from = metadata === host ? "the host's credential" : `https://${entra}`
-    expect(fail(error, exchanges, metadata)).toMatchObject({
-      name: 'NoTokenError',
-      message: `no token from ${from}: <${says}>`,
-      fix: undefined,
-    })
+    const message = `no token from ${from}: <${says}>`
+    expect(fail(error, asked, metadata)).toMatchObject({ name: 'NoTokenError', message, fix: undefined })
   })
 
   it('names who was asked, the pause, and the remedies that are known', () => {
-    expect(fail(thrown, [{ host: '169.254.169.254', status: 429, retryAfterMs: 7 }], managed)).toMatchObject({
+    const imds = { host: '169.254.169.254' }
+    expect(fail(thrown, [{ ...imds, status: 429, retryAfterMs: 7 }], managed)).toMatchObject({
       ...{ message: 'no token from 169.254.169.254: <it answered 429>', retryAfterMs: 7 },
     })
-    expect(fail(thrown, [{ host: '169.254.169.254', code: 'EHOSTUNREACH' }], managed).message).toMatch(
-      /EHOSTUNREACH>; run where/,
-    )
-    const unasked = new RestError('x', { code: 'ENOENT' })
-    expect(fail(unasked, [], managed).message).toMatch(/ENOENT>; run where/)
-    expect(fail(thrown, [{ code: 'CERT_HAS_EXPIRED' }], secret)).toMatchObject({
-      fix: expect.stringContaining('out of date'),
-    })
+    expect(fail(thrown, [{ ...imds, code: 'EHOSTUNREACH' }], managed).message).toMatch(/EHOSTUNREACH>; run where/)
+    expect(fail(new RestError('x', { code: 'ENOENT' }), [], managed).message).toMatch(/ENOENT>; run where/)
+    const { fix } = fail(thrown, [{ code: 'CERT_HAS_EXPIRED' }], secret)
+    expect(fix).toContain('out of date')
     expect(fail(thrown, [{}], secret, true).message).toContain('; to use an emulator')
   })
 })
 
 describe('a token that is refused', () => {
-  const fixOf = (code: string) => {
-    const failure = fail(thrown, [{ status: 400, body: said(`${code}: x`) }], secret)
-    return failure instanceof BindingError ? failure.fix : undefined
-  }
   it.each([
-    { code: 'AADSTS7000215', says: /^clientSecret is wrong.*--id c1 --append/ },
+    {
+      code: 'AADSTS7000215',
+      says: /^clientSecret is wrong.* credential reset --id c1 --append --query password --output tsv$/,
+    },
+    { code: 'AADSTS7000215', clientId: 'x;reboot', says: /--id 'x;reboot' --append/ },
     { code: 'AADSTS7000222', says: /^clientSecret has expired.*--id c1 --append/ },
     { code: 'AADSTS700016', says: /^there is no such client/ },
     { code: 'AADSTS90002', says: /^there is no such tenant/ },
@@ -149,29 +76,23 @@ describe('a token that is refused', () => {
     { code: 'AADSTS50034', says: /^check tenantId, clientId, clientSecret/ },
     { code: 'XAADSTS7000215', says: /^check tenantId, clientId, clientSecret/ },
     { code: 'AADSTS70002150000', says: /^check tenantId, clientId, clientSecret/ },
-  ])('has a remedy by its code: $code', ({ code, says }) => {
-    expect(fixOf(code)).toMatch(says)
+  ])('has a remedy by its code: $code', ({ code, clientId = 'c1', says }) => {
+    const { fix } = fail(thrown, [{ status: 400, body: said(`${code}: x`) }], { ...secret, clientId })
+    expect(fix).toMatch(says)
   })
 
-  it.each<{ metadata: CredentialMetadata; subject: string; fix: RegExp }>([
-    { metadata: secret, subject: 'client c1 of tenant t1', fix: /^check tenantId/ },
-    { metadata: managed, subject: 'azureCredential managedIdentity', fix: /^run where Azure gives/ },
-    { metadata: { kind: 'managedIdentity', clientId: 'c1' }, subject: 'client c1', fix: /^run where Azure gives/ },
-    {
-      metadata: { kind: 'workloadIdentity', tenantId: 't1', clientId: undefined },
-      subject: 'tenant t1',
-      fix: /^check that the pod/,
-    },
-    { metadata: { kind: 'cli', tenantId: 't1' }, subject: 'tenant t1', fix: /^sign in with: az login --tenant t1$/ },
-    { metadata: { kind: 'cli', tenantId: undefined }, subject: 'azureCredential cli', fix: /^sign in with: az login$/ },
-    { metadata: chain, subject: 'azureCredential default', fix: /^give the process one/ },
-    { metadata: host, subject: 'azureCredential host', fix: /^check the credential that the host/ },
-  ])('names $subject', ({ metadata, subject, fix }) => {
-    const failure = fail(thrown, [], metadata)
-    expect(failure).toMatchObject({
-      code: 'CREDENTIALS_REJECTED',
-      details: {},
-      what: `no token for ${subject}: <thrown>`,
+  it.each<[subject: string, metadata: CredentialMetadata, fix: RegExp]>([
+    ['client c1 of tenant t1', secret, /^check tenantId/],
+    ['azureCredential managedIdentity', managed, /^run where Azure gives/],
+    ['client c1', { kind: 'managedIdentity', clientId: 'c1' }, /^run where Azure gives/],
+    ['tenant t1', { kind: 'workloadIdentity', tenantId: 't1', clientId: undefined }, /^check that the pod/],
+    ['tenant t1', { kind: 'cli', tenantId: 't1' }, /^sign in with: az login --tenant t1$/],
+    ['azureCredential cli', { kind: 'cli', tenantId: undefined }, /^sign in with: az login$/],
+    ['azureCredential default', chain, /^give the process one/],
+    ['azureCredential host', host, /^check the credential that the host/],
+  ])('names %s', (subject, metadata, fix) => {
+    expect(fail(thrown, [], metadata)).toMatchObject({
+      ...{ code: 'CREDENTIALS_REJECTED', details: {}, what: `no token for ${subject}: <thrown>` },
       fix: expect.stringMatching(fix),
     })
   })

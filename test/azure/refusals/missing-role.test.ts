@@ -4,56 +4,29 @@ import { readDenial, rightsRemedy, roleWith } from '../../../src/azure/refusals/
 const sentence = (actions: string, scopes: string) =>
   `The client 'c-7' with object id '9' does not have authorization to perform action '${actions}' over scope '${scopes}' or the scope is invalid.`
 
-it.each<{ name: string; message: string; denial: object }>([
-  { name: 'nothing', message: 'no', denial: { rights: [] } },
-  {
-    name: 'one right',
-    message: sentence('A.B/c/read', '/s/1'),
-    denial: { client: 'c-7', rights: [{ action: 'A.B/c/read', scope: '/s/1' }] },
-  },
-  {
-    name: 'rights that belong together by their order',
-    message: sentence('A/b; A/c', '/s/1,/s/2'),
-    denial: {
-      client: 'c-7',
-      rights: [
-        { action: 'A/b', scope: '/s/1' },
-        { action: 'A/c', scope: '/s/2' },
-      ],
-    },
-  },
-  {
-    name: 'each right at each scope, where their numbers differ',
-    message: sentence('A/b,A/c', '/s/1'),
-    denial: {
-      client: 'c-7',
-      rights: [
-        { action: 'A/b', scope: '/s/1' },
-        { action: 'A/c', scope: '/s/1' },
-      ],
-    },
-  },
-  {
-    name: 'no right in what is no action',
-    message: sentence('A b/c,/A/b,A/b!,word', '/s/1'),
-    denial: { client: 'c-7', rights: [] },
-  },
-  {
-    name: 'no right at what is no scope',
-    message: sentence('A/b', 's/1,/s 2,/s"3,x/s/4,/'),
-    denial: { client: 'c-7', rights: [] },
-  },
-  {
-    name: 'a deny assignment',
-    message: "because of the deny assignment with name 'Managed app' and Id '5'",
-    denial: { rights: [], deniedBy: 'Managed app' },
-  },
-  {
-    name: 'a subscription of another tenant',
-    message: "the current tenant 't1' is not authorized to access linked subscription 's2'.",
-    denial: { rights: [], foreignSubscription: 's2' },
-  },
-])('a refusal names $name', ({ message, denial }) => {
+const right = (action: string, scope: string) => ({ action, scope })
+const client = 'c-7'
+const deny = "because of the deny assignment with name 'Managed app' and Id '5'"
+const foreign = "the current tenant 't1' is not authorized to access linked subscription 's2'."
+
+it.each<[name: string, message: string, denial: object]>([
+  ['nothing', 'no', { rights: [] }],
+  ['one right', sentence('A.B/c/read', '/s/1'), { client, rights: [right('A.B/c/read', '/s/1')] }],
+  [
+    'rights that belong together by their order',
+    sentence('A/b; A/c', '/s/1,/s/2'),
+    { client, rights: [right('A/b', '/s/1'), right('A/c', '/s/2')] },
+  ],
+  [
+    'each right at each scope, where their numbers differ',
+    sentence('A/b,A/c', '/s/1'),
+    { client, rights: [right('A/b', '/s/1'), right('A/c', '/s/1')] },
+  ],
+  ['no right in what is no action', sentence('A b/c,/A/b,A/b!,word', '/s/1'), { client, rights: [] }],
+  ['no right at what is no scope', sentence('A/b', 's/1,/s 2,/s"3,x/s/4,/'), { client, rights: [] }],
+  ['a deny assignment', deny, { rights: [], deniedBy: 'Managed app' }],
+  ['a subscription of another tenant', foreign, { rights: [], foreignSubscription: 's2' }],
+])('a refusal names %s', (_name, message, denial) => {
   expect(readDenial(message)).toStrictEqual(denial)
 })
 

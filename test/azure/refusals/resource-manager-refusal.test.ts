@@ -32,30 +32,7 @@ const failed = (changes: Partial<ArmFailure>): ArmFailure => ({
 })
 const explain = (changes: Partial<ArmFailure>, over: Partial<FailureContext> = {}) =>
   explainFailure(failed(changes), { ...context, ...over })
-const handshake = (said: string) =>
-  failed({
-    kind: 'operation',
-    status: undefined,
-    code: 'Url validation',
-    message: `Webhook validation handshake failed for https://app.example.com/api/events. ${said}`,
-  })
-
-it.each<[name: string, over: Partial<FailureContext>, expected: string]>([
-  [
-    'the role, to the client and scope',
-    {},
-    '--assignee c1 --role "EventGrid EventSubscription Contributor" --scope /subscriptions/s1/resourceGroups/rg1',
-  ],
-  ['the client that ARM names where metadata names none', { clientId: undefined }, '--assignee 4b-x --role'],
-  ['a scope that a shell would not take', { scopeId: '/subscriptions/s1/rg(1)' }, "--scope '/subscriptions/s1/rg(1)'"],
-])('gives a line to paste that assigns %s', (_name, over, expected) => {
-  const message =
-    "The client '4b-x' with object id '9' does not have authorization to perform action 'x' over scope 'y'"
-  const { code, fix } = explain({ status: 403, code: 'AuthorizationFailed', message }, over)
-  expect(code).toBe('PERMISSION_DENIED')
-  expect(fix?.split('\n')[1]).toMatch(/^az role assignment create /)
-  expect(fix).toContain(expected)
-})
+const hiddenEndpoint = 'https://app.example.com/api/events?(redacted)'
 
 const our =
   "The client 'c7' with object id '9' has permission to perform action 'Microsoft.EventGrid/eventSubscriptions/write' on scope '/subscriptions/s1/resourceGroups/rg1'"
@@ -70,23 +47,21 @@ const linked = (actions: string, scopes: string, end = ' or the linked scope(s) 
 const line = (role: string, scope: string) =>
   `az role assignment create --assignee c1 --role "${role}" --scope ${scope}`
 
-it.each<{ name: string; code: string; message: string; what: string; fix: readonly string[]; says?: string }>([
+it.each<{ name: string; code?: string; message: string; what: string; fix: readonly string[] }>([
   {
     name: 'the storage account of dead letters',
-    ...{ code: 'LinkedAuthorizationFailed', message: linked(storageWrite, account) },
+    message: linked(storageWrite, account),
     what: `perform ${storageWrite} at ${account}`,
     fix: [line('Storage Account Contributor', account)],
   },
   {
     name: 'a user assigned identity, in the older form of the sentence',
-    code: 'LinkedAuthorizationFailed',
     message: linked(assign, user, '.').replace('action(s)', 'action').replace("scope(s) '", "scope(s)'"),
     what: `perform ${assign} at ${user}`,
     fix: [line('Managed Identity Operator', user)],
   },
   {
     name: 'two linked resources, each with its action',
-    code: 'LinkedAuthorizationFailed',
     message: linked(
       `${assign},${storageWrite}`,
       `${user},${account}`,
@@ -97,19 +72,19 @@ it.each<{ name: string; code: string; message: string; what: string; fix: readon
   },
   {
     name: 'two linked resources with one action',
-    ...{ code: 'LinkedAuthorizationFailed', message: linked(assign, `${user}, ${user}2`) },
+    message: linked(assign, `${user}, ${user}2`),
     what: `perform ${assign} at ${user}2`,
     fix: [line('Managed Identity Operator', user), line('Managed Identity Operator', `${user}2`)],
   },
   {
     name: 'the namespace topic that events are forwarded to',
-    ...{ code: 'LinkedAuthorizationFailed', message: linked('Microsoft.EventGrid/namespaces/topics/write', topic) },
+    message: linked('Microsoft.EventGrid/namespaces/topics/write', topic),
     what: topic,
     fix: [line('EventGrid Contributor', topic)],
   },
   {
     name: 'event subscriptions of another resource',
-    ...{ code: 'LinkedAuthorizationFailed', message: linked('Microsoft.EventGrid/EventSubscriptions/Write', `${rg}2`) },
+    message: linked('Microsoft.EventGrid/EventSubscriptions/Write', `${rg}2`),
     what: `${rg}2`,
     fix: [line('EventGrid EventSubscription Contributor', `${rg}2`)],
   },
@@ -129,7 +104,7 @@ it.each<{ name: string; code: string; message: string; what: string; fix: readon
   },
   {
     name: 'nothing that we can read',
-    ...{ code: 'LinkedAuthorizationFailed', message: 'no' },
+    message: 'no',
     what: `the client may not create event subscriptions at ${rg} `,
     fix: [line('EventGrid EventSubscription Contributor', rg)],
   },
@@ -142,58 +117,33 @@ it.each<{ name: string; code: string; message: string; what: string; fix: readon
   },
   {
     name: 'a linked resource of another tenant',
-    code: 'LinkedAuthorizationFailed',
     message: `${our}, however the current tenant 't1' is not authorized to access linked subscription 's2'.`,
     what: 'in subscription s2',
     fix: ['of the same tenant'],
   },
-])('gives the remedy for what a 403 names: $name', ({ code, message, what, fix }) => {
+])('gives the remedy for what a 403 names: $name', ({ code = 'LinkedAuthorizationFailed', message, what, fix }) => {
   const explained = explain({ status: 403, code, message })
   expect(explained).toMatchObject({ code: 'PERMISSION_DENIED', what: expect.stringContaining(what) })
-  const [first = '', ...more] = fix
-  expect(explained.fix).toContain(first)
-  for (const one of more) expect(explained.fix).toContain(one)
+  for (const one of fix) expect(explained.fix).toContain(one)
   expect(explained.fix?.match(/^az /gm)?.length ?? 0).toBe(fix.filter((one) => one.startsWith('az ')).length)
-})
-
-it.each([
-  {
-    name: 'a rule of Azure',
-    failure: { status: 403, code: 'RequestDisallowedByAzure' },
-    expected: { code: 'SUBSCRIPTION_REJECTED', fix: 'change what Azure names' },
-  },
-  {
-    name: 'a page of a proxy',
-    failure: { status: 403 },
-    expected: { code: 'TIMEOUT', fix: expect.stringContaining('a proxy') },
-  },
-  {
-    name: 'a managed identity without a role',
-    failure: { kind: 'operation', code: 'Managed Identity Authorization Error' } as const,
-    expected: { code: 'SUBSCRIPTION_REJECTED', fix: expect.stringContaining('Storage Blob Data Contributor') },
-  },
-])('names no role of the client where $name refuses', ({ failure, expected }) => {
-  expect({ fix: undefined, ...explain(failure) }).toMatchObject(expected)
 })
 
 const answered = (method: string, code: string) => `Http ${method} request failed with response code ${code}.`
 const restart = 'delete its pod so that it restarts; afterwards the same request returns 200'
 
-it.each([
-  [answered('OPTIONS', 'ServiceUnavailable'), 'OPTIONS was answered ServiceUnavailable', restart],
-  [answered('OPTIONS', 'Unknown'), 'OPTIONS got no HTTP answer', 'not self-signed'],
-  [answered('POST', 'NotFound'), 'POST was answered NotFound', 'route /api/events'],
-  ['Something new.', 'Something new.', 'reachable from the internet'],
-])('says of a failed handshake which URL, what it answered and what to do: %s', (said, what, fix) => {
-  const explained = explainFailure(handshake(said), context)
+it.each<[said: string, what: string, fix: string, answer: string | undefined]>([
+  [answered('OPTIONS', 'ServiceUnavailable'), 'OPTIONS was answered Serv', restart, 'ServiceUnavailable'],
+  [answered('OPTIONS', 'Unknown'), 'OPTIONS got no HTTP answer', 'not self-signed', 'Unknown'],
+  [answered('post', 'NotFound'), 'POST was answered NotFound', 'route /api/events', 'NotFound'],
+  ['Something new.', 'Something new.', 'reachable from the internet', undefined],
+])('says of a failed handshake which URL, what it answered and what to do: %s', (said, what, fix, answer) => {
+  const message = `Webhook validation handshake failed for https://app.example.com/api/events. ${said}`
+  const explained = explain({ kind: 'operation', status: undefined, code: 'Url validation', message })
   expect(explained.code).toBe('HANDSHAKE_FAILED')
-  expect(explained.what).toContain('https://app.example.com/api/events?(redacted)')
+  expect(explained.what).toContain(hiddenEndpoint)
   expect(explained.what).toContain(what)
   expect(explained.fix).toContain(fix)
-})
-
-it('advises about the ingress only where the answer was 503', () => {
-  expect(explainFailure(handshake(answered('OPTIONS', 'Forbidden')), context).fix).not.toContain('pod')
+  expect(explained.details?.answer).toBe(answer)
 })
 
 it('hides queries and secrets that Azure repeats, in every spelling, and bounds the length', () => {
@@ -205,40 +155,34 @@ it('hides queries and secrets that Azure repeats, in every spelling, and bounds 
 
 const network = (code?: string) => ({ kind: 'network', status: undefined, code }) as const
 const token = (fix?: string) => ({ kind: 'token', status: undefined, fix }) as const
-
-it.each<[name: string, failure: Partial<ArmFailure>, fix: string, over?: Partial<FailureContext>]>([
-  ['an untrusted certificate', network('SELF_SIGNED_CERT_IN_CHAIN'), 'NODE_EXTRA_CA_CERTS'],
-  ['no connection', network('ECONNREFUSED'), 'HTTPS_PROXY'],
-  ['an Entra that does not answer', token(), 'HTTPS_PROXY'],
-  ["Entra's untrusted certificate", token('trust it'), 'trust it'],
-  [
-    'an emulator that is down',
-    network('ECONNREFUSED'),
-    'nothing listens at 127.0.0.1:4430: start the emulator',
-    { resourceManager: 'https://127.0.0.1:4430' },
-  ],
-])('says what to do about %s', (_name, failure, fix, over) => expect(explain(failure, over).fix).toContain(fix))
-
 const operation = (code?: string, message = '') => ({ kind: 'operation', code, message }) as const
 
-it.each<[verdict: string, failure: Partial<ArmFailure>]>([
+type Judged = [verdict: string, failure: Partial<ArmFailure>]
+const each = <T>(verdict: string, codes: readonly T[], failureOf: (code: T) => Judged[1]) =>
+  codes.map((code): Judged => [verdict, failureOf(code)])
+const lastingConflicts = [
+  ...['ScopeLocked', 'ReadOnlyDisabledSubscription', 'SubscriptionNotRegistered', 'RequestDisallowedByPolicy'],
+  ...['QuotaExceeded', 'QuotaLimitReached', 'LimitExceeded'],
+]
+const scopeCodes = [
+  ...['InvalidSubscriptionId', 'ParentResourceNotFound', 'ResourceGroupNotFound', 'InvalidResourceType'],
+  ...['InvalidResourceNamespace', 'NoRegisteredProviderFound', 'MissingApiVersionParameter'],
+]
+
+it.each<Judged>([
   ['passing', { status: 409, code: 'Conflict' }],
   ['passing', { status: 412 }],
   ['passing', { status: 408 }],
   ['passing', { status: 429, code: 'TooManyRequests' }],
   ['passing', { status: 500 }],
   ['passing', { status: 404 }],
-  ...(['answerUnread', 'missing', 'lost', 'deadline'] as const).map((kind): [string, Partial<ArmFailure>] => [
-    'passing',
-    { kind, status: undefined, code: 'UrlValidation' },
-  ]),
-  ...['internal', 'Conflict', 'ServiceUnavailable', 'ServerBusy', 'ServerTimeout', 'PublisherNotificationError'].map(
-    (code): [string, Partial<ArmFailure>] => ['passing', operation(code.replace(/(?<=r)N|(?<=n)E/g, ' $&'))],
-  ),
-  ...['XInternal', 'AConflict', 'MyServiceBusy', 'ServiceBroken'].map((code): [string, Partial<ArmFailure>] => [
-    'rejected',
-    operation(code),
-  ]),
+  ...each('passing', ['answerUnread', 'missing', 'lost', 'deadline'] as const, (kind) => ({
+    kind,
+    code: 'UrlValidation',
+  })),
+  ...each('passing', ['internal', 'Conflict', 'ServiceUnavailable', 'ServerBusy', 'ServerTimeout'], operation),
+  ['passing', operation('Publisher Notification Error')],
+  ...each('rejected', ['XInternal', 'AConflict', 'MyServiceBusy', 'ServiceBroken'], operation),
   ['passing', network()],
   ['passing', token()],
   ['passing', { kind: 'canceled', status: undefined }],
@@ -252,10 +196,7 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['permission', { status: 403, code: 'DenyAssignmentAuthorizationFailed' }],
   ['rejected', { status: 403, code: 'AccountIsDisabled' }],
   ['rejected', operation('Managed Identity Authorization Error', 'no role')],
-  ...[
-    ...['ScopeLocked', 'ReadOnlyDisabledSubscription', 'SubscriptionNotRegistered', 'RequestDisallowedByPolicy'],
-    ...['QuotaExceeded', 'QuotaLimitReached', 'LimitExceeded'],
-  ].map((code): [string, Partial<ArmFailure>] => ['rejected', { status: 409, code }]),
+  ...each('rejected', lastingConflicts, (code) => ({ status: 409, code })),
   ['rejected', { status: 400, code: 'X' }],
   ['rejected', { status: undefined, code: 'X' }],
   ['rejected', { status: 403, code: 'DisallowedX' }],
@@ -267,24 +208,14 @@ it.each<[verdict: string, failure: Partial<ArmFailure>]>([
   ['rejected', { kind: 'unexpected', status: undefined, message: 'a bug' }],
   ['provider', { status: 409, code: 'Conflict', message: "is not registered to use namespace 'Microsoft.EventGrid'." }],
   ['provider', { status: 409, message: "The subscription registration is in 'Unregistered' state." }],
-  [
-    'provider',
-    {
-      status: 409,
-      code: 'X',
-      message: 'The Microsoft.EventGrid resource provider is not registered in subscription s1.',
-    },
-  ],
+  ['provider', { status: 409, message: 'The Microsoft.EventGrid provider is not registered in subscription s1.' }],
   ['provider', { status: 400, code: 'MissingSubscriptionRegistration' }],
   ['provider', { status: 400, message: 'Please register it', targets: ['x', 'Microsoft.EventGrid'] }],
   ['rejected', { status: 400, message: 'Please register it', targets: ['Microsoft.Storage'] }],
   ['rejected', { status: 400, message: 'x', targets: ['Microsoft.EventGrid'] }],
   ['permission', operation('AuthorizationFailed')],
   ['scope', { status: 404, code: 'SubscriptionNotFound' }],
-  ...[
-    ...['InvalidSubscriptionId', 'ParentResourceNotFound', 'ResourceGroupNotFound', 'InvalidResourceType'],
-    ...['InvalidResourceNamespace', 'NoRegisteredProviderFound', 'MissingApiVersionParameter'],
-  ].map((code): [string, Partial<ArmFailure>] => ['scope', { status: 400, code }]),
+  ...each('scope', scopeCodes, (code) => ({ status: 400, code })),
   ['scope', { status: 404, code: 'Other' }],
   ['credentials', { status: 401 }],
   ['passing', { status: 401, code: 'ExpiredAuthenticationToken' }],
@@ -327,100 +258,108 @@ it('keeps status, code and request id, without secrets', () => {
 })
 
 it.each<[name: string, over: Partial<FailureContext>, what: string, fix: RegExp]>([
-  ['extension', {}, 'may not create event subscriptions at', /"EventGrid EventSubscription Contributor"/],
+  ['extension', {}, 'may not create event subscriptions at', /--assignee c1 --role "EventGrid EventSubscription Contr/],
   ['system topic', { pathKind: 'systemTopic' }, 'may not create', /"EventGrid Contributor"/],
   ['extension that is read', { isReadOnly: true }, 'may not read event subs', /"EventGrid EventSubscription Reader"/],
   ['topic that is read', { isReadOnly: true, pathKind: 'partnerTopic' }, 'may not read event subs', /"Reader"/],
   ['namespace', { isHostRead: true }, 'may not read the host name of', /^set namespaceEndpoint, or assign/],
-])('names the smallest role: %s', (_name, over, what, fix) => {
-  expect(explain({ status: 403, code: 'X' }, over)).toMatchObject({
-    ...{ code: 'PERMISSION_DENIED', what: expect.stringContaining(what), fix: expect.stringMatching(fix) },
-  })
+  ['the client that ARM names where metadata names none', { clientId: undefined }, '', /--assignee 4b-x --role/],
+  ['a scope that a shell would not take', { scopeId: '/rg(1)' }, 'may not create', /--scope '\/rg\(1\)'/],
+])('names the smallest role, in a line to paste: %s', (_name, over, what, fix) => {
+  const explained = explain({ status: 403, code: 'X', message: "The client '4b-x' may not" }, over)
+  expect(explained).toMatchObject({ code: 'PERMISSION_DENIED', what: expect.stringContaining(what) })
+  expect(explained.fix).toMatch(fix)
+  expect(explained.fix?.split('\n')[1]).toMatch(/^az role assignment create /)
 })
 
 const denied = (action: string, scope: string) =>
   `The client 'c7' does not have authorization to perform action '${action}' over scope '${scope}'`
 
 it.each([
-  {
-    name: 'at a scope that begins alike',
-    action: 'Microsoft.EventGrid/eventSubscriptions/read',
-    at: `${rg}0`,
-    isOwn: false,
-  },
-  { name: 'at the scope, of something else', action: 'Microsoft.EventGrid/topics/read', at: rg, isOwn: false },
-  { name: 'at the scope', action: 'Microsoft.EventGrid/eventSubscriptions/read', at: rg, isOwn: true },
-  { name: 'below it', action: 'Microsoft.EventGrid/eventSubscriptions/read', at: `${rg}/x`, isOwn: true },
-  { name: 'of a namespace', action: 'Microsoft.EventGrid/namespaces/read', at: rg, isHostRead: true, isOwn: true },
+  { name: 'at a scope that begins alike', action: 'eventSubscriptions/read', at: `${rg}0`, isOwn: false },
+  { name: 'at the scope, of something else', action: 'topics/read', at: rg, isOwn: false },
+  { name: 'at the scope', action: 'eventSubscriptions/read', at: rg, isOwn: true },
+  { name: 'below it', action: 'eventSubscriptions/read', at: `${rg}/x`, isOwn: true },
+  { name: 'of a namespace', action: 'namespaces/read', at: rg, isHostRead: true, isOwn: true },
 ])('takes a right for that of our event subscription or not: $name', ({ action, at, isHostRead = false, isOwn }) => {
+  const message = denied(`Microsoft.EventGrid/${action}`, at)
   for (const scopeId of [rg, `${rg}//`]) {
-    const { what } = explain({ status: 403, code: 'X', message: denied(action, at) }, { scopeId, isHostRead })
-    expect(what.includes(`may not perform ${action} at ${at}`)).toBe(!isOwn)
+    const { what } = explain({ status: 403, code: 'X', message }, { scopeId, isHostRead })
+    expect(what.includes(`may not perform Microsoft.EventGrid/${action} at ${at}`)).toBe(!isOwn)
   }
 })
 
-it.each<[name: string, failure: Partial<ArmFailure>, expected: object]>([
+const has = (text: string) => expect.stringContaining(text)
+const consent = { kind: 'noConsent', message: 'no' } as const
+
+it.each<[name: string, failure: Partial<ArmFailure>, expected: object, over?: Partial<FailureContext>]>([
   [
     'a provider that is not registered',
     { code: 'MissingSubscriptionRegistration' },
-    { code: 'PROVIDER_NOT_REGISTERED', fix: expect.stringContaining('az provider register') },
+    { code: 'PROVIDER_NOT_REGISTERED', fix: has('az provider register') },
   ],
-  ['a token', { status: 401 }, { code: 'CREDENTIALS_REJECTED', fix: expect.stringContaining('tenant') }],
-  ['a scope', { status: 404, code: 'X' }, { code: 'SCOPE_NOT_FOUND', fix: expect.stringContaining('scope and') }],
+  ['a token', { status: 401 }, { code: 'CREDENTIALS_REJECTED', fix: has('tenant') }],
+  ['a scope', { status: 404, code: 'X' }, { code: 'SCOPE_NOT_FOUND', fix: has('scope and') }],
+  [
+    'a namespace topic that is not there, by its field',
+    { status: 404, code: 'X' },
+    { fix: has('check namespaceTopic') },
+    { scopeId: `${rg}/providers/Microsoft.EventGrid/namespaces/n/topics/t` },
+  ],
+  [
+    'a rule of Azure, for which no role helps',
+    { status: 403, code: 'RequestDisallowedByAzure' },
+    { code: 'SUBSCRIPTION_REJECTED', fix: 'change what Azure names' },
+  ],
+  ['a page of a proxy, for which no role helps', { status: 403 }, { code: 'TIMEOUT', fix: has('a proxy') }],
+  [
+    'a managed identity without a role, by no role of the client',
+    { kind: 'operation', code: 'Managed Identity Authorization Error' },
+    { code: 'SUBSCRIPTION_REJECTED', fix: has('Storage Blob Data Contributor') },
+  ],
   ['a result that is not known', { kind: 'lost', message: 'x' }, { what: expect.stringMatching(/not known \(x\)$/) }],
   ['a limit', { kind: 'deadline', message: 'too late' }, { code: 'TIMEOUT', what: 'too late', fix: undefined }],
   ['a cancellation', { kind: 'canceled', message: 'cancelled' }, { code: 'TIMEOUT', what: 'cancelled' }],
   ['a failed operation', operation('Conflict'), { what: expect.stringMatching(/^the change .* failed \(Conflict\);/) }],
   ['what is missing', { kind: 'missing', message: 'none', fix: 'create it' }, { what: 'none', fix: 'create it' }],
-  ['no token', { kind: 'token', message: 'none' }, { what: 'none', fix: expect.stringContaining('HTTPS_PROXY') }],
-  ['an answer that is none', { kind: 'answerUnread' }, { what: expect.stringContaining('cannot be read') }],
+  ['no token', { kind: 'token', message: 'none' }, { what: 'none', fix: has('HTTPS_PROXY') }],
+  ["Entra's untrusted certificate", token('trust it'), { fix: 'trust it' }],
+  ['an answer that is none', { kind: 'answerUnread' }, { what: has('cannot be read') }],
   [
     'an answer of a gateway',
     { status: 502, message: 'x' },
-    { what: 'Azure Resource Manager answered 502 (x)', fix: expect.stringContaining('HTTPS_PROXY') },
+    { what: 'Azure Resource Manager answered 502 (x)', fix: has('HTTPS_PROXY') },
   ],
   [
     'an answer that passes',
     { status: 503, code: 'Busy', message: 'x' },
     { what: 'Azure Resource Manager answered 503 (Busy: x)', fix: undefined },
   ],
+  ['no answer', network('X'), { what: 'no answer from https://management.azure.com (X)' }],
+  ['no connection', network('ECONNREFUSED'), { fix: has('HTTPS_PROXY') }],
+  ['an untrusted certificate', network('SELF_SIGNED_CERT_IN_CHAIN'), { fix: has('NODE_EXTRA_CA_CERTS') }],
   [
-    'no answer',
-    { kind: 'network', status: undefined, code: 'X' },
-    { what: 'no answer from https://management.azure.com (X)' },
+    'an emulator that is down',
+    network('ECONNREFUSED'),
+    { fix: has('nothing listens at 127.0.0.1:4430: start the emulator') },
+    { resourceManager: 'https://127.0.0.1:4430' },
   ],
   [
     'no consent',
-    { kind: 'noConsent', message: 'no', answer: '200', fix: 'route it' },
+    { ...consent, answer: '200', fix: 'route it' },
     {
       ...{ code: 'HANDSHAKE_FAILED', what: 'no', fix: 'route it' },
-      details: { status: 400, endpoint: 'https://app.example.com/api/events?(redacted)', answer: '200' },
+      details: { status: 400, endpoint: hiddenEndpoint, answer: '200' },
     },
   ],
-  [
-    'no answer to a handshake',
-    { kind: 'noConsent', message: 'no' },
-    { details: { status: 400, endpoint: 'https://app.example.com/api/events?(redacted)' } },
-  ],
+  ['no answer to a handshake', consent, { details: { status: 400, endpoint: hiddenEndpoint } }],
   [
     'a hand that is awaited',
     { kind: 'manual' },
-    { code: 'HANDSHAKE_FAILED', fix: expect.stringContaining('route /api/events to handshakePort') },
+    { code: 'HANDSHAKE_FAILED', fix: has('route /api/events to handshakePort') },
   ],
-])('explains %s', (_name, failure, expected) => {
-  expect({ fix: undefined, ...explain(failure) }).toMatchObject(expected)
-})
-
-it('names the field of a namespace topic that is not there', () => {
-  const over = { scopeId: `${rg}/providers/Microsoft.EventGrid/namespaces/n/topics/t` }
-  expect(explain({ status: 404, code: 'X' }, over).fix).toContain('check namespaceTopic')
-})
-
-it.each([
-  { said: answered('OPTIONS', 'Unknown'), details: { answer: 'Unknown' } },
-  { said: answered('post', 'NotFound'), details: { answer: 'NotFound' } },
-])('keeps what an endpoint answered to a handshake: $details.answer', ({ said, details }) => {
-  expect(explainFailure(handshake(said), context).details).toMatchObject(details)
+])('explains %s', (_name, failure, expected, over) => {
+  expect({ fix: undefined, ...explain(failure, over) }).toMatchObject(expected)
 })
 
 it.each([

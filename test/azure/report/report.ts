@@ -1,38 +1,38 @@
 /** The report of a run: what holds, what differs and how, what was skipped and why. */
-import type { Difference } from '../probes/expectation.ts'
+import { z } from 'zod'
 
-export type Outcome =
-  | { readonly outcome: 'holds' }
-  | { readonly outcome: 'differs'; readonly differences: readonly Difference[] }
-  | { readonly outcome: 'skipped'; readonly reason: string }
+const difference = z.object({ path: z.string(), expected: z.string(), seen: z.string() })
+/**
+ * `fact` is the id of the row of the facts table, `product` for what the product itself does; `source` says where the expectation is
+ * from.
+ */
+const named = { fact: z.string(), asks: z.string(), source: z.string(), seconds: z.number() }
+const result = z.discriminatedUnion('outcome', [
+  z.object({ ...named, outcome: z.literal('holds') }),
+  z.object({ ...named, outcome: z.literal('differs'), differences: z.array(difference).readonly() }),
+  z.object({ ...named, outcome: z.literal('skipped'), reason: z.string() }),
+])
+export type Result = z.infer<typeof result>
 
-export type Result = Outcome & {
-  /** Id of the row of the facts table; `product` for what the product itself does. */
-  readonly fact: string
-  readonly asks: string
-  /** Where the expectation is from. */
-  readonly source: string
-  readonly seconds: number
-}
-
-export interface Report {
-  readonly version: 1
-  readonly place: 'Azure' | 'emulator'
-  /** When the run began, in ISO form. */
-  readonly date: string
-  readonly location: string
+export const reportForm = z.object({
+  version: z.literal(1),
+  place: z.enum(['Azure', 'emulator']),
+  /** When the run began. */
+  date: z.iso.datetime(),
+  location: z.string(),
   /** Whether Event Grid could push to this run. */
-  readonly push: boolean
-  readonly results: readonly Result[]
+  push: z.boolean(),
+  results: z.array(result).readonly(),
   /** What could not be made, and what could not be deleted. */
-  readonly notMade: readonly { readonly what: string; readonly why: string; readonly unsupported: boolean }[]
-  readonly notDeleted: readonly { readonly id: string; readonly why: string }[]
+  notMade: z.array(z.object({ what: z.string(), why: z.string(), unsupported: z.boolean() })).readonly(),
+  notDeleted: z.array(z.object({ id: z.string(), why: z.string() })).readonly(),
   /** Whether the run came to its end. */
-  readonly whole: boolean
-}
+  whole: z.boolean(),
+})
+export type Report = z.infer<typeof reportForm>
 
 export function countsOf({ results }: Pick<Report, 'results'>) {
-  const count = (outcome: Outcome['outcome']) => results.filter((one) => one.outcome === outcome).length
+  const count = (outcome: Result['outcome']) => results.filter((one) => one.outcome === outcome).length
   return { holds: count('holds'), differs: count('differs'), skipped: count('skipped') }
 }
 

@@ -38,15 +38,11 @@ const ways = {
     })
     const { endpoint: topicEndpoint, key: accessKey } = emulator.topic('answers')
     await init({ topicEndpoint, accessKey, ...more })
-    emulator.raise(fields.scope ?? '', [
-      { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: {} },
-    ])
+    emulator.raise(fields.scope ?? '', [order('one')])
     return {
       binding,
       emulator,
-      async isAcknowledged() {
-        await emulator.records.deliveries.waitFor(({ status }) => status === 200)
-      },
+      isAcknowledged: () => emulator.records.deliveries.waitFor(({ status }) => status === 200),
     }
   },
   async pull(handler: EventHandler, more: Record<string, string> = {}) {
@@ -123,9 +119,7 @@ it('lets a handler publish while init waits for the event subscription, and whil
   emulator.failNext({ route: 'arm', times: 1_000, status: 503, retryAfter: 60 })
   const initialised = refusal(init({ topicEndpoint, accessKey }))
   await expect.poll(() => binding.address()).toBeDefined()
-  emulator.raise(fields.scope ?? '', [
-    { specversion: '1.0', id: 'one', source: '/shop', type: 'order.placed', data: {} },
-  ])
+  emulator.raise(fields.scope ?? '', [order('one')])
   await held.received
   await binding.invoke('create', { answer: 'before it is closed' })
   const closed = binding.close()
@@ -138,16 +132,11 @@ it('lets a handler publish while init waits for the event subscription, and whil
 
 it('closes though the credential of the host never answers, and takes no event meanwhile', async () => {
   const asked = Promise.withResolvers<void>()
-  const { binding, fields } = await openWorld({
-    binding: {
-      credential: {
-        getToken() {
-          asked.resolve()
-          return new Promise(() => {})
-        },
-      },
-    },
-  })
+  const getToken = () => {
+    asked.resolve()
+    return new Promise<never>(() => {})
+  }
+  const { binding, fields } = await openWorld({ binding: { credential: { getToken } } })
   const { tenantId: _tenant, clientId: _client, ...rest } = fields
   await binding.init(rest, { subscription: 'background' })
   await asked.promise

@@ -6,7 +6,7 @@ import { credentialOf } from '../../support/azure-clients.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { openPull, order } from '../../support/open-pull.ts'
-import { type Fields, publicUrl } from '../../support/open-world.ts'
+import { type Fields, fieldsFor, outputFields, without } from '../../support/open-world.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { refusal } from '../../support/refusal.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
@@ -16,7 +16,6 @@ const [oldToken, newToken] = ['old', 'new'].map((name) => name.padEnd(32, '-'))
 /** An emulator, and components that share one event subscription; deliveries come to the one that was started last. */
 async function openComponents(options: EventGridEmulatorOptions = {}) {
   const emulator = await startEmulator({ retrySchedule: [20, 200, 1_000], ...options })
-  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic('orders')
   let latest: Binding | undefined
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${latest?.address()?.port ?? 1}${pathname}`)
@@ -28,8 +27,8 @@ async function openComponents(options: EventGridEmulatorOptions = {}) {
     raise: (id: string) => emulator.raise(topic.id, [order(id)]),
     /** From now on the client may only read. */
     mayOnlyRead() {
-      emulator.removeRoles(clientId)
-      emulator.assignRole(clientId, 'EventGrid EventSubscription Reader')
+      emulator.removeRoles(emulator.clientId)
+      emulator.assignRole(emulator.clientId, 'EventGrid EventSubscription Reader')
     },
     /** Notes the calls to Resource Manager and Entra from here on. */
     watch() {
@@ -44,12 +43,8 @@ async function openComponents(options: EventGridEmulatorOptions = {}) {
       const binding = new Binding({ endpoints: emulator.endpoints, logger: log, onEvent })
       latest = binding
       onTestFinished(() => binding.close())
-      const given = {
-        ...{ tenantId, subscriptionId, clientId, clientSecret, scope: topic.id, subscriberEndpoint: publicUrl },
-        ...{ handshakePort: '0', listenAddress: '127.0.0.1', eventSubscriptionName: 'orders', ...fields },
-      }
-      const present = Object.entries(given).filter(([, value]) => value !== undefined)
-      return { binding, log, handled, ready: binding.init(Object.fromEntries(present), init) }
+      const given = { ...fieldsFor(emulator), ...without(...outputFields), ...fields }
+      return { binding, log, handled, ready: binding.init(given, init) }
     },
   }
 }
@@ -64,7 +59,7 @@ async function provisioned({ start }: Components, fields: Fields = {}): Promise<
 }
 
 const warnings = (log: ReturnType<typeof captureLog>) => log.lines.filter(({ level }) => level === 'warn')
-const noCredential = { tenantId: undefined, subscriptionId: undefined, clientId: undefined, clientSecret: undefined }
+const noCredential = without('tenantId', 'subscriptionId', 'clientId', 'clientSecret')
 
 describe('provisioning: none', () => {
   it.each([
@@ -94,13 +89,8 @@ describe('provisioning: none', () => {
     // Signed by the same Entra, for Resource Manager.
     const { token: another } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
     const asked = world.watch()
-    const entra = {
-      deliveryAuthentication: 'entra',
-      provisioning: 'none',
-      clientSecret: undefined,
-      subscriptionId: undefined,
-    }
-    const { binding, handled, ready } = world.start(entra)
+    const none = { deliveryAuthentication: 'entra', provisioning: 'none', ...without('clientSecret', 'subscriptionId') }
+    const { binding, handled, ready } = world.start(none)
     await ready
     world.raise('one')
     await emulator.settled()
@@ -115,19 +105,6 @@ describe('provisioning: none', () => {
     expect(handled).toEqual(['one'])
     await binding.close()
     expect(new Set(asked().map(({ face, method }) => `${face} ${method}`))).toEqual(new Set(['entra GET']))
-  })
-
-  it('answers a delivery with an unknown credential 503, and asks nobody', async () => {
-    const world = await openComponents()
-    await provisioned(world, { deliveryToken: oldToken })
-    const asked = world.watch()
-    const { binding, handled, ready } = world.start({ deliveryToken: newToken, provisioning: 'none' })
-    await ready
-    world.raise('one')
-    await world.deliveries.waitFor(({ status }) => status === 503)
-    expect(binding.health().input).toMatchObject({ status: 'degraded' })
-    await binding.close()
-    expect([handled, asked()]).toEqual([[], []])
   })
 
   it('receives by pull: by key it asks the namespace alone, by credential it asks Entra too', async () => {
@@ -220,21 +197,6 @@ describe('provisioning: check', () => {
     expect(world.existing()?.properties).toEqual(before)
   })
 
-  it('answers a delivery with an unknown credential 503, and repairs nothing', async () => {
-    const world = await openComponents()
-    await provisioned(world, { deliveryToken: oldToken })
-    const before = structuredClone(world.existing()?.properties)
-    const { binding, handled, ready } = world.start({ deliveryToken: newToken, provisioning: 'check' })
-    await ready
-    const asked = world.watch()
-    world.raise('one')
-    await world.deliveries.waitFor(({ status }) => status === 503)
-    expect(binding.health().input).toMatchObject({ status: 'degraded' })
-    await binding.close()
-    expect([handled, asked()]).toEqual([[], []])
-    expect(world.existing()?.properties).toEqual(before)
-  })
-
   it('by pull works with a client that may read and receive, and sends Resource Manager nothing but GET', async () => {
     const { emulator, binding, byCredential, events, publish } = await openPull()
     emulator.removeRoles(emulator.clientId)
@@ -258,11 +220,25 @@ describe('provisioning: check', () => {
     )
 
     const { binding, log, byCredential } = await openPull()
-    const differing = { lockDuration: '4m', eventSubscriptionName: 'app', provisioning: 'check' }
-    await binding.init({ ...byCredential, ...differing })
+    await binding.init({ ...byCredential, lockDuration: '4m', eventSubscriptionName: 'app', provisioning: 'check' })
     expect(binding.health()).toMatchObject({ status: 'degraded' })
     expect(warnings(log)).toHaveLength(1)
   })
+})
+
+it.each(['none', 'check'])('%s: answers an unknown credential 503, and asks nobody', async (provisioning) => {
+  const world = await openComponents()
+  await provisioned(world, { deliveryToken: oldToken })
+  const before = structuredClone(world.existing()?.properties)
+  const { binding, handled, ready } = world.start({ deliveryToken: newToken, provisioning })
+  await ready
+  const asked = world.watch()
+  world.raise('one')
+  await world.deliveries.waitFor(({ status }) => status === 503)
+  expect(binding.health().input).toMatchObject({ status: 'degraded' })
+  await binding.close()
+  expect([handled, asked()]).toEqual([[], []])
+  expect(world.existing()?.properties).toEqual(before)
 })
 
 it('says at init which settings stay in Azure though no field sets them', async () => {

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { ManualClock } from '../../../packages/emulator/src/index.ts'
 import { Binding } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Fields, publicUrl } from '../../support/open-world.ts'
+import { type Fields, fieldsFor } from '../../support/open-world.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 /** An emulator whose changes end when the test says so, and replicas behind one address. */
@@ -15,7 +15,6 @@ async function openFleet() {
     eventually(() =>
       expect(requests.filter(({ method }) => method === 'PUT' || method === 'PATCH')).toHaveLength(count),
     )
-  const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   return {
     emulator,
     written,
@@ -25,14 +24,7 @@ async function openFleet() {
       const binding = new Binding({ endpoints: emulator.endpoints, onEvent: () => undefined })
       onTestFinished(() => binding.close())
       expect(binding.health().input?.ready).toBeUndefined()
-      await binding.init(
-        {
-          ...{ tenantId, subscriptionId, clientId, clientSecret, scope: emulator.topic().id },
-          ...{ subscriberEndpoint: publicUrl, handshakePort: '0', listenAddress: '127.0.0.1' },
-          ...{ eventSubscriptionName: 'orders', ...fields },
-        },
-        { subscription: 'background' },
-      )
+      await binding.init({ ...fieldsFor(emulator), ...fields }, { subscription: 'background' })
       emulator.setIngress(({ pathname }) => `http://127.0.0.1:${binding.address()?.port}${pathname}`)
       return binding
     },

@@ -69,13 +69,8 @@ const newToken = 'the-new-token-of-32-characters--'
  */
 async function openFleet() {
   const { clock, starts, hasStarted } = createOperationClock()
-  const emulator = await startEmulator({
-    clock,
-    conflicts: true,
-    operationDelayMs,
-    retrySchedule: [5],
-    deadLetterDelay: 0,
-  })
+  const quick = { retrySchedule: [5], deadLetterDelay: 0 }
+  const emulator = await startEmulator({ clock, conflicts: true, operationDelayMs, ...quick })
   const open: Binding[] = []
   const credential = credentialOf(emulator)
   let turn = 0
@@ -90,19 +85,17 @@ async function openFleet() {
     const binding = new Binding({ endpoints: emulator.endpoints, credential, logger, onEvent: () => undefined })
     onTestFinished(() => binding.close())
     open.push(binding)
+    const { subscriptionId } = emulator
     await binding.init({
-      subscriptionId: emulator.subscriptionId,
-      subscriberEndpoint: publicUrl,
-      handshakePort: '0',
-      listenAddress: '127.0.0.1',
-      scope: topic.id,
-      eventSubscriptionName: 'orders',
-      ...secrets,
+      ...{ subscriptionId, scope: topic.id, subscriberEndpoint: publicUrl, eventSubscriptionName: 'orders' },
+      ...{ handshakePort: '0', ...secrets },
     })
     hasStarted(replica)
     return binding
   }
   const { requests, deliveries } = emulator.records
+  const event = { specversion: '1.0', source: '/shop', type: 'order' }
+  const events = Array.from({ length: 100 }, (_, id) => ({ ...event, id: `${id}` }))
   return {
     start: (count: number, secrets: Secrets) => Promise.all(Array.from({ length: count }, () => replica(secrets))),
     /** Ends replicas, as a roll-out or a rollback does: no ingress leads to them any more. */
@@ -113,11 +106,7 @@ async function openFleet() {
     /** Publishes a hundred events and gives the statuses that their deliveries were answered. */
     async deliver() {
       deliveries.clear()
-      const event = { specversion: '1.0', source: '/shop', type: 'order' }
-      emulator.raise(
-        topic.id,
-        Array.from({ length: 100 }, (_, id) => ({ ...event, id: `${id}` })),
-      )
+      emulator.raise(topic.id, events)
       await emulator.settled()
       return new Set(deliveries.all().map(({ status }) => status))
     },
@@ -133,20 +122,15 @@ async function openFleet() {
   }
 }
 
-it.each<{ name: string; before: Secrets; during: Secrets; after: Secrets }>([
-  {
-    name: 'clientSecret',
-    before: { clientSecret: 'the-old-secret' },
-    during: { clientSecret: 'the-new-secret' },
-    after: { clientSecret: 'the-new-secret' },
-  },
-  {
-    name: 'deliveryToken',
-    before: { deliveryToken: oldToken },
-    during: { deliveryToken: `${newToken},${oldToken}` },
-    after: { deliveryToken: newToken },
-  },
-])('a rotation of $name costs one write, and no delivery is refused', async ({ before, during, after }) => {
+it.each<[name: string, before: Secrets, during: Secrets, after: Secrets]>([
+  ['clientSecret', { clientSecret: oldToken }, { clientSecret: newToken }, { clientSecret: newToken }],
+  [
+    'deliveryToken',
+    { deliveryToken: oldToken },
+    { deliveryToken: `${newToken},${oldToken}` },
+    { deliveryToken: newToken },
+  ],
+])('a rotation of %s costs one write, and no delivery is refused', async (_name, before, during, after) => {
   const fleet = await openFleet()
   const old = await fleet.start(10, before)
   expect(fleet.writes()).toBe(1)

@@ -43,11 +43,16 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
   return {
     ...{ time, asked, checks, found, log, keeper, settle },
-    async bringUp() {
+    async bringUp(outcome: Awaited<ReturnType<Upsert>> = { action: 'created', wroteAt: 1 }) {
       const up = keeper.bringUp('timeout')
       await settle()
-      asked.at(-1)?.end.resolve({ action: 'created', wroteAt: 1 })
+      asked.at(-1)?.end.resolve(outcome)
       await up
+    },
+    /** Ends the upsert that began last. */
+    async end(outcome: Awaited<ReturnType<Upsert>>) {
+      asked.at(-1)?.end.resolve(outcome)
+      await settle()
     },
     async look() {
       time.advance(7.5 * 60_000)
@@ -57,17 +62,11 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
 }
 
 it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
-  const { time, asked, keeper, settle } = open()
+  const { time, keeper, bringUp } = open()
   expect(keeper.state()).toEqual({ state: 'pending' })
-  const first = keeper.bringUp('timeout')
-  await settle()
-  asked[0]?.end.resolve({ action: 'created', wroteAt: 5 })
-  await first
+  await bringUp({ action: 'created', wroteAt: 5 })
   expect(keeper.state()).toEqual({ state: 'provisioned', since: 5 })
-  const second = keeper.bringUp('timeout')
-  await settle()
-  asked[1]?.end.resolve({ action: 'kept' })
-  await second
+  await bringUp({ action: 'kept' })
   expect(keeper.state()).toEqual({ state: 'provisioned', since: time.clock.now() })
 })
 
@@ -156,12 +155,9 @@ it('repairs nothing before init has begun, which does the same: its time and its
 })
 
 it('repairs less and less often where somebody removes again what was written', async () => {
-  const { time, asked, log, keeper, settle, bringUp } = open()
+  const { time, asked, log, keeper, settle, bringUp, end } = open()
   await bringUp()
-  const write = async () => {
-    asked.at(-1)?.end.resolve({ action: 'patched', wroteAt: time.clock.now() })
-    await settle()
-  }
+  const write = () => end({ action: 'patched', wroteAt: time.clock.now() })
   keeper.repair()
   await settle()
   await write()
@@ -222,7 +218,7 @@ describe('the watch', () => {
   it.each<SubscriptionFinding>([{ kind: 'intact' }, { kind: 'changed', problem: 'its provisioning state is Failed' }])(
     'tries an upsert that failed once more, where it is $kind',
     async (finding) => {
-      const { asked, found, keeper, bringUp, look, settle } = open()
+      const { asked, found, keeper, bringUp, end, look, settle } = open()
       await bringUp()
       found.next = finding
       keeper.repair()
@@ -230,14 +226,13 @@ describe('the watch', () => {
       asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
       await settle()
       await look()
-      asked[2]?.end.resolve({ action: 'kept' })
-      await settle()
+      await end({ action: 'kept' })
       expect(keeper.state()).toMatchObject({ state: 'provisioned' })
     },
   )
 
   it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
-    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    const { found, log, keeper, bringUp, end, look } = open()
     await bringUp()
     found.next = new ArmFailureError({ kind: 'answer', status: 404, code: 'ResourceNotFound', message: 'gone' })
     await look()
@@ -248,8 +243,7 @@ describe('the watch', () => {
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
     found.next = { kind: 'missing', certain: true }
     await look()
-    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
-    await settle()
+    await end({ action: 'created', wroteAt: 7 })
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
     expect(keeper.timesDeleted()).toBe(1)
   })
@@ -265,7 +259,7 @@ describe('the watch', () => {
   })
 
   it('creates one again that is gone, which it believes at the second look where the client may not read the list', async () => {
-    const { asked, found, log, keeper, bringUp, look, settle } = open()
+    const { asked, found, log, keeper, bringUp, end, look } = open()
     await bringUp()
     found.next = { kind: 'missing', certain: false }
     await look()
@@ -278,8 +272,7 @@ describe('the watch', () => {
     await look()
     expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted', delivers: false })
     expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
-    asked[1]?.end.resolve({ action: 'created', wroteAt: 7 })
-    await settle()
+    await end({ action: 'created', wroteAt: 7 })
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
     expect(keeper.timesDeleted()).toBe(1)
     expect(log.text()).toContain('the event subscription is missing; creating it again')

@@ -14,14 +14,8 @@ async function openSide() {
   const emulator = await startEmulator()
   const topic = emulator.topic()
   const time = createManualClock()
-  const { input } = parseMetadata(
-    {
-      ...fieldsFor(emulator),
-      subscriberEndpoint: `${publicUrl}?code=marked`,
-      listenAddress: '127.0.0.1',
-    },
-    { credentialGiven: true, allowAnyPort: true },
-  )
+  const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked` }
+  const { input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
   const side = await createInputSide(input, {
     endpoints: emulator.endpoints,
@@ -50,10 +44,8 @@ async function openSide() {
 
 it('creates an event subscription again that somebody deleted', async () => {
   const { side, remove, exists, look } = await openSide()
-  expect(side.health()).toMatchObject({
-    status: 'healthy',
-    eventSubscription: { state: 'provisioned', timesDeleted: 0 },
-  })
+  const before = { status: 'healthy', eventSubscription: { state: 'provisioned', timesDeleted: 0 } }
+  expect(side.health()).toMatchObject(before)
   await remove()
   look()
   await expect.poll(exists, { timeout: 30_000 }).toBe(true)
@@ -66,9 +58,8 @@ it('is unhealthy where one that somebody deleted cannot be created again', async
   await remove()
   emulator.failNext({ route: 'arm', status: 403, times: 1_000, matches: ({ method }) => method === 'PUT' })
   look()
-  await expect
-    .poll(() => side.health(), { timeout: 30_000 })
-    .toMatchObject({ status: 'unhealthy', reasons: [expect.stringMatching(/^no event comes: /)] })
+  const reasons = [expect.stringMatching(/^no event comes: /)]
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'unhealthy', reasons })
   expect(side.health().eventSubscription).toEqual({ state: 'failed', timesDeleted: 1 })
 })
 
@@ -80,9 +71,8 @@ it('is degraded with the reason where somebody moved it, and writes nothing', as
   const before = writes()
   look()
   await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded' })
-  expect(side.health().reasons).toEqual([
-    `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`,
-  ])
+  const reason = `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`
+  expect(side.health().reasons).toEqual([reason])
   expect(writes()).toBe(before)
 })
 

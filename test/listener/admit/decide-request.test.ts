@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import type { Evidence } from '../../../src/listener/admit/credential-fault.ts'
 import { decideByHead, type Gate } from '../../../src/listener/admit/decide-request.ts'
+import type { Evidence } from '../../../src/listener/admit/credential-fault.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
@@ -24,129 +24,101 @@ const evidence = (kind: Evidence['kind']): Partial<Gate> => {
   const fault = { problem: 'audience' } as const
   return { checkCredential: () => (kind === 'failing' || kind === 'unavailable' ? { kind, fault } : { kind }) }
 }
-const ourName = { 'aeg-subscription-name': 'ORDERS' }
-const otherName = { 'aeg-subscription-name': 'invoices' }
+const ourName = { ...json, 'aeg-subscription-name': 'ORDERS' }
+const otherName = { ...json, 'aeg-subscription-name': 'invoices' }
 const long = (bytes: number) => ({ 'content-length': String(bytes) })
 const fault = { problem: 'audience' }
+const at = (minutes: number) => ({ subscriptionWrittenAt: () => 60_000, now: () => minutes * 60_000 })
+const unauthorized = { status: 401, challenge: 'Bearer', logEvent: 'unauthorized' }
+const validatesHere = { ...validates, 'aeg-subscription-name': 'ORDERS' }
 
 describe('the head of a request decides', () => {
-  it.each<{
-    name: string
-    method?: string
-    given?: Partial<Gate>
-    headers: IncomingHttpHeaders
-    decision: object
-  }>([
-    { name: 'a delivery of the longest body', headers: json, decision: { kind: 'read', as: 'delivery' } },
-    {
-      name: 'a delivery of unknown length',
-      headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
-      decision: { kind: 'read', as: 'delivery' },
-    },
-    {
-      name: 'a longer delivery',
-      headers: { ...json, ...long(101) },
-      decision: { status: 413, logEvent: 'unreadable', unproven: undefined },
-    },
-    {
-      name: 'a delivery of what is no JSON',
-      headers: { ...json, 'content-type': 'text/html' },
-      decision: { status: 415, logEvent: 'unreadable', unproven: undefined },
-    },
-    {
-      name: 'a delivery without a handler',
-      ...{ given: { handler: () => undefined }, headers: json },
-      decision: { status: 503, logEvent: 'noHandler', unproven: undefined },
-    },
-    {
-      name: 'a delivery while it drains',
-      ...{ given: { isDraining: () => true }, headers: json },
-      decision: { status: 503, connection: 'close', logEvent: undefined, unproven: true },
-    },
-    {
-      name: 'that the event subscription was deleted',
-      headers: { ...long(101), 'aeg-event-type': 'SubscriptionDeletion' },
-      decision: { status: 200, logEvent: 'subscriptionDeleted', unproven: undefined },
-    },
-    {
-      name: 'a validation of the longest body, while it drains',
-      given: { isDraining: () => true },
-      headers: { ...validates, ...ourName, ...long(65_536) },
-      decision: { kind: 'read', as: 'validation' },
-    },
-    {
-      name: 'a longer validation',
-      headers: { ...validates, ...ourName, ...long(65_537) },
-      decision: { status: 413, logEvent: 'unreadable', unproven: true },
-    },
-    {
-      name: 'a validation of another event subscription',
-      headers: { ...validates, ...otherName },
-      decision: { status: 403, logEvent: 'otherSubscription', unproven: true },
-    },
-    {
-      name: 'a validation of no event subscription',
-      headers: validates,
-      decision: { status: 403, logEvent: 'otherSubscription', unproven: true },
-    },
-    {
-      name: 'another method',
-      ...{ method: 'GET', headers: {} },
-      decision: { status: 405, allow: 'POST, OPTIONS', logEvent: 'otherMethod', unproven: true },
-    },
-    { name: 'OPTIONS', method: 'OPTIONS', headers: {}, decision: { status: 200, logEvent: undefined, unproven: true } },
-    {
-      name: 'OPTIONS of another origin',
-      ...{ method: 'OPTIONS', headers: { 'webhook-request-origin': 'x' } },
-      decision: { status: 200, logEvent: 'otherOrigin', unproven: true },
-    },
-    {
-      name: 'no credential in our name',
-      ...{ given: evidence('absent'), headers: { ...json, ...ourName } },
-      decision: { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
-    },
-    {
-      name: 'no credential in no name',
-      ...{ given: evidence('absent'), headers: json },
-      decision: { status: 401, challenge: 'Bearer', logEvent: 'unauthorized' },
-    },
-    {
-      name: 'no credential in another name',
-      ...{ given: evidence('absent'), headers: { ...json, ...otherName } },
-      decision: { status: 401, challenge: 'Bearer', logEvent: 'otherSender' },
-    },
-    {
-      name: 'our key id with a wrong token',
-      ...{ given: evidence('mismatch'), headers: { ...json, ...ourName } },
-      decision: {
-        ...{ status: 401, challenge: 'Bearer', logEvent: 'unauthorized' },
-        fault: { problem: 'mismatch' },
-      },
-    },
-    {
-      name: 'a token that is not accepted, before our write',
-      ...{ given: evidence('failing'), headers: { ...json, ...ourName } },
-      decision: { status: 503, challenge: undefined, logEvent: 'unaccepted', fault },
-    },
-    {
-      name: 'a token that is not accepted, just under ten minutes after our write',
-      given: { ...evidence('failing'), subscriptionWrittenAt: () => 0, now: () => 599_999 },
-      headers: { ...json, ...ourName },
-      decision: { status: 503, logEvent: 'unaccepted', fault },
-    },
-    {
-      name: 'a token that is not accepted, ten minutes after our write',
-      given: { ...evidence('failing'), subscriptionWrittenAt: () => 0, now: () => 600_000 },
-      headers: { ...json, ...ourName },
-      decision: { status: 401, challenge: 'Bearer', logEvent: 'unauthorized', fault },
-    },
-    {
-      name: 'a token that cannot be judged, however old our write is',
-      given: { ...evidence('unavailable'), subscriptionWrittenAt: () => 0, now: () => 60_000_000 },
-      headers: { ...json, ...otherName },
-      decision: { status: 503, logEvent: 'unavailable', fault },
-    },
-  ])('$name', ({ method = 'POST', given = {}, headers, decision }) => {
+  it.each<[name: string, headers: IncomingHttpHeaders, decision: object, given?: Partial<Gate>, method?: string]>([
+    ['a delivery of the longest body', json, { kind: 'read', as: 'delivery' }],
+    [
+      'a delivery of unknown length',
+      { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+      { kind: 'read', as: 'delivery' },
+    ],
+    ['a longer delivery', { ...json, ...long(101) }, { status: 413, logEvent: 'unreadable', unproven: undefined }],
+    ['no JSON', { ...json, 'content-type': 'text/html' }, { status: 415, logEvent: 'unreadable', unproven: undefined }],
+    ['no handler', json, { status: 503, logEvent: 'noHandler', unproven: undefined }, { handler: () => undefined }],
+    [
+      'a delivery while it drains',
+      json,
+      { status: 503, connection: 'close', logEvent: undefined, unproven: true },
+      { isDraining: () => true },
+    ],
+    [
+      'that the event subscription was deleted',
+      { ...long(101), 'aeg-event-type': 'SubscriptionDeletion' },
+      { status: 200, logEvent: 'subscriptionDeleted', unproven: undefined },
+    ],
+    [
+      'a validation of the longest body, while it drains',
+      { ...validatesHere, ...long(65_536) },
+      { kind: 'read', as: 'validation' },
+      { isDraining: () => true },
+    ],
+    [
+      'a longer validation',
+      { ...validatesHere, ...long(65_537) },
+      { status: 413, logEvent: 'unreadable', unproven: true },
+    ],
+    [
+      'a validation of another event subscription',
+      { ...otherName, ...validates },
+      { status: 403, logEvent: 'otherSubscription', unproven: true },
+    ],
+    ['a validation of none', validates, { status: 403, logEvent: 'otherSubscription', unproven: true }],
+    ['another method', {}, { status: 405, allow: 'POST, OPTIONS', logEvent: 'otherMethod', unproven: true }, {}, 'GET'],
+    ['OPTIONS', {}, { status: 200, logEvent: undefined, unproven: true }, {}, 'OPTIONS'],
+    [
+      'OPTIONS of another origin',
+      { 'webhook-request-origin': 'x' },
+      { status: 200, logEvent: 'otherOrigin', unproven: true },
+      {},
+      'OPTIONS',
+    ],
+    [
+      'no credential in our name',
+      ourName,
+      { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
+      evidence('absent'),
+    ],
+    ['no credential in no name', json, { ...unauthorized }, evidence('absent')],
+    [
+      'no credential in another name',
+      otherName,
+      { status: 401, challenge: 'Bearer', logEvent: 'otherSender' },
+      evidence('absent'),
+    ],
+    [
+      'our key id with a wrong token',
+      ourName,
+      { ...unauthorized, fault: { problem: 'mismatch' } },
+      evidence('mismatch'),
+    ],
+    [
+      'a token that is not accepted, before our write',
+      ourName,
+      { status: 503, challenge: undefined, logEvent: 'unaccepted', fault },
+      evidence('failing'),
+    ],
+    [
+      'a token that is not accepted, just under ten minutes after our write',
+      ourName,
+      { status: 503, logEvent: 'unaccepted' },
+      { ...evidence('failing'), ...at(10.99) },
+    ],
+    ['one ten minutes after our write', ourName, { ...unauthorized, fault }, { ...evidence('failing'), ...at(11) }],
+    [
+      'a token that cannot be judged, however old our write is',
+      otherName,
+      { status: 503, logEvent: 'unavailable', fault },
+      { ...evidence('unavailable'), ...at(1_000) },
+    ],
+  ])('%s', (_name, headers, decision, given = {}, method = 'POST') => {
     const made = decideByHead(gate(given), method, headers)
     if (made instanceof Promise || made.kind === 'read') return expect(made).toEqual(decision)
     const { answer, unproven, ...rest } = made

@@ -1,32 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
-import { eventGridText, openListener } from '../open-listener.ts'
+import { cloudEventText, eventGridText, openListener } from '../open-listener.ts'
 
 const origin = 'eventgrid.azure.net'
 
 describe('OPTIONS with an origin', () => {
-  it('grants Event Grid of the configured cloud, without a credential', async () => {
+  it.each([origin, 'EventGrid.Azure.net'])('grants Event Grid of the configured cloud, as %s', async (sent) => {
     const { request } = await openListener()
-    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': origin } })
+    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': sent } })
     expect(answer.status).toBe(200)
-    expect(answer.headers.get('webhook-allowed-origin')).toBe(origin)
+    expect(answer.headers.get('webhook-allowed-origin')).toBe(sent)
     expect(answer.headers.get('webhook-allowed-rate')).toBe('*')
     expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
-  })
-
-  it('echoes the origin in the letter case it came in', async () => {
-    const { request } = await openListener()
-    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': 'EventGrid.Azure.net' } })
-    expect(answer.headers.get('webhook-allowed-origin')).toBe('EventGrid.Azure.net')
   })
 
   it('grants an origin that a proxy has doubled, and gives it once', async () => {
     const { raw } = await openListener()
     const doubled = `webhook-request-origin: ${origin}\r\nwebhook-request-origin: EventGrid.azure.net`
     const rate = 'webhook-request-rate: 120\r\nwebhook-request-rate: 120'
-    const answer = await raw(
-      `OPTIONS /api/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${doubled}\r\n${rate}\r\n\r\n`,
-    )
+    const head = `OPTIONS /api/events HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${doubled}\r\n${rate}`
+    const answer = await raw(`${head}\r\n\r\n`)
     expect(answer).toContain(`webhook-allowed-origin: ${origin}\r\n`)
     expect(answer).toContain('webhook-allowed-rate: 120\r\n')
   })
@@ -126,13 +119,7 @@ const asEventGrid = `[${eventGridText('v', {
   data: validation,
 })}]`
 const asCloudEvent = (data: unknown) =>
-  JSON.stringify({
-    specversion: '1.0',
-    id: 'v',
-    source: '/x',
-    type: 'Microsoft.EventGrid.SubscriptionValidationEvent',
-    data,
-  })
+  cloudEventText('v', { type: 'Microsoft.EventGrid.SubscriptionValidationEvent', data })
 
 describe('SubscriptionValidation', () => {
   const headers = { 'X-EventGrid-Binding-Token': undefined, 'aeg-event-type': 'SubscriptionValidation' }
@@ -147,20 +134,9 @@ describe('SubscriptionValidation', () => {
     const answer = await deliver(body, headers)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json')
-    expect(answer.headers.get('content-length')).toBe(
-      String(JSON.stringify({ validationResponse: validation.validationCode }).length),
-    )
-    expect(await answer.json()).toEqual({ validationResponse: validation.validationCode })
-    expect(events).toHaveLength(0)
-  })
-
-  it.each([
-    { name: 'names another subscription', subscription: 'INVOICES' },
-    { name: 'names none', subscription: undefined },
-  ])('answers 403 and hands on no event when it $name', async ({ subscription }) => {
-    const { deliver, events } = await openListener()
-    const answer = await deliver(asEventGrid, { ...headers, 'aeg-subscription-name': subscription })
-    expect(answer.status).toBe(403)
+    const text = JSON.stringify({ validationResponse: validation.validationCode })
+    expect(answer.headers.get('content-length')).toBe(String(text.length))
+    expect(await answer.text()).toBe(text)
     expect(events).toHaveLength(0)
   })
 

@@ -1,24 +1,25 @@
 /** What a host does to the reply of a delivery must neither end its event nor keep a free call. */
-import type { FastifyReply } from 'fastify'
-import { expect, it } from 'vitest'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
 import { cloudEventText, openListener } from '../open-listener.ts'
 
 const ids = Array.from({ length: 40 }, (_, index) => `event-${index}`)
 
-it.each([
-  ['at once', () => undefined],
-  ['later', async () => undefined],
-])(
-  'answers 500 where the host has broken the reply to a handler that resolves %s, and handles those beside it',
-  async (_when, handler) => {
-    const { deliver, events, listener } = await openListener({
-      input: { maxConcurrency: 2 },
-      fastify: (server) =>
-        server.addHook('preHandler', async ({ headers }, reply) => {
-          if (headers['x-broken'] !== undefined) reply.code = () => expect.fail('broken by the host')
-        }),
-      handler,
-    })
+const handlers = [
+  { when: 'at once', handler: () => undefined },
+  { when: 'later', handler: async () => undefined },
+]
+
+/** A host that breaks a part of the reply to some deliveries. */
+const breaking = (part: 'code' | 'send') => (server: FastifyInstance) =>
+  server.addHook('preHandler', async ({ headers }, reply) => {
+    if (headers['x-broken'] !== undefined) reply[part] = () => expect.fail('broken by the host')
+  })
+
+describe.each(handlers)('for a handler that resolves $when', ({ handler }) => {
+  it('answers 500 where the host has broken the reply, handles those beside it, and remembers the event', async () => {
+    const input = { maxConcurrency: 2 }
+    const { deliver, events, listener } = await openListener({ input, fastify: breaking('code'), handler })
     const isBroken = (index: number) => index % 4 === 0
     const answers = await Promise.all(
       ids.map((id, index) => deliver(cloudEventText(id), isBroken(index) ? { 'x-broken': 'yes' } : {})),
@@ -26,56 +27,23 @@ it.each([
     expect(answers.map(({ status }) => status)).toEqual(ids.map((_, index) => (isBroken(index) ? 500 : 200)))
     expect(events.map(({ cloudEvent }) => cloudEvent.id).sort()).toEqual([...ids].sort())
     expect(listener.status()).toMatchObject({ running: 0, waiting: 0, answered: { 200: 30, 500: 10 } })
-  },
-)
-
-it.each([
-  ['at once', () => undefined],
-  ['later', async () => undefined],
-])('closes the connection where even `send` is broken, for a handler that resolves %s', async (_when, handler) => {
-  const { deliver, events, listener } = await openListener({
-    fastify: (server) =>
-      server.addHook('preHandler', async ({ headers }, reply) => {
-        if (headers['x-broken'] !== undefined) reply.send = () => expect.fail('broken by the host')
-      }),
-    handler,
+    expect((await deliver(cloudEventText(ids[0] ?? ''), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(ids.length)
   })
-  const [broken, ...others] = await Promise.allSettled(
-    ids.map((id, index) => deliver(cloudEventText(id), index === 0 ? { 'x-broken': 'yes' } : {})),
-  )
-  expect(broken?.status).toBe('rejected')
-  expect(others.map((other) => other.status === 'fulfilled' && other.value.status)).toEqual(others.map(() => 200))
-  expect(events).toHaveLength(ids.length)
-  expect(listener.status()).toMatchObject({ running: 0, waiting: 0 })
-  // A redelivery of the event whose answer was lost is acknowledged, and not handled again.
-  expect((await deliver(cloudEventText(ids[0] ?? ''), { 'aeg-delivery-count': '1' })).status).toBe(200)
-  expect(events).toHaveLength(ids.length)
-})
 
-it.each<{ name: string; break: (reply: FastifyReply) => void }>([
-  {
-    name: 'whose code is broken',
-    break(reply) {
-      reply.code = () => expect.fail('broken by the host')
-    },
-  },
-  {
-    name: 'that cannot be sent at all',
-    break(reply) {
-      reply.send = () => expect.fail('broken by the host')
-    },
-  },
-])('remembers the events of an answer $name', async ({ break: breakReply }) => {
-  const { deliver, events } = await openListener({
-    fastify: (server) =>
-      server.addHook('preHandler', async ({ headers }, reply) => {
-        if (headers['x-broken'] !== undefined) breakReply(reply)
-      }),
-    handler: () => {},
+  it('closes the connection where even `send` is broken', async () => {
+    const { deliver, events, listener } = await openListener({ fastify: breaking('send'), handler })
+    const [broken, ...others] = await Promise.allSettled(
+      ids.map((id, index) => deliver(cloudEventText(id), index === 0 ? { 'x-broken': 'yes' } : {})),
+    )
+    expect(broken?.status).toBe('rejected')
+    expect(others.map((other) => other.status === 'fulfilled' && other.value.status)).toEqual(others.map(() => 200))
+    expect(events).toHaveLength(ids.length)
+    expect(listener.status()).toMatchObject({ running: 0, waiting: 0 })
+    // A redelivery of the event whose answer was lost is acknowledged, and not handled again.
+    expect((await deliver(cloudEventText(ids[0] ?? ''), { 'aeg-delivery-count': '1' })).status).toBe(200)
+    expect(events).toHaveLength(ids.length)
   })
-  await deliver(cloudEventText('one'), { 'x-broken': 'yes' }).catch(() => {})
-  for (const id of ['one', 'two']) await deliver(cloudEventText(id), { 'aeg-delivery-count': '1' })
-  expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one', 'two'])
 })
 
 it('counts the answer of a hook that answers in place of the listener', async () => {

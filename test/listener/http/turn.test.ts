@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, it } from 'vitest'
 import { request } from '../../attack/target.ts'
-import { cloudEventText, openListener, proof } from '../open-listener.ts'
+import { cloudEventText, openListener, proofLine } from '../open-listener.ts'
 
 /** Deliveries that arrive at the same time are worked off together; each is still a request of its own. */
 const ids = Array.from({ length: 150 }, (_, index) => `event-${index}`)
 
-const head = ['content-type: application/cloudevents+json', ...Object.entries(proof).map((pair) => pair.join(': '))]
+const head = ['content-type: application/cloudevents+json', proofLine]
 
 /** Deliveries that are sent in one piece: their bodies end in the same turn of the event loop. The last one closes the connection. */
 const pipelined = () =>

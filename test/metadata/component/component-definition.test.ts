@@ -26,31 +26,16 @@ describe('readDefinition', () => {
     ['a YAML document', document, { name: 'orders', properties: list }],
     ['a name and a record', { name: 'orders', properties: sampleOutput }, { name: 'orders', properties: sampleOutput }],
     ['a name and a list', { name: 'orders', properties: list }, { name: 'orders', properties: list }],
-    ['a flat record', sampleOutput, { name: undefined, properties: sampleOutput }],
-    [
-      'a component of no type and an empty version',
-      { version: '', properties: list },
-      { name: undefined, properties: list },
-    ],
+    ['a flat record', sampleOutput, { properties: sampleOutput }],
+    ['a component of no type and an empty version', { version: '', properties: list }, { properties: list }],
     ['a document of no version', withSpec({ version: '' }), { name: 'orders', properties: list }],
     [
       'a record with the places of its values',
       { properties: sampleOutput, places: { properties: { accessKey: at, topicEndpoint: 'nowhere' } } },
-      {
-        name: undefined,
-        properties: list.map((entry) => ({ ...entry, at: entry.name === 'accessKey' ? at : undefined })),
-      },
+      { properties: list.map((entry) => ({ ...entry, at: entry.name === 'accessKey' ? at : undefined })) },
     ],
-    [
-      'a list beside places that are of a record',
-      { properties: list, places: { properties: { accessKey: at } } },
-      { name: undefined, properties: list },
-    ],
-    [
-      'a document without metadata',
-      { ...document, spec: { type: 'bindings.cloud.eventrouter' } },
-      { name: 'orders', properties: [] },
-    ],
+    ['a list, odd places', { properties: list, places: { properties: { accessKey: at } } }, { properties: list }],
+    ['a document without metadata', withSpec({ metadata: undefined }), { name: 'orders', properties: [] }],
   ])('takes %s', (_form, input, expected) => expect(readDefinition(input)).toEqual(expected))
 
   it.each(['bindings.cloud.eventrouter', 'bindings.azure.eventgrid', 'Bindings.Azure.EventGrid'])(
@@ -82,11 +67,7 @@ describe('readDefinition', () => {
     ['an empty name', { ...document, metadata: { name: ' ' } }, 'metadata.name'],
     ['a name of 257 characters', { ...document, metadata: { name: 'n'.repeat(257) } }, 'metadata.name'],
     ['an apiVersion of 254 characters', { ...document, apiVersion: `${'a.'.repeat(122)}a/v1alpha1` }, 'apiVersion'],
-    [
-      'an apiVersion with a label of 64 letters',
-      { ...document, apiVersion: `${'a'.repeat(64)}/v1alpha1` },
-      'apiVersion',
-    ],
+    ['an apiVersion with a label of 64', { ...document, apiVersion: `${'a'.repeat(64)}/v1alpha1` }, 'apiVersion'],
     ['an apiVersion with more behind it', { ...document, apiVersion: 'dapr.io/v1alpha1x' }, 'apiVersion'],
     ['an apiVersion that is no text', { ...document, apiVersion: 1 }, 'apiVersion'],
     ['metadata that is no mapping', { ...document, metadata: 'orders' }, 'metadata.name'],

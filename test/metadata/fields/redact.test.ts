@@ -4,13 +4,8 @@ import { everyFieldName, metadataFields } from '../../../src/metadata/fields/fin
 import { isPrintable, showUrl, showValue } from '../../../src/metadata/fields/redact.ts'
 
 it('keeps an URL with user info, query or fragment from being printed as plain text', () => {
-  const printable = [
-    'https://a.example/p',
-    'https://user@a.example/p',
-    'https://a.example/p?x',
-    'https://a.example/p#x',
-  ]
-  expect(printable.map((url) => isPrintable('topicEndpoint', url))).toEqual([true, false, false, false])
+  const urls = ['https://a.example/p', 'https://u@a.example/p', 'https://a.example/p?x', 'https://a.example/p#x']
+  expect(urls.map((url) => isPrintable('topicEndpoint', url))).toEqual([true, false, false, false])
 })
 
 describe('showValue', () => {

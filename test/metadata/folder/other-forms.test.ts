@@ -1,33 +1,24 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { parse } from 'yaml'
-import { Binding, parseComponents } from '../../../src/index.ts'
+import { parseComponents } from '../../../src/index.ts'
 import { readRegularFile, readRegularFileSync } from '../../../src/support/files/regular-file.ts'
 import { place } from '../../support/place.ts'
-import { refusal } from '../../support/refusal.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { thrownBy } from '../../support/thrown.ts'
 
 const caseOf = (name: string) => readFileSync(resolve(import.meta.dirname, '../../fixtures/components', name), 'utf8')
 const refusedText = (text: string) => thrownBy(() => parseComponents(text, { file: 'orders.yaml' }))
 
 it('takes the components of a list of kubectl, with their places', () => {
-  const list = caseOf('kubectl-list.yaml')
-  expect(parseComponents(list, { file: 'orders.yaml' })).toMatchObject([
+  expect(parseComponents(caseOf('kubectl-list.yaml'), { file: 'orders.yaml' })).toMatchObject([
     { name: 'orders', properties: { topicEndpoint: expect.any(String) }, places: { type: place('orders.yaml:8:13') } },
   ])
-  const { issues } = refusedText(list.replace('kind: Component', 'kind: Component\n    kind: Component'))
-  expect(issues).toMatchObject([{ rule: 'has the key "kind" twice' }])
 })
 
-it('says what a component of Azure Container Apps is, and how it looks here', async () => {
-  const text = caseOf('container-apps.yaml')
+it('says what a component of Azure Container Apps is, and how it looks here', () => {
   const says = { field: 'componentType', fix: expect.stringContaining('kind: Component') }
-  expect(refusedText(text).issues).toMatchObject([{ ...says, at: place('orders.yaml:1:16') }])
-  const parsed: unknown = parse(text)
-  const { issues } = await refusal(new Binding().init(parsed))
-  expect(issues).toMatchObject([says])
+  expect(refusedText(caseOf('container-apps.yaml')).issues).toMatchObject([{ ...says, at: place('orders.yaml:1:16') }])
 })
 
 it.each([
@@ -41,7 +32,7 @@ it.each([
 })
 
 it('reads a file with any byte order mark', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'forms-')), 'secrets.json')
+  const file = join(temporaryFolder(), 'secrets.json')
   const text = '{"ä":"1"}'
   const utf16 = Buffer.from(`\uFEFF${text}`, 'utf16le')
   for (const bytes of [Buffer.from(text), Buffer.from(`\uFEFF${text}`), utf16, Buffer.from(utf16).swap16()]) {

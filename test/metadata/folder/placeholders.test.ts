@@ -13,10 +13,6 @@ it.each([
   expect(createPlaceholders({ appId: 'shop', env, needsAppId })(text)).toBe(expected),
 )
 
-it('takes the namespace that is given before that of the environment', () => {
-  expect(createPlaceholders({ appId: 'shop', namespace: 'test', env, needsAppId })('{namespace}')).toBe('test.shop')
-})
-
 it('fills in one UUID, however often files are read', () => {
   const fill = createPlaceholders({ appId: '', env: {}, needsAppId })
   expect(fill('{uuid}')).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
@@ -27,11 +23,3 @@ it('fills in one UUID, however often files are read', () => {
 it.each([{}, { NAMESPACE: '' }])("takes a namespace that is not said for Dapr's own: %o", (said) =>
   expect(createPlaceholders({ appId: 'shop', env: said, needsAppId })('{namespace}')).toBe('default.shop'),
 )
-
-it.each([
-  ['{podName}', 'set POD_NAME in the environment'],
-  ['{appID}', needsAppId],
-  ['{namespace}', needsAppId],
-])('refuses %s where nothing is known of it', (text, fix) => {
-  expect(() => createPlaceholders({ appId: '', env: {}, needsAppId })(text)).toThrow(expect.objectContaining({ fix }))
-})

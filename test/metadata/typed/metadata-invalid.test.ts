@@ -18,11 +18,6 @@ it('has one fault in the line of its subject, and several in a list', () => {
   expect(issues).toHaveLength(2)
 })
 
-it('lists fifty faults, and counts the rest', () => {
-  const many = (count: number) => describeIssues(Array(count).fill(fault))
-  expect([many(50).length, many(50)[49], many(52)[50]]).toEqual([50, 'scope must start with a slash', 'and 2 more'])
-})
-
 it('shows the line of a place below the last fault that it has', () => {
   const issues = [{ ...fault, at }, { rule: 'is empty', at }, { rule: 'is wrong', at: place('f.yaml:3:9') }, fault]
   const lines = describeIssues(issues, ({ line, column }) =>

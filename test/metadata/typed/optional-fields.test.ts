@@ -73,10 +73,6 @@ describe('optional fields', () => {
   it.each([
     { given: { deadLetterContainer: 'dead' }, field: 'deadLetterStorageAccountId' },
     { given: { deadLetterStorageAccountId: storageAccount }, field: 'deadLetterContainer' },
-    {
-      given: { deadLetterStorageAccountId: storageAccount, deadLetterContainer: 'default' },
-      field: 'deadLetterStorageAccountId',
-    },
   ])('refuse half a dead-letter destination: $field', ({ given, field }) => {
     expect(faults({ ...sampleInput, ...given })).toMatchObject([{ field }])
   })
@@ -97,18 +93,5 @@ describe('optional fields', () => {
     const { warnings } = parseMetadata({ ...sampleInput, subscriptionId: 'dev', scope: '/subscriptions/DEV' })
     const rule = expect.stringContaining('is not a UUID')
     expect(warnings).toEqual([{ field: 'subscriptionId', value: '"dev"', rule }])
-  })
-
-  it('refuse a tenant by its domain name with deliveryAuthentication entra, for tokens name it by its id', () => {
-    const byName = { ...sampleInput, tenantId: 'contoso.example' }
-    expect(input(byName)?.deliveryAuthentication.kind).toBe('secret')
-    expect(faults({ ...byName, deliveryAuthentication: 'entra' })).toEqual([
-      {
-        field: 'tenantId',
-        value: '"contoso.example"',
-        rule: "must be the tenant's id with deliveryAuthentication entra, not a domain name",
-        fix: 'az account show --query tenantId prints it',
-      },
-    ])
   })
 })

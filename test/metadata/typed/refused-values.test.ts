@@ -6,6 +6,7 @@ import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { faults } from '../parse.ts'
 import { sampleInput, sampleOutput, storageAccount, subscriptionId } from '../sample.ts'
 
+/** The tables of the parsers in test/metadata/fields have the other ways to break their rules. */
 describe('a value that breaks the rule of its field alone', () => {
   const key = 'k'
   const filters = (...list: unknown[]) => JSON.stringify(list)
@@ -13,9 +14,6 @@ describe('a value that breaks the rule of its field alone', () => {
     [
       ['handshakePort', '0', 'a port'],
       ['handshakePort', '65536', 'a port'],
-      ['handshakePort', '+80', 'a port'],
-      ['handshakePort', '080', 'a port'],
-      ['handshakePort', '8e1', 'a port'],
       ['tenantId', 'a/b', 'an id or a domain name'],
       ['tenantId', '..', 'an id or a domain name'],
       ['tenantId', 't'.repeat(254), 'an id or a domain name'],
@@ -30,14 +28,6 @@ describe('a value that breaks the rule of its field alone', () => {
       ['clientSecret', 'secret\n', 'control character'],
       ['clientSecret', '\uFEFFsecret', 'control character'],
       ['subscriberEndpoint', 'http://app.example/api/events', 'https'],
-      ['subscriberEndpoint', 'https://{uuid}.example/api/events', 'braces'],
-      ['subscriberEndpoint', 'app.example/api/events', 'https'],
-      ['subscriberEndpoint', 'https:app.example', 'https'],
-      ['subscriberEndpoint', 'https://user:pass@app.example', 'user info'],
-      ['subscriberEndpoint', 'https://@app.example', 'user info'],
-      ['subscriberEndpoint', 'https://app.example/#x', 'fragment'],
-      ['subscriberEndpoint', 'https://app.example/#', 'fragment'],
-      ['subscriberEndpoint', `https://app.example/${'a'.repeat(4096)}`, '4096'],
       ['scope', 'subscriptions/1', 'start with a slash'],
       ['scope', '/subscriptions/another', 'subscription of subscriptionId'],
       ['eventSubscriptionName', 'ab', '3 to 64 letters and digits'],
@@ -45,12 +35,8 @@ describe('a value that breaks the rule of its field alone', () => {
       ['eventSubscriptionName', 'my-name', '3 to 64 letters and digits'],
       ['eventSubscriptionName', 'größe', '3 to 64 letters and digits'],
       ['includedEventTypes', 'a,,b', 'empty item'],
-      ['includedEventTypes', '[]', 'at least one'],
-      ['includedEventTypes', '[1]', 'array of strings'],
-      ['includedEventTypes', '["a"', 'JSON array'],
       ['maxDeliveryAttempts', '0', '1 to 30'],
       ['maxDeliveryAttempts', '31', '1 to 30'],
-      ['eventTimeToLive', '60', '1m to 24h'],
       ['eventTimeToLive', '90s', 'whole minutes'],
       ['eventTimeToLive', '59s', '1m to 24h'],
       ['eventTimeToLive', '1441m', '1m to 24h'],
@@ -68,7 +54,6 @@ describe('a value that breaks the rule of its field alone', () => {
       ['replaceDestination', 'yes', 'true, false'],
       ['eventDeliverySchema', 'CustomInputSchema', 'CloudEventSchemaV1_0, EventGridSchema'],
       ['deliveryAuthentication', 'password', 'secret, entra, none'],
-      ['deliveryToken', 'short', '16 to 1024'],
       ['deliveryToken', 'n'.repeat(15), '16 to 1024'],
       ['deliveryToken', 'n'.repeat(1_025), '16 to 1024'],
       ['deliveryToken', `${'n'.repeat(16)},short`, '16 to 1024'],
@@ -87,38 +72,17 @@ describe('a value that breaks the rule of its field alone', () => {
       ['maxRequestBytes', '2097151', '2097152'],
       ['maxRequestBytes', '67108865', '67108864'],
       ['maxRequestBytes', '4Mi', '2097152'],
-      ['handlerTimeout', '25', '25s'],
       ['handlerTimeout', '26s', '25s'],
       ['handlerTimeout', '0s', '25s'],
       ['subscriptionTimeout', '25h', '24h'],
       ['advancedFilters', 'x', 'JSON array'],
       ['advancedFilters', '{}', 'JSON array'],
       ['advancedFilters', '[]', 'at least one'],
-      [
-        'advancedFilters',
-        filters({ operatorType: 'StringMatches', key, values: ['a'] }),
-        'operatorType must be one of',
-      ],
       ['advancedFilters', filters(7), '[0] must be an object'],
       ['advancedFilters', filters({ operatorType: 'StringIn', values: ['a'] }), '[0].key'],
       ['advancedFilters', filters({ operatorType: 'StringIn', key: '', values: ['a'] }), '[0].key'],
-      ['advancedFilters', filters({ operatorType: 'StringIn', key, value: 'a' }), '[0].values'],
-      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [1] }), '[0].values[0]'],
-      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: [] }), 'not be empty'],
-      ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'], extra: 1 }), '"extra"'],
       ['advancedFilters', filters({ operatorType: 'StringIn', key, values: ['a'.repeat(513)] }), '512'],
-      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: ['1'] }), '[0].values[0]'],
-      ['advancedFilters', filters({ operatorType: 'NumberInRange', key, values: [[2, 1]] }), 'low not above high'],
-      ['advancedFilters', filters({ operatorType: 'NumberLessThan', key, value: '1' }), '[0].value'],
-      ['advancedFilters', filters({ operatorType: 'BoolEquals', key, value: 'true' }), '[0].value'],
-      ['advancedFilters', filters({ operatorType: 'IsNotNull', key, values: [] }), '"values"'],
       ['advancedFilters', filters(...Array(26).fill({ operatorType: 'IsNotNull', key })), '25 filters'],
-      ['advancedFilters', filters({ operatorType: 'NumberIn', key, values: Array(26).fill(1) }), '25 items'],
-      [
-        'advancedFilters',
-        filters(...Array(2).fill({ operatorType: 'NumberIn', key, values: Array(13).fill(1) })),
-        '25 values',
-      ],
     ].map(([name = '', value = '', rule = '']) => ({ name, value, rule, start: value.slice(0, 60) })),
   )('refuses $name $start alone', ({ name, value, rule }) => {
     const pair = name.startsWith('deadLetter') && {
@@ -203,9 +167,6 @@ describe('a value that breaks the rule of its field alone', () => {
 
   it.each([
     ['topicEndpoint', 'http://orders.example/api/events', 'https'],
-    ['topicEndpoint', 'ftp://orders.example', 'https'],
-    ['topicEndpoint', 'https://user@orders.example', 'user info'],
-    ['topicEndpoint', 'https://orders.example#x', 'fragment'],
     ['topicEndpoint', 'http://localhost.example', 'https'],
     ['accessKey', 'key\r\n', 'control character'],
     ['topicAuthentication', 'sas', 'accessKey, entra'],

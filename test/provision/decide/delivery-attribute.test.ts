@@ -36,18 +36,14 @@ describe('credentials of several replicas', () => {
     expect(mergeCredentials(value, 'key1.a')).toEqual({ value, added: false, removed: 0 })
   })
 
-  it.each<{ name: string; attributes: readonly DeliveryAttribute[] | undefined; value?: string }>([
-    { name: 'our attribute', attributes: [theirs, ours], value: ours.properties.value },
-    {
-      name: 'our attribute in other letter case',
-      attributes: [{ ...ours, name: ours.name.toUpperCase() }],
-      value: ours.properties.value,
-    },
-    { name: 'no attribute, where ours takes a field of the event', attributes: [{ ...ours, type: 'Dynamic' }] },
-    { name: 'no attribute, where ours has no properties', attributes: [{ name: ours.name, type: 'Static' }] },
-    { name: 'no attribute without a name', attributes: [{ type: 'Static', properties: { value: 'x' } }] },
-    { name: 'no list of attributes', attributes: undefined },
-  ])('are read from $name', ({ attributes, value }) => {
+  it.each<[name: string, attributes: readonly DeliveryAttribute[] | undefined, value?: string]>([
+    ['our attribute', [theirs, ours], ours.properties.value],
+    ['our attribute in other letter case', [{ ...ours, name: ours.name.toUpperCase() }], ours.properties.value],
+    ['no attribute, where ours takes a field of the event', [{ ...ours, type: 'Dynamic' }]],
+    ['no attribute, where ours has no properties', [{ name: ours.name, type: 'Static' }]],
+    ['no attribute without a name', [{ type: 'Static', properties: { value: 'x' } }]],
+    ['no list of attributes', undefined],
+  ])('are read from %s', (_name, attributes, value) => {
     expect(credentialsOf(attributes && { deliveryAttributeMappings: [...attributes] })).toBe(value)
     expect(credentialsOf({})).toBeUndefined()
   })
@@ -90,23 +86,19 @@ it('declares attributes by their lower-case names, as deliveries have them', () 
   expect(declaredAttributes({})).toEqual(new Set())
 })
 
-it.each<{ name: string; mapping: DeliveryAttribute; lost: string | undefined }>([
-  { name: 'a plain value', mapping: attribute('x', 'v', false), lost: undefined },
-  { name: 'a secret that was told', mapping: attribute('x', 'v', true), lost: undefined },
-  {
-    name: 'a plain value that is the word for a hidden one',
-    mapping: attribute('x', 'Hidden', false),
-    lost: undefined,
-  },
-  { name: 'a field of the event', mapping: theirs, lost: undefined },
-  { name: 'our own, which is written anyway', mapping: attribute(ours.name, 'Hidden', true), lost: undefined },
-  { name: 'a hidden secret', mapping: attribute('x', 'Hidden', true), lost: 'x' },
-  { name: 'an empty value', mapping: attribute('x', '', false), lost: 'x' },
-  { name: 'no properties', mapping: { name: 'x', type: 'Static' }, lost: 'x' },
-  { name: 'no field', mapping: { ...attribute('x', 'v', false), type: 'Dynamic' }, lost: 'x' },
-  { name: 'an empty field', mapping: { ...theirs, properties: { sourceField: '' } }, lost: 'x-theirs' },
-  { name: 'neither name nor value', mapping: {}, lost: 'without a name' },
-])('a write of the destination would lose $lost, of an attribute with $name', ({ mapping, lost }) => {
+it.each<[name: string, mapping: DeliveryAttribute, lost: string | undefined]>([
+  ['a plain value', attribute('x', 'v', false), undefined],
+  ['a secret that was told', attribute('x', 'v', true), undefined],
+  ['a plain value that is the word for a hidden one', attribute('x', 'Hidden', false), undefined],
+  ['a field of the event', theirs, undefined],
+  ['our own, which is written anyway', attribute(ours.name, 'Hidden', true), undefined],
+  ['a hidden secret', attribute('x', 'Hidden', true), 'x'],
+  ['an empty value', attribute('x', '', false), 'x'],
+  ['no properties', { name: 'x', type: 'Static' }, 'x'],
+  ['no field', { ...attribute('x', 'v', false), type: 'Dynamic' }, 'x'],
+  ['an empty field', { ...theirs, properties: { sourceField: '' } }, 'x-theirs'],
+  ['neither name nor value', {}, 'without a name'],
+])('what a write of the destination would lose of an attribute with %s', (_name, mapping, lost) => {
   const deliveryAttributeMappings = [theirs, mapping]
   expect(unreadableAttribute({ endpointType: 'EventHub', properties: { deliveryAttributeMappings } })).toBe(lost)
   expect(unreadableAttribute({ endpointType: 'EventHub', properties: {} })).toBeUndefined()

@@ -7,19 +7,17 @@ import { wantedForPull } from '../../../src/provision/decide/wanted-queue.ts'
 const namespaceTopic = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t'
 const account = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a'
 const deadLetters = { deadLetterStorageAccountId: account, deadLetterContainer: 'dead' }
+const identity = { type: 'SystemAssigned' }
 const blobs = { endpointType: 'StorageBlob', properties: { resourceId: account, blobContainerName: 'dead' } }
 
 const wantedByPull = (fields: Record<string, string>) => {
-  const common = {
-    deliveryMode: 'pull',
-    azureCredential: 'managedIdentity',
-    namespaceTopic,
-    eventSubscriptionName: 'app',
-  }
-  const { pull } = parseMetadata({ ...common, ...fields })
+  const common = { deliveryMode: 'pull', azureCredential: 'managedIdentity', eventSubscriptionName: 'app' }
+  const { pull } = parseMetadata({ ...common, namespaceTopic, ...fields })
   if (!pull) throw new Error('no pull side')
   return wantedForPull(pull)
 }
+
+const stringIn = { operatorType: 'StringIn', key: 'data.k', values: ['v'] }
 
 describe('the Queue event subscription of pull', () => {
   const wantedQueue = (fields: Record<string, string>) => {
@@ -37,7 +35,6 @@ describe('the Queue event subscription of pull', () => {
     },
     ...rest,
   })
-  const stringIn = { operatorType: 'StringIn', key: 'data.k', values: ['v'] }
 
   it('is created with all that metadata asks for, subjects as filters', () => {
     const wanted = wantedQueue({
@@ -51,10 +48,7 @@ describe('the Queue event subscription of pull', () => {
         deliveryMode: 'Queue',
         queue: {
           ...{ receiveLockDurationInSeconds: 90, maxDeliveryCount: 5, eventTimeToLive: 'PT120M' },
-          deadLetterDestinationWithResourceIdentity: {
-            identity: { type: 'SystemAssigned' },
-            deadLetterDestination: blobs,
-          },
+          deadLetterDestinationWithResourceIdentity: { identity, deadLetterDestination: blobs },
         },
       },
       filtersConfiguration: {
@@ -105,16 +99,13 @@ describe('the Queue event subscription of pull', () => {
     { name: 'with the identity that the operator chose', endpointType: 'StorageBlob', novelty: 1 },
     { name: 'and not with what another kind of destination had', endpointType: 'Novel', novelty: undefined },
   ])('dead-letters go where metadata says, $name', ({ endpointType, novelty }) => {
-    const identity = { type: 'UserAssigned', userAssignedIdentity: '/i' }
+    const chosen = { type: 'UserAssigned', userAssignedIdentity: '/i' }
     const deadLetterDestination = { endpointType, properties: { resourceId: '/r', novelty: 1 } }
-    const there = queue({ deadLetterDestinationWithResourceIdentity: { identity, deadLetterDestination } })
+    const there = queue({ deadLetterDestinationWithResourceIdentity: { identity: chosen, deadLetterDestination } })
     const { deliveryConfiguration } = wantedQueue(deadLetters).merge(there, { resets: 'apply' })
     expect(deliveryConfiguration).toHaveProperty('queue.deadLetterDestinationWithResourceIdentity', {
-      identity,
-      deadLetterDestination: {
-        ...blobs,
-        properties: { ...blobs.properties, ...(novelty !== undefined && { novelty }) },
-      },
+      identity: chosen,
+      deadLetterDestination: { ...blobs, properties: { ...blobs.properties, ...(novelty && { novelty }) } },
     })
   })
 
@@ -149,13 +140,10 @@ describe('the Queue event subscription of pull', () => {
     expect(upsert.action).toBe(keeps ? 'keep' : 'patch')
   })
   it('compares lists without order, and leaves defaults and what we do not know', () => {
-    const there = queue(
-      { novelty: 1 },
-      { filtersConfiguration: { includedEventTypes: ['b', 'a'] }, tags: { by: 'ops' } },
-    )
-    expect(decideUpsert(there, wantedQueue({ includedEventTypes: 'a,b', lockDuration: '60s' }))).toEqual({
-      action: 'keep',
-    })
+    const filtersConfiguration = { includedEventTypes: ['b', 'a'] }
+    const there = queue({ novelty: 1 }, { filtersConfiguration, tags: { by: 'ops' } })
+    const same = wantedQueue({ includedEventTypes: 'a,b', lockDuration: '60s' })
+    expect(decideUpsert(there, same)).toEqual({ action: 'keep' })
     expect(decideUpsert(there, wantedQueue({ lockDuration: '90s' }))).toMatchObject({
       action: 'patch',
       because: 'other deliveryConfiguration (queue)',
@@ -179,9 +167,9 @@ describe('the event subscription that forwards to the namespace topic', () => {
     destination: { endpointType: 'NamespaceTopic', properties: { resourceId, ...rest } },
   })
   const hub = { endpointType: 'EventHub', properties: { resourceId: '/hub' } }
+  const novel = { endpointType: 'Novel', properties: { resourceId: namespaceTopic } }
 
   it('has the filters, and the Queue has none', () => {
-    const stringIn = { operatorType: 'StringIn', key: 'data.k', values: ['v'] }
     const fields = { includedEventTypes: 'a', subjectBeginsWith: '/a', subjectEndsWith: '.b' }
     const all = wantedByPull({ scope, ...fields, advancedFilters: JSON.stringify([stringIn]) })
     expect(all.map(({ place }) => place.sourceId)).toEqual([namespaceTopic, scope])
@@ -190,42 +178,28 @@ describe('the event subscription that forwards to the namespace topic', () => {
     expect(forwarding).toEqual({
       eventDeliverySchema: 'CloudEventSchemaV1_0',
       destination: { endpointType: 'NamespaceTopic', properties: { resourceId: namespaceTopic } },
-      filter: {
-        ...{ includedEventTypes: ['a'], subjectBeginsWith: '/a', subjectEndsWith: '.b', advancedFilters: [stringIn] },
-      },
+      filter: { ...fields, includedEventTypes: ['a'], advancedFilters: [stringIn] },
     })
   })
 
   it('keeps filters as they stand, with what we do not know of them', () => {
-    const stands = { operatorType: 'StringIn', key: 'data.k', values: ['v'], novelty: 1 }
-    const { novelty: _unknown, ...asked } = stands
-    const there = { ...forwards(), filter: { advancedFilters: [stands] } }
-    expect(decideUpsert(there, wantedForwarding({ advancedFilters: JSON.stringify([asked]) }))).toEqual({
-      action: 'keep',
-    })
+    const there = { ...forwards(), filter: { advancedFilters: [{ ...stringIn, novelty: 1 }] } }
+    const wanted = wantedForwarding({ advancedFilters: JSON.stringify([stringIn]) })
+    expect(decideUpsert(there, wanted)).toEqual({ action: 'keep' })
   })
 
-  it.each<{ name: string; there: SubscriptionProperties; away: string | undefined; refusal?: string }>([
-    { name: 'the topic, in whatever letter case', there: forwards(namespaceTopic.toUpperCase()), away: undefined },
-    { name: 'another topic', there: forwards('/other'), away: '/other' },
-    {
-      name: 'no topic that is told',
-      there: { destination: { endpointType: 'NamespaceTopic' } },
-      away: 'NamespaceTopic',
-    },
-    { name: 'an event hub', there: { destination: hub }, away: '/hub', refusal: 'EventHub' },
-    {
-      name: 'a resource of that id that is no topic',
-      there: { destination: { endpointType: 'Novel', properties: { resourceId: namespaceTopic } } },
-      ...{ away: namespaceTopic, refusal: 'Novel' },
-    },
-    { name: 'none that is told', there: {}, away: 'another destination', refusal: 'another destination' },
-  ])('delivers to $name', ({ there, away, refusal }) => {
+  it.each<[name: string, there: SubscriptionProperties, away?: string, refusal?: string]>([
+    ['the topic, in whatever letter case', forwards(namespaceTopic.toUpperCase())],
+    ['another topic', forwards('/other'), '/other'],
+    ['no topic that is told', { destination: { endpointType: 'NamespaceTopic' } }, 'NamespaceTopic'],
+    ['an event hub', { destination: hub }, '/hub', 'EventHub'],
+    ['a resource of that id that is no topic', { destination: novel }, namespaceTopic, 'Novel'],
+    ['none that is told', {}, 'another destination', 'another destination'],
+  ])('delivers to %s', (_name, there, away, refusal) => {
     const wanted = wantedForwarding()
     expect(wanted.awayFrom(there)).toEqual(away && `it delivers to ${away}, not to ${namespaceTopic}`)
-    expect(wanted.refusalOf(there)?.because).toEqual(
-      refusal && `it delivers to ${refusal} and not to a namespace topic`,
-    )
+    const because = refusal && `it delivers to ${refusal} and not to a namespace topic`
+    expect(wanted.refusalOf(there)?.because).toEqual(because)
     expect(wantedForwarding({ replaceDestination: 'true' }).refusalOf(there)).toBeUndefined()
     expect(wanted.warningsOf(there)).toEqual(refusal ? [expect.stringContaining(`delivered to ${refusal};`)] : [])
   })
@@ -233,10 +207,8 @@ describe('the event subscription that forwards to the namespace topic', () => {
   it('takes over what forwards to another topic, and nothing of another kind of destination', () => {
     const { destination: moved } = wantedForwarding().merge(forwards('/other', { novelty: 1 }), { resets: 'apply' })
     expect(moved).toEqual(forwards(namespaceTopic, { novelty: 1 }).destination)
-    const { destination: replaced } = wantedForwarding().merge(
-      { destination: { ...hub, novelty: 1 } },
-      { resets: 'apply' },
-    )
+    const other = { destination: { ...hub, novelty: 1 } }
+    const { destination: replaced } = wantedForwarding().merge(other, { resets: 'apply' })
     expect(replaced).toEqual(forwards().destination)
   })
 })

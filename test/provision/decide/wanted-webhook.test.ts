@@ -7,33 +7,22 @@ import type {
 import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
 
 const [here, url] = ['https://app.example.com/api/events', 'https://app.example.com/api/events?code=query-marked']
+const old = 'https://old.example.com'
 const hub = { destination: { endpointType: 'EventHub', properties: { resourceId: '/x' } } }
 const at = (properties: WebHookProperties) => ({ destination: { endpointType: 'WebHook', properties } })
 
 describe('an event subscription that delivers', () => {
-  it.each<{ name: string; there: SubscriptionProperties; away?: string; moves?: string }>([
-    { name: 'here', there: standing() },
-    { name: 'here with another query', there: at({ endpointUrl: `${here}?other` }) },
-    { name: 'here, as its base URL alone tells', there: at({ endpointBaseUrl: here }) },
-    { name: 'here by its base URL, before all', there: at({ endpointBaseUrl: here, endpointUrl: `${here}/x` }) },
-    { name: 'to a web hook whose URL is not told', there: at({}) },
-    {
-      name: 'to another path, and shows no query',
-      there: at({ endpointUrl: 'https://app.example.com/?marked' }),
-      away: 'https://app.example.com/',
-    },
-    {
-      name: 'to another host',
-      there: at({ endpointUrl: 'https://old.example.com:444/api/events?marked' }),
-      ...{ away: 'https://old.example.com:444/api/events', moves: 'old.example.com:444' },
-    },
-    {
-      name: 'to another host, of which the base URL alone is told',
-      there: at({ endpointBaseUrl: 'https://old.example.com/' }),
-      ...{ away: 'https://old.example.com/', moves: 'old.example.com' },
-    },
-    { name: 'to what is no URL', there: at({ endpointUrl: 'x' }), away: 'x' },
-  ])('$name', ({ there, away, moves }) => {
+  it.each<[name: string, there: SubscriptionProperties, away?: string, moves?: string]>([
+    ['here', standing()],
+    ['here with another query', at({ endpointUrl: `${here}?other` })],
+    ['here, as its base URL alone tells', at({ endpointBaseUrl: here })],
+    ['here by its base URL, before all', at({ endpointBaseUrl: here, endpointUrl: `${here}/x` })],
+    ['to a web hook whose URL is not told', at({})],
+    ['to another path, and shows no query', at({ endpointUrl: `${here}/x?marked` }), `${here}/x`],
+    ['to another host', at({ endpointUrl: `${old}:444/e?marked` }), `${old}:444/e`, 'old.example.com:444'],
+    ['to another host by its base URL', at({ endpointBaseUrl: `${old}/` }), `${old}/`, 'old.example.com'],
+    ['to what is no URL', at({ endpointUrl: 'x' }), 'x'],
+  ])('%s', (_name, there, away, moves) => {
     const wanted = desire({ deliveryAuthentication: { kind: 'none' } })
     expect(wanted.awayFrom(there)).toEqual(away && `it delivers to ${away}, not to ${here}`)
     const warning = `moving the event subscription from ${moves} to app.example.com: ${moves} gets no more events of it`
@@ -54,15 +43,10 @@ describe('delivery credentials', () => {
     return at({ endpointUrl: url, deliveryAttributeMappings: [attribute(ours.name, value, true)] })
   }
   it.each([
-    { name: 'two of other replicas', there: others(2), lacks: true, warnings: [] },
-    {
-      name: 'three of other replicas',
-      there: others(3),
-      lacks: true,
-      warnings: [expect.stringContaining('at most 3')],
-    },
-    { name: 'ours', there: standing(), lacks: false, warnings: [] },
-  ])('are warned of where one has to go: $name', ({ there, lacks, warnings }) => {
+    { name: 'two', there: others(2), lacks: true, warnings: [] },
+    { name: 'three', there: others(3), lacks: true, warnings: [expect.stringContaining('at most 3')] },
+    { name: 'none, for ours is there', there: standing(), lacks: false, warnings: [] },
+  ])('of other replicas are warned of where one has to go: $name', ({ there, lacks, warnings }) => {
     expect(desire().lacksCredential(there)).toBe(lacks)
     expect(desire().warningsOf(there)).toEqual(warnings)
     const without = desire({ deliveryAuthentication: { kind: 'none' } })
@@ -81,11 +65,8 @@ describe('what a plain read hides counts as wanted:', () => {
     },
     {
       name: 'of another URL nothing',
-      there: { endpointBaseUrl: 'https://old.example.com/', maxEventsPerBatch: 2 },
-      assumed: {
-        ...{ endpointBaseUrl: 'https://old.example.com/', maxEventsPerBatch: 2 },
-        deliveryAttributeMappings: [],
-      },
+      there: { endpointBaseUrl: `${old}/`, maxEventsPerBatch: 2 },
+      assumed: { endpointBaseUrl: `${old}/`, maxEventsPerBatch: 2, deliveryAttributeMappings: [] },
     },
     { name: 'of no URL nothing', there: {}, assumed: { deliveryAttributeMappings: [] } },
   ])('$name', ({ there, assumed }) => {
@@ -141,41 +122,21 @@ describe('merge', () => {
     expect(merge({}, wanted)).toMatchObject({ destination: { properties: given }, retryPolicy })
   })
 
-  const identity = { type: 'SystemAssigned' }
+  const plain = <T>(deadLetterDestination: T) => ({ deadLetterDestination })
+  const byIdentity = <T>(deadLetterDestination: T) => ({
+    deadLetterWithResourceIdentity: { identity: { type: 'SystemAssigned' }, deadLetterDestination },
+  })
+  const novel = (resourceId: string) => ({ ...blob(resourceId), novelty: 1 })
   const to = { storageAccountId: '/new', container: 'c' }
-  it.each<{ name: string; there: SubscriptionProperties; given?: typeof to | typeof resetToDefault; is: object }>([
-    { name: 'stay', there: { deadLetterDestination: blob('/r') }, is: { deadLetterDestination: blob('/r') } },
-    { name: 'are set where there are none', there: {}, given: to, is: { deadLetterDestination: blob('/new') } },
-    {
-      name: 'move, with what is not known of them',
-      there: { deadLetterDestination: { ...blob('/r'), novelty: 1 } },
-      ...{ given: to, is: { deadLetterDestination: { ...blob('/new'), novelty: 1 } } },
-    },
-    {
-      name: 'move from another kind of destination',
-      there: { deadLetterDestination: { ...blob('/r'), endpointType: 'Novel', novelty: 1 } },
-      ...{ given: to, is: { deadLetterDestination: blob('/new') } },
-    },
-    {
-      name: 'stay with a managed identity',
-      there: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') } },
-      is: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') } },
-    },
-    {
-      name: "move with the managed identity, which is the operator's",
-      there: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: { ...blob('/r'), novelty: 1 } } },
-      given: to,
-      is: { deadLetterWithResourceIdentity: { identity, deadLetterDestination: { ...blob('/new'), novelty: 1 } } },
-    },
-    {
-      name: 'end, the identity too',
-      there: {
-        ...{ deadLetterDestination: blob('/r') },
-        deadLetterWithResourceIdentity: { identity, deadLetterDestination: blob('/r') },
-      },
-      ...{ given: resetToDefault, is: {} },
-    },
-  ])('dead letters $name', ({ there, given, is }) => {
+  it.each<[name: string, there: SubscriptionProperties, is: object, given?: typeof to | typeof resetToDefault]>([
+    ['stay', plain(blob('/r')), plain(blob('/r'))],
+    ['are set where there are none', {}, plain(blob('/new')), to],
+    ['move, with what is not known of them', plain(novel('/r')), plain(novel('/new')), to],
+    ['move from another kind', plain({ ...novel('/r'), endpointType: 'Novel' }), plain(blob('/new')), to],
+    ['stay with a managed identity', byIdentity(blob('/r')), byIdentity(blob('/r'))],
+    ["move with the managed identity, which is the operator's", byIdentity(novel('/r')), byIdentity(novel('/new')), to],
+    ['end, the identity too', { ...plain(blob('/r')), ...byIdentity(blob('/r')) }, {}, resetToDefault],
+  ])('dead letters %s', (_name, there, is, given) => {
     const { deadLetterDestination, deadLetterWithResourceIdentity } = merge(there, settings({ deadLetter: given }))
     expect({ deadLetterDestination, deadLetterWithResourceIdentity }).toEqual(is)
   })

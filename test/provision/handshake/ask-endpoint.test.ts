@@ -10,6 +10,15 @@ const signal = new AbortController().signal
 const azure = 'https://management.azure.com'
 const consent = answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.net' })
 
+/** An ingress that answers so, and the question to it. */
+async function openQuestion(route: Route, host?: string) {
+  const ingress = await openIngress(host)
+  ingress.route(() => route)
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
+  return { ingress, ask: () => ask(signal) }
+}
+
 /** A proxy that answers CONNECT by this line, and leads where it says. */
 async function useProxy(line: string, port?: number): Promise<string[]> {
   const asked: string[] = []
@@ -30,14 +39,11 @@ async function useProxy(line: string, port?: number): Promise<string[]> {
 }
 
 it('asks through the proxy of the environment, which is told the name', async () => {
-  const ingress = await openIngress('orders.example.com')
-  ingress.route(() => consent)
+  const { ingress, ask } = await openQuestion(consent, 'orders.example.com')
   const asked = await useProxy('HTTP/1.1 200 OK', ingress.port)
-  const input = inputMetadata({ subscriberEndpoint: ingress.url })
-  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
-  expect(await ask(signal)).toEqual({ kind: 'consent', byWaiting: false })
+  expect(await ask()).toEqual({ kind: 'consent', byWaiting: false })
   ingress.route(() => answer(503))
-  expect(await ask(signal)).toMatchObject({ kind: 'refusal', refusal: { answer: '503' } })
+  expect(await ask()).toMatchObject({ kind: 'refusal', refusal: { answer: '503' } })
   expect(asked).toEqual(Array(2).fill('CONNECT orders.example.com:443 HTTP/1.1'))
 })
 
@@ -69,67 +75,52 @@ it.each([
   ['eventgrid.azure.net.example.com', false],
   ['', false],
 ])('WebHook-Allowed-Origin: %j is consent: %s', async (allowed, isConsent) => {
-  const ingress = await openIngress()
-  ingress.route(() => answer(204, { 'webhook-allowed-origin': allowed }))
-  const input = inputMetadata({ subscriberEndpoint: ingress.url })
-  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
-  expect(await ask(signal)).toMatchObject({ kind: isConsent ? 'consent' : 'refusal' })
+  const { ask } = await openQuestion(answer(204, { 'webhook-allowed-origin': allowed }))
+  expect(await ask()).toMatchObject({ kind: isConsent ? 'consent' : 'refusal' })
 })
 
-it.each<{ name: string; route: Route; says: RegExp }>([
-  { name: '404', route: answer(404), says: /OPTIONS was answered 404/ },
-  {
-    name: 'a page with 200',
-    route: answer(200, { 'content-type': 'text/html' }, '<title>Sign in</title>'),
-    says: /answered 200 without WebHook-Allowed-Origin \(page: "Sign in"\)/,
-  },
-  {
-    name: 'consent to another origin',
-    route: answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.us' }),
-    says: /WebHook-Allowed-Origin: eventgrid\.azure\.us/,
-  },
-  {
-    name: 'a redirect to where consent is',
-    route: answer(307, { location: '/other?code=marked', 'webhook-allowed-origin': '*' }),
-    says: /answered 307, a redirect that Event Grid does not follow, to \/other\?\(redacted\)/,
-  },
-])('says what an answer is that is no consent: $name', async ({ route, says }) => {
-  const ingress = await openIngress()
-  ingress.route(() => route)
-  const input = inputMetadata({ subscriberEndpoint: ingress.url })
-  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
-  const said = await ask(signal)
-  expect(said).toMatchObject({ kind: 'refusal', refusal: { what: expect.stringMatching(says) } })
+it.each<[name: string, route: Route, says: RegExp]>([
+  ['404', answer(404), /OPTIONS was answered 404/],
+  [
+    'a page with 200',
+    answer(200, { 'content-type': 'text/html' }, '<title>Sign in</title>'),
+    /answered 200 without WebHook-Allowed-Origin \(page: "Sign in"\)/,
+  ],
+  [
+    'consent to another origin',
+    answer(200, { 'webhook-allowed-origin': 'eventgrid.azure.us' }),
+    /WebHook-Allowed-Origin: eventgrid\.azure\.us/,
+  ],
+  [
+    'a redirect to where consent is',
+    answer(307, { location: '/other?code=marked', 'webhook-allowed-origin': '*' }),
+    /answered 307, a redirect that Event Grid does not follow, to \/other\?\(redacted\)/,
+  ],
+])('says what an answer is that is no consent: %s', async (_name, route, says) => {
+  const { ask } = await openQuestion(route)
+  expect(await ask()).toMatchObject({ kind: 'refusal', refusal: { what: expect.stringMatching(says) } })
 })
 
 it('reads a bounded part of an answer that never ends', async () => {
-  const ingress = await openIngress()
-  ingress.route(() => (response) => {
+  const { ask } = await openQuestion((response) => {
     response.writeHead(404, { 'content-type': 'text/plain' })
     const more = () => {
       if (response.writable) response.write('x'.repeat(16_384), more)
     }
     more()
   })
-  const input = inputMetadata({ subscriberEndpoint: ingress.url })
-  const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
-  const said = await ask(signal)
+  const said = await ask()
   expect(said).toMatchObject({ kind: 'refusal', refusal: { answer: '404' } })
   expect(JSON.stringify(said).length).toBeLessThan(1_000)
 })
 
 it('goes by the head of an answer whose body never ends, however little of it comes', async () => {
   quickenTime()
-  const heads = [
-    { status: 503, headers: {}, said: { kind: 'refusal', refusal: { answer: '503' } } },
-    { status: 200, headers: { 'webhook-allowed-origin': '*' }, said: { kind: 'consent', byWaiting: false } },
-  ]
-  const saying = heads.map(async ({ status, headers, said }) => {
-    const ingress = await openIngress()
-    ingress.route(() => (response) => void response.writeHead(status, headers).write('.'))
-    const input = inputMetadata({ subscriberEndpoint: ingress.url })
-    const { ask } = createEndpointQuestion({ input, endpoints: { ca: ingress.ca }, resourceManager: azure })
-    expect(await ask(signal)).toMatchObject(said)
-  })
-  await Promise.all(saying)
+  const open = (status: number, headers = {}) =>
+    openQuestion((response) => void response.writeHead(status, headers).write('.'))
+  const [refusing, consenting] = [await open(503), await open(200, { 'webhook-allowed-origin': '*' })]
+  expect(await Promise.all([refusing.ask(), consenting.ask()])).toMatchObject([
+    { kind: 'refusal', refusal: { answer: '503' } },
+    { kind: 'consent', byWaiting: false },
+  ])
 })

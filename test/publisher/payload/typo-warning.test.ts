@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { openPublisher } from '../open-publisher.ts'
-import { event, startTopic } from '../scripted-topic.ts'
+import { openTopic } from '../open-publisher.ts'
+import { event } from '../scripted-topic.ts'
 
 async function openLogged() {
-  const topic = await startTopic()
-  const { publisher, log } = openPublisher(topic.endpoint)
+  const { publisher, log } = await openTopic()
   const warnings = () => log.lines.flatMap(({ level, message }) => (level === 'warn' ? [message] : []))
   return { publisher, warnings }
 }
@@ -46,8 +45,7 @@ describe('an array that does not begin with an event', () => {
     { name: 'one in a text', payload: JSON.stringify(['', event('1')]), fields: { index: 1, first: 'a string' } },
     { name: 'an Event Grid event', payload: [{ order: 1 }, grid], fields: { schema: 'EventGridSchema', index: 1 } },
   ])('is data, with one warning: $name', async ({ payload, fields }) => {
-    const topic = await startTopic()
-    const { publisher, log } = openPublisher(topic.endpoint)
+    const { topic, publisher, log } = await openTopic()
     for (const _ of [1, 2]) await publisher.publish(payload)
     const data = typeof payload === 'string' ? JSON.parse(payload) : payload
     expect(topic.events()).toMatchObject([{ data }, { data }])

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
-import { openPublisher } from '../open-publisher.ts'
+import { openHeldTopic, openPublisher, openTopic } from '../open-publisher.ts'
 import { createGate, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
 
 describe('calls that come together', () => {
   it('wait while a request is under way and then go jointly: 256 calls in two requests', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, open, publisher } = await openHeldTopic()
     const calls = Array.from({ length: 256 }, (_, index) => publisher.publish([event(`${index}a`), event(`${index}b`)]))
     await topic.arrived(1)
     open()
@@ -32,8 +31,7 @@ describe('calls that come together', () => {
   })
 
   it('of different schemas go in requests of their own', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, open, publisher } = await openHeldTopic()
     const grid = { id: 'g', subject: '', eventType: 't', eventTime: '2026-03-11T08:00:00Z' }
     const calls = [event('1'), event('2'), grid, event('3')].map((payload) => publisher.publish(payload))
     await topic.arrived(1)
@@ -43,8 +41,7 @@ describe('calls that come together', () => {
   })
 
   it('keep within 1 MiB a request', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits: { maxRequests: 1 } })
+    const { topic, open, publisher } = await openHeldTopic(undefined, { limits: { maxRequests: 1 } })
     const calls = Array.from({ length: 9 }, (_, index) =>
       publisher.publish(event(`${index}`, { data: 'x'.repeat(300_000) })),
     )
@@ -56,16 +53,11 @@ describe('calls that come together', () => {
 
   it.each([
     { status: 400, body: problem('BadRequest', 'one is bad'), code: 'PUBLISH_REJECTED' },
-    {
-      status: 413,
-      body: problem('PayloadTooLarge', 'The maximum size (1536000) has been exceeded.'),
-      code: 'PAYLOAD_TOO_LARGE',
-    },
+    { status: 413, body: problem('PayloadTooLarge', 'one is too large'), code: 'PAYLOAD_TOO_LARGE' },
   ])('are halved by call on $status, so that the bad one fails alone', async ({ status, body, code }) => {
-    const { topic, open } = await startHeldTopic((_, events) =>
+    const { topic, open, publisher, log } = await openHeldTopic((_, events) =>
       ids(events).includes('bad') ? { status, body } : { status: 200 },
     )
-    const { publisher, log } = openPublisher(topic.endpoint)
     const calls = Array.from({ length: 64 }, (_, index) => publisher.publish(event(index === 37 ? 'bad' : `${index}`)))
     await topic.arrived(1)
     open()
@@ -81,8 +73,7 @@ describe('calls that come together', () => {
   })
 
   it.each([401, 403, 404])('all fail on %s, without another request', async (status) => {
-    const { topic, open } = await startHeldTopic(() => ({ status }))
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, open, publisher } = await openHeldTopic(() => ({ status }))
     const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
     await topic.arrived(1)
     open()
@@ -93,16 +84,8 @@ describe('calls that come together', () => {
 })
 
 describe('one call of many events', () => {
-  it('stays in one request while it fits', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
-    await publisher.publish(Array.from({ length: 5_000 }, (_, index) => event(`${index}`)))
-    expect(topic.requests.map(({ events }) => events.length)).toEqual([5_000])
-  })
-
   it('goes in several, in order, where it exceeds one', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint)
+    const { topic, publisher } = await openTopic()
     const receipt = await publisher.publish(Array.from({ length: 12_001 }, (_, index) => event(`${index}`)))
     expect(topic.requests.map(({ events }) => events.length)).toEqual([5_000, 5_000, 2_001])
     expect(ids(topic.events())).toEqual(receipt.ids)
@@ -132,32 +115,17 @@ describe('one call of many events', () => {
 })
 
 describe('the bounded queue', () => {
-  it('refuses with OVERLOADED what exceeds its events, and takes more when there is room', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedEvents: 3 } })
-    const calls = ['1', '2', '3'].map((id) => publisher.publish(event(id)))
-    expect(await refusal(publisher.publish(event('4')))).toMatchObject({ code: 'OVERLOADED' })
-    open()
-    await Promise.all(calls)
-    await publisher.publish(event('5'))
-    expect(ids(topic.events())).toEqual(['1', '2', '3', '5'])
-  })
-
   it('refuses with OVERLOADED what exceeds its bytes', async () => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedBytes: 1_000 } })
+    const { topic, open, publisher } = await openHeldTopic(undefined, { limits: { maxQueuedBytes: 1_000 } })
     const first = publisher.publish(event('1', { data: 'x'.repeat(800) }))
-    expect(await refusal(publisher.publish(event('2', { data: 'x'.repeat(200) })))).toMatchObject({
-      code: 'OVERLOADED',
-    })
+    expect((await refusal(publisher.publish(event('2', { data: 'x'.repeat(200) })))).code).toBe('OVERLOADED')
     open()
     await first
     expect(topic.requests).toHaveLength(1)
   })
 
   it('refuses with PAYLOAD_TOO_LARGE what it could never hold', async () => {
-    const topic = await startTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedBytes: 1_000 } })
+    const { topic, publisher } = await openTopic(undefined, { limits: { maxQueuedBytes: 1_000 } })
     for (const payload of ['x'.repeat(1_001), Buffer.alloc(1_001), event('1', { data: 'x'.repeat(1_000) })]) {
       expect(await refusal(publisher.publish(payload))).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
     }
@@ -172,10 +140,7 @@ describe('the bounded queue', () => {
     const second = refusal(publisher.publish(event('2')))
     await topic.arrived(1)
     time.advance(60_000)
-    expect(await Promise.all([first, second])).toMatchObject([
-      { code: 'PUBLISH_UNAVAILABLE' },
-      { code: 'PUBLISH_UNAVAILABLE' },
-    ])
+    expect((await Promise.all([first, second])).map(({ code }) => code)).toEqual(Array(2).fill('PUBLISH_UNAVAILABLE'))
     open()
     await publisher.publish(event('3'))
     expect(ids(topic.events())).toEqual(['1', '3'])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { splitCall } from '../../../src/publisher/queue/publish-call.ts'
-import { halve, joinCalls } from '../../../src/publisher/queue/request-queue.ts'
+import { joinCalls } from '../../../src/publisher/queue/request-queue.ts'
 
 const bounds = { maxRequestBytes: 100, maxRequestEvents: 5 }
 const sizes = (...bytes: number[]) => bytes.map((size) => ({ bytes: size }))
@@ -24,21 +24,10 @@ describe('the calls of one request', () => {
     { name: 'none where none waits', waiting: [], expected: 0 },
     { name: 'what fits exactly, comma and all', waiting: [call(50), call(49)], expected: 2 },
     { name: 'none that is one byte over', waiting: [call(50), call(50)], expected: 1 },
-    {
-      name: 'as many events as a request takes',
-      waiting: [call(9, { events: 3 }), call(9, { events: 2 })],
-      expected: 2,
-    },
+    { name: 'as many events as it takes', waiting: [call(9, { events: 3 }), call(9, { events: 2 })], expected: 2 },
     { name: 'none that is one event over', waiting: [call(9, { events: 3 }), call(9, { events: 3 })], expected: 1 },
     { name: 'one that exceeds a request alone', waiting: [call(101), call(1)], expected: 1 },
     { name: 'those up to another schema', waiting: [call(1), call(1), call(1, { schema: 'b' }), call(1)], expected: 2 },
     { name: 'none behind one that does not fit', waiting: [call(60), call(60), call(1)], expected: 1 },
   ])('are $name', ({ waiting, expected }) => expect(joinCalls(waiting, bounds)).toEqual(waiting.slice(0, expected)))
-
-  it('are sent again in two halves', () => {
-    expect([halve(['a', 'b']), halve(['a', 'b', 'c'])]).toEqual([
-      [['a'], ['b']],
-      [['a', 'b'], ['c']],
-    ])
-  })
 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { refusal } from '../../support/refusal.ts'
-import { openPublisher } from '../open-publisher.ts'
-import { type Answer, createGate, event, ids, startHeldTopic, startTopic } from '../scripted-topic.ts'
+import { openHeldTopic, openPublisher, openTopic } from '../open-publisher.ts'
+import { type Answer, createGate, event, ids, startTopic } from '../scripted-topic.ts'
 
 const abortable = () => {
   const controller = new AbortController()
@@ -25,8 +25,7 @@ it.each<{ name: string; answer: Answer; requestId: string | undefined }>([
 it.each([{ maxRequestEvents: 3 }, { maxRequestBytes: 3 * JSON.stringify(event('c')).length + 2 }])(
   'calls that were taken back count no more: others that fit into %j still share a request',
   async (limits) => {
-    const { topic, open } = await startHeldTopic()
-    const { publisher } = openPublisher(topic.endpoint, { limits })
+    const { topic, open, publisher } = await openHeldTopic(undefined, { limits })
     const first = publisher.publish(event('1'))
     const { signal, abort } = abortable()
     const takenBack = ['a', 'b'].map((id) => refusal(publisher.publish(event(id), { signal })))
@@ -41,8 +40,7 @@ it.each([{ maxRequestEvents: 3 }, { maxRequestBytes: 3 * JSON.stringify(event('c
 
 it('a call is settled once: an answer after its abort changes nothing', async () => {
   const gate = createGate()
-  const topic = await startTopic(() => ({ hold: gate.hold }))
-  const { publisher } = openPublisher(topic.endpoint, { limits: { maxQueuedEvents: 1 } })
+  const { topic, publisher } = await openTopic(() => ({ hold: gate.hold }), { limits: { maxQueuedEvents: 1 } })
   const { signal, abort } = abortable()
   const call = refusal(publisher.publish(event('1'), { signal }))
   await topic.arrived(1)

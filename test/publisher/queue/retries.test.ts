@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
-import { failureInTime, openPublisher } from '../open-publisher.ts'
-import { type Answer, createGate, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
+import { failureInTime, openPublisher, openTimedTopic, openTopic } from '../open-publisher.ts'
+import { type Answer, atFirst, createGate, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
 
-describe('a topic whose host name does not exist', () => {
+it('a topic whose host name does not exist fails a call within 10 s, and says what to check', async () => {
+  const time = createManualClock()
   // A label of over 63 characters: no name server is asked.
-  const endpoint = `https://${'x'.repeat(64)}.example.com/api/events`
-
-  it('fails a call within 10 s, and says what to check', async () => {
-    const time = createManualClock()
-    const { publisher } = openPublisher(endpoint, { clock: time.clock })
-    expect(await failureInTime(time, publisher.publish(event('1')))).toMatchObject({
-      code: 'PUBLISH_UNAVAILABLE',
-      message: expect.stringMatching(/ENOTFOUND.*check the host name of topicEndpoint/s),
-    })
-    expect(time.clock.elapsed()).toBeLessThanOrEqual(10_000)
-    expect(time.clock.elapsed()).toBeGreaterThan(5_000)
+  const { publisher } = openPublisher(`https://${'x'.repeat(64)}.example.com/api/events`, { clock: time.clock })
+  expect(await failureInTime(time, publisher.publish(event('1')))).toMatchObject({
+    code: 'PUBLISH_UNAVAILABLE',
+    message: expect.stringMatching(/ENOTFOUND.*check the host name of topicEndpoint/s),
   })
+  expect(time.clock.elapsed()).toBeLessThanOrEqual(10_000)
+  expect(time.clock.elapsed()).toBeGreaterThan(5_000)
 })
 
 describe('a request that was not taken', () => {
@@ -34,21 +30,16 @@ describe('a request that was not taken', () => {
       name: '502 with a page of HTML',
       first: { status: 502, body: '<html>', headers: { 'content-type': 'text/html' } },
     },
-    {
-      name: '503 with broken JSON',
-      first: { status: 503, body: '{', headers: { 'content-type': 'application/json' } },
-    },
+    { name: '503 with broken JSON', first: { status: 503, body: '{' } },
   ] satisfies { name: string; first: Answer }[])('is sent again after $name', async ({ first }) => {
-    const topic = await startTopic(({ index }) => (index === 0 ? first : { status: 200 }))
-    const { publisher, log } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 1 } })
+    const { topic, publisher, log } = await openTopic(atFirst(first), { limits: { retryBaseMs: 1 } })
     await expect(publisher.publish(event('1'))).resolves.toMatchObject({ ids: ['1'] })
     expect(ids(topic.events())).toEqual(['1', '1'])
     expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   })
 
   it('is told of with its reason, its events and the pause', async () => {
-    const topic = await startTopic(({ index }) => (index === 0 ? unavailable : { status: 200 }))
-    const { publisher, log } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 2 } })
+    const { publisher, log } = await openTopic(atFirst(unavailable), { limits: { retryBaseMs: 2 } })
     await publisher.publish([event('1'), event('2')])
     expect(log.lines).toMatchObject([
       { level: 'warn', fields: { reason: 'busy', events: 2, status: 503, attempts: 1, delayMs: 1 } },
@@ -59,11 +50,8 @@ describe('a request that was not taken', () => {
     { header: '7', expected: 7_000 },
     { header: 'Wed, 11 Mar 2026 08:00:09 GMT', expected: 9_000 },
   ])('is sent again no sooner than Retry-After: $header', async ({ header, expected }) => {
-    const topic = await startTopic(({ index }) =>
-      index === 0 ? { status: 429, headers: { 'retry-after': header } } : { status: 200 },
-    )
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 0 } })
+    const throttled = atFirst({ status: 429, headers: { 'retry-after': header } })
+    const { topic, time, publisher } = await openTimedTopic(throttled, { retryBaseMs: 0 })
     const waits = time.waits((delayMs) => delayMs === expected)
     const receipt = publisher.publish(event('1'))
     await waits
@@ -78,10 +66,9 @@ describe('a request that was not taken', () => {
     { name: 'forward', by: 86_400_000 },
     { name: 'back', by: -86_400_000 },
   ])('has the time of its call, whoever sets the clock $name', async ({ by }) => {
-    const topic = await startTopic(({ index }) => (index < 2 ? unavailable : { status: 200 }))
-    const time = createManualClock()
     const limits = { retryBaseMs: 1_000, retryCapMs: 1_000 }
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
+    const answer = ({ index }: { index: number }) => (index < 2 ? unavailable : { status: 200 })
+    const { time, publisher } = await openTimedTopic(answer, limits)
     const backOff = () => time.waits((delayMs) => delayMs === 500)
     const first = backOff()
     const receipt = publisher.publish(event('1'))
@@ -96,12 +83,8 @@ describe('a request that was not taken', () => {
   })
 
   it('fails at once where Retry-After is longer than the call has time', async () => {
-    const topic = await startTopic(() => ({
-      status: 429,
-      headers: { 'retry-after': '61' },
-      body: problem('TooManyRequests', 'slow down'),
-    }))
-    const { publisher } = openPublisher(topic.endpoint)
+    const body = problem('TooManyRequests', 'slow down')
+    const { publisher } = await openTopic(() => ({ status: 429, headers: { 'retry-after': '61' }, body }))
     const error = await refusal(publisher.publish(event('1')))
     expect(error).toMatchObject({
       code: 'PUBLISH_UNAVAILABLE',
@@ -110,25 +93,9 @@ describe('a request that was not taken', () => {
     expect(error.message).toContain('slow down')
   })
 
-  it('is given up when the time of the call is over: PUBLISH_UNAVAILABLE with the last answer', async () => {
-    const topic = await startTopic(() => unavailable)
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, {
-      clock: time.clock,
-      limits: { retryBaseMs: 1_000, retryCapMs: 1_000 },
-    })
-    const waits = time.waits((delayMs) => delayMs === 500)
-    const receipt = refusal(publisher.publish(event('1')))
-    await waits
-    time.advance(60_000)
-    expect(await receipt).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { status: 503 } })
-  })
-
   it('that is never answered fails with its call', async () => {
-    const topic = await startTopic(() => ({ hold: new Promise(() => {}) }))
-    const time = createManualClock()
-    const limits = { publishTimeoutMs: 5_000 }
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
+    const never: Answer = { hold: new Promise(() => {}) }
+    const { topic, time, publisher } = await openTimedTopic(() => never, { publishTimeoutMs: 5_000 })
     const failed = refusal(publisher.publish(event('1')))
     await topic.arrived(1)
     time.advance(5_000)
@@ -139,9 +106,7 @@ describe('a request that was not taken', () => {
 
   it('that is never answered counts as lost after the time of an attempt', async () => {
     const gate = createGate()
-    const topic = await startTopic(({ index }) => (index === 0 ? { hold: gate.hold } : { status: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const { topic, time, publisher } = await openTimedTopic(atFirst({ hold: gate.hold }), { retryBaseMs: 2 })
     const backOff = time.waits((delayMs) => delayMs === 1)
     const receipt = publisher.publish(event('1'))
     await topic.arrived(1)
@@ -156,12 +121,8 @@ describe('a request that was not taken', () => {
   })
 
   it('holds back the others while it waits, even when they fill a request', async () => {
-    const topic = await startTopic(({ index }) => (index === 0 ? { status: 429 } : { status: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, {
-      clock: time.clock,
-      limits: { maxRequestEvents: 1, retryBaseMs: 4_000 },
-    })
+    const limits = { maxRequestEvents: 1, retryBaseMs: 4_000 }
+    const { topic, time, publisher } = await openTimedTopic(atFirst({ status: 429 }), limits)
     const waits = time.waits((delayMs) => delayMs === 2_000)
     const first = publisher.publish(event('1'))
     await waits
@@ -175,11 +136,7 @@ describe('a request that was not taken', () => {
   it('to a port where nobody listens is PUBLISH_UNAVAILABLE and says so', async () => {
     const topic = await startTopic()
     await topic.close()
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, {
-      clock: time.clock,
-      limits: { retryBaseMs: 200_000, retryCapMs: 200_000 },
-    })
+    const { publisher } = openPublisher(topic.endpoint, { limits: { retryBaseMs: 200_000, retryCapMs: 200_000 } })
     const error = await refusal(publisher.publish(event('1')))
     expect(error.code).toBe('PUBLISH_UNAVAILABLE')
     expect(error.message).toMatch(/ECONNREFUSED.*nothing listens at 127\.0\.0\.1:\d+: start the emulator/)
@@ -188,10 +145,8 @@ describe('a request that was not taken', () => {
   it('is sent again without the calls whose time is over', async () => {
     const { topic, open } = await startHeldTopic((index) => ({ status: index === 1 ? 503 : 200 }))
     const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, {
-      clock: time.clock,
-      limits: { retryBaseMs: 1_002, attemptTimeoutMs: 100_000 },
-    })
+    const limits = { retryBaseMs: 1_002, attemptTimeoutMs: 100_000 }
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits })
     const first = publisher.publish(event('1'))
     const second = refusal(publisher.publish(event('2')))
     await topic.arrived(1)

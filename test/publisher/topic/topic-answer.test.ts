@@ -5,57 +5,42 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { refusal } from '../../support/refusal.ts'
-import { accessKey, failureInTime, openPublisher } from '../open-publisher.ts'
-import { type Answer, event, ids, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
+import { accessKey, failureInTime, openPublisher, openTimedTopic } from '../open-publisher.ts'
+import { type Answer, event, problem, startTopic } from '../scripted-topic.ts'
 
 const html = { 'content-type': 'text/html; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
 const signIn = '<!doctype html><title>Sign in</title><form action="/login">Please sign in to continue</form>'
 const ofAzure = { 'x-ms-request-id': 'request-1' }
 
+const page = (headers = {}, body: string | Buffer = signIn): Answer => ({ foreign: 200, headers, body })
+const compressed = { 'content-encoding': 'gzip' }
+const elsewhere = { location: '/login?code=SECRETQUERY' }
+
 /** What stands between us and the topic, or in its place. */
-const strangers: readonly { readonly name: string; readonly answer: Answer }[] = [
-  { name: 'a login page', answer: { foreign: 200, headers: html, body: signIn } },
-  { name: 'a login page that calls itself JSON', answer: { foreign: 200, headers: json, body: signIn } },
-  { name: 'a login page without a type', answer: { foreign: 200, body: signIn } },
-  { name: 'a page of XML', answer: { foreign: 200, headers: { 'content-type': 'application/xml' }, body: '<ok/>' } },
-  {
-    name: "Entra's login page, with an id of its request",
-    answer: { foreign: 200, headers: { ...html, ...ofAzure }, body: `\r\n${signIn}` },
-  },
-  {
-    name: 'a compressed page with an id',
-    answer: { foreign: 200, headers: { ...html, ...ofAzure, 'content-encoding': 'gzip' }, body: gzipSync(signIn) },
-  },
-  {
-    name: 'a compressed page',
-    answer: { foreign: 200, headers: { 'content-encoding': 'gzip' }, body: gzipSync(signIn) },
-  },
-  { name: 'a page of a megabyte', answer: { foreign: 200, headers: html, body: signIn.padEnd(1_000_000, '<br>') } },
-  { name: 'text', answer: { foreign: 200, headers: { 'content-type': 'text/plain' }, body: 'OK' } },
-  { name: 'white space', answer: { foreign: 200, body: '\r\n' } },
-  { name: 'other JSON', answer: { foreign: 200, headers: json, body: '{"status":"ok"}' } },
-  { name: 'an empty array', answer: { foreign: 200, headers: json, body: '[]' } },
-  { name: 'a JSON null', answer: { foreign: 200, headers: json, body: 'null' } },
-  {
-    name: 'an empty id',
-    answer: { foreign: 200, headers: { ...json, 'x-ms-request-id': ' ' }, body: '{"status":"ok"}' },
-  },
-  {
-    name: 'an error under 200',
-    answer: { foreign: 200, headers: json, body: JSON.stringify(problem('Busy', 'try later')) },
-  },
-  { name: 'an error under 200 with an id', answer: { status: 200, body: problem('Busy', 'try later') } },
-  ...[201, 202, 203, 204, 205, 206, 207, 226].map((status) => ({ name: `${status}`, answer: { status } })),
-  ...[300, 301, 302, 303, 304, 307, 308].map((status) => ({
-    name: `${status} to a login page`,
-    answer: { foreign: status, headers: { location: '/login?code=SECRETQUERY' } },
-  })),
-  {
-    name: '400 with a page and an id',
-    answer: { foreign: 400, headers: { ...html, ...ofAzure }, body: '<h1>Bad Request</h1>' },
-  },
-  { name: '400 with a page', answer: { foreign: 400, headers: html, body: '<h1>Bad Request</h1>' } },
+const strangers: readonly (readonly [name: string, answer: Answer])[] = [
+  ['a login page', page(html)],
+  ['a login page that calls itself JSON', page(json)],
+  ['a login page without a type', page()],
+  ['a page of XML', page({ 'content-type': 'application/xml' }, '<ok/>')],
+  ["Entra's login page, with an id of its request", page({ ...html, ...ofAzure }, `\r\n${signIn}`)],
+  ['a compressed page with an id', page({ ...html, ...ofAzure, ...compressed }, gzipSync(signIn))],
+  ['a compressed page', page(compressed, gzipSync(signIn))],
+  ['a page of a megabyte', page(html, signIn.padEnd(1_000_000, '<br>'))],
+  ['text', page({ 'content-type': 'text/plain' }, 'OK')],
+  ['white space', page({}, '\r\n')],
+  ['other JSON', page(json, '{"status":"ok"}')],
+  ['an empty array', page(json, '[]')],
+  ['a JSON null', page(json, 'null')],
+  ['an empty id', page({ ...json, 'x-ms-request-id': ' ' }, '{"status":"ok"}')],
+  ['an error under 200', page(json, JSON.stringify(problem('Busy', 'try later')))],
+  ['an error under 200 with an id', { status: 200, body: problem('Busy', 'try later') }],
+  ...[201, 202, 203, 204, 205, 206, 207, 226].map((status) => [`${status}`, { status }] as const),
+  ...[300, 301, 302, 303, 304, 307, 308].map(
+    (status) => [`${status} to a login page`, { foreign: status, headers: elsewhere }] as const,
+  ),
+  ['400 with a page and an id', { foreign: 400, headers: { ...html, ...ofAzure }, body: '<h1>Bad Request</h1>' }],
+  ['400 with a page', { foreign: 400, headers: html, body: '<h1>Bad Request</h1>' }],
 ]
 
 async function openBinding(topicEndpoint: string): Promise<Binding> {
@@ -66,7 +51,7 @@ async function openBinding(topicEndpoint: string): Promise<Binding> {
 }
 
 describe.each(['/api/events', '/topics/orders:publish'])('an answer of something else at %s', (path) => {
-  it.each(strangers)('is no success: $name', async ({ answer }) => {
+  it.each(strangers)('is no success: %s', async (_name, answer) => {
     const topic = await startTopic(() => answer)
     const binding = await openBinding(topic.origin + path)
     const error = await refusal(binding.invoke('create', event('1')))
@@ -78,44 +63,16 @@ describe.each(['/api/events', '/topics/orders:publish'])('an answer of something
   })
 })
 
-it.each<{ name: string; answer: Answer }>([
-  { name: 'an empty body with an id, as a topic gives it', answer: { status: 200 } },
-  { name: 'an empty body', answer: { foreign: 200 } },
-  { name: '{}, as a namespace gives it', answer: { foreign: 200, headers: json, body: '{}' } },
-  { name: '{} with white space and no type', answer: { foreign: 200, body: ' { }\n' } },
-  { name: 'other JSON with an id', answer: { status: 200, body: { accepted: 1 } } },
-  {
-    name: 'text with an id',
-    answer: { foreign: 200, headers: { ...ofAzure, 'content-type': 'text/plain' }, body: 'taken' },
-  },
-])('believes 200 with $name', async ({ answer }) => {
+it.each<[name: string, answer: Answer]>([
+  ['an empty body with an id, as a topic gives it', { status: 200 }],
+  ['an empty body', { foreign: 200 }],
+  ['{}, as a namespace gives it', page(json, '{}')],
+  ['{} with white space and no type', page({}, ' { }\n')],
+  ['other JSON with an id', { status: 200, body: { accepted: 1 } }],
+  ['text with an id', page({ ...ofAzure, 'content-type': 'text/plain' }, 'taken')],
+])('believes 200 with %s', async (_name, answer) => {
   const topic = await startTopic(() => answer)
   await expect((await openBinding(topic.endpoint)).invoke('create', event('1'))).resolves.toMatchObject({ ids: ['1'] })
-})
-
-it('fails each of several calls that were sent together, and recovers with the topic', async () => {
-  const page: Answer = { foreign: 200, headers: html, body: signIn }
-  const { topic, open } = await startHeldTopic((index) => (index === 1 ? page : { status: 200 }))
-  const { publisher } = openPublisher(topic.endpoint)
-  const first = publisher.publish(event('1'))
-  const joint = ['2', '3', '4'].map((id) => refusal(publisher.publish(event(id))))
-  await topic.arrived(1)
-  open()
-  await first
-  for (const error of await Promise.all(joint)) expect(error).toMatchObject({ code: 'PUBLISH_REJECTED' })
-  expect(ids(topic.requests[1]?.events ?? [])).toEqual(['2', '3', '4'])
-  expect(topic.requests).toHaveLength(2)
-  expect(publisher.lastFailure()).toContain('Sign in')
-  await publisher.publish(event('5'))
-  expect(publisher.lastFailure()).toBeUndefined()
-})
-
-it('tells which events of a large call were published before a page came', async () => {
-  const page: Answer = { foreign: 200, headers: html, body: signIn }
-  const topic = await startTopic(({ index }) => (index === 1 ? page : { status: 200 }))
-  const { publisher } = openPublisher(topic.endpoint, { limits: { maxRequestEvents: 1 } })
-  const error = await refusal(publisher.publish([event('1'), event('2'), event('3')]))
-  expect(error).toMatchObject({ code: 'PUBLISH_REJECTED', details: { published: ['1'], ids: ['2', '3'] } })
 })
 
 it('shows the page without the key that it repeats', async () => {
@@ -141,9 +98,7 @@ describe('an answer that begins and never ends', () => {
     { name: 'a head alone', headers: {} },
     { name: 'a head with an id', headers: { ...ofAzure, 'content-length': '2' } },
   ])('is sent again, and says that the events may have been accepted: $name', async ({ headers }) => {
-    const topic = await startTopic(() => ({ headOf: 200, headers }))
-    const time = createManualClock()
-    const { publisher, log } = openPublisher(topic.endpoint, { clock: time.clock, limits: { retryBaseMs: 2 } })
+    const { topic, time, publisher, log } = await openTimedTopic(() => ({ headOf: 200, headers }), { retryBaseMs: 2 })
     const failed = refusal(publisher.publish(event('1')))
     const pausing = time.waits((delayMs) => delayMs === 1)
     await answerBegins()
@@ -164,9 +119,7 @@ describe('an answer that begins and never ends', () => {
   })
 
   it('says so too where the time of the call is over first', async () => {
-    const topic = await startTopic(() => ({ headOf: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { publishTimeoutMs: 5_000 } })
+    const { time, publisher } = await openTimedTopic(() => ({ headOf: 200 }), { publishTimeoutMs: 5_000 })
     const failed = refusal(publisher.publish(event('1')))
     await answerBegins()
     time.advance(5_000)
@@ -174,9 +127,7 @@ describe('an answer that begins and never ends', () => {
   })
 
   it('says so where its body breaks off', async () => {
-    const topic = await startTopic(() => ({ half: 200 }))
-    const time = createManualClock()
-    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock })
+    const { time, publisher } = await openTimedTopic(() => ({ half: 200 }))
     const error = await failureInTime(time, publisher.publish(event('1')))
     expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', message: maybe })
   })

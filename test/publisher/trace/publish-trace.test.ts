@@ -2,10 +2,8 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
 import { refusal } from '../../support/refusal.ts'
 import { idsOf, startTelemetry, traceparentOf } from '../../support/telemetry.ts'
-import { openPublisher } from '../open-publisher.ts'
-import { event, problem, startHeldTopic, startTopic } from '../scripted-topic.ts'
-
-const gridEvent = { id: 'g', subject: '', eventType: 't', eventTime: '2026-03-11T08:00:00Z' }
+import { openHeldTopic, openPublisher, openTopic } from '../open-publisher.ts'
+import { event, problem, startTopic } from '../scripted-topic.ts'
 
 /** The endpoint of a topic named shop, at the address of a scripted one. */
 const named = (endpoint: string) => new URL('/topics/shop/api/events?sig=secret', endpoint).href
@@ -40,17 +38,6 @@ it('makes a PRODUCER span for one event, below the active span, and gives the ev
   expect(await telemetry.text()).not.toContain('secret')
 })
 
-it('leaves the rest of an event that was given as text as it is', async () => {
-  startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint)
-  const text = `{ "specversion":"1.0","id":"e1", "source":"/s","type":"t","data":{"n":12345678901234567890, "x":"}"} } \n`
-  await publisher.publish(text)
-  const body = topic.requests[0]?.body ?? ''
-  expect(body).toMatch(/^\[.*,"traceparent":"00-[\da-f]{32}-[\da-f]{16}-01"\} \n\]$/s)
-  expect(body.replace(/,"traceparent":"[^"]*"/, '')).toBe(`[${text}]`)
-})
-
 it('makes a CLIENT span for several events, links to the contexts that they bring, and changes none of them', async () => {
   const telemetry = startTelemetry()
   const topic = await startTopic()
@@ -79,22 +66,12 @@ it.each([
 })
 
 it('takes the context of the metadata into whole events without an SDK too, unless they have one', async () => {
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint)
+  const { topic, publisher } = await openTopic()
   const metadata = { traceparent: traceparentOf('c') }
   const traced = event('e2', { traceparent: traceparentOf('a') })
   await publisher.publish([event('e1'), traced], { metadata })
   await publisher.publish(event('e3'), { metadata: { traceparent: traceparentOf('0') } })
   expect(topic.events()).toEqual([{ ...event('e1'), ...metadata }, traced, event('e3')])
-})
-
-it('adds no context to the Event Grid schema', async () => {
-  const telemetry = startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(named(topic.endpoint))
-  await publisher.publish(gridEvent, { metadata: { traceparent: traceparentOf('c') } })
-  expect(topic.events()).toEqual([gridEvent])
-  expect(telemetry.span('publish shop').links[0]?.context.traceId).toBe('c'.repeat(32))
 })
 
 it('adds no context to an event that it would make too large', async () => {
@@ -108,8 +85,7 @@ it('adds no context to an event that it would make too large', async () => {
 
 it('makes a CLIENT span of its own for a request that joins calls, linked to theirs', async () => {
   const telemetry = startTelemetry()
-  const { topic, open } = await startHeldTopic()
-  const { publisher } = openPublisher(topic.endpoint)
+  const { topic, open, publisher } = await openHeldTopic()
   const calls = ['e1', 'e2', 'e3'].map((id) => publisher.publish(event(id)))
   await topic.arrived(1)
   open()
@@ -128,8 +104,7 @@ it('makes a CLIENT span of its own for a request that joins calls, linked to the
 
 it('says with error.type why a call and why its request failed', async () => {
   const telemetry = startTelemetry()
-  const topic = await startTopic(() => ({ status: 403, body: problem('Forbidden', 'secret-of-azure') }))
-  const { publisher } = openPublisher(topic.endpoint)
+  const { publisher } = await openTopic(() => ({ status: 403, body: problem('Forbidden', 'secret-of-azure') }))
   await expect(publisher.publish([event('e1'), event('e2')])).rejects.toThrow()
   const span = telemetry.span(/^publish/)
   expect(span.status).toEqual({ code: SpanStatusCode.ERROR })
@@ -145,8 +120,7 @@ it('says with error.type why a call and why its request failed', async () => {
 
 it('makes a span for a payload that is refused, and counts no event', async () => {
   const telemetry = startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint)
+  const { publisher } = await openTopic()
   expect((await refusal(publisher.publish(undefined))).code).toBe('PAYLOAD_INVALID')
   expect(telemetry.span(/^publish/).attributes['error.type']).toBe('PAYLOAD_INVALID')
   expect(await telemetry.metric('messaging.client.sent.messages')).toEqual([])
@@ -165,8 +139,7 @@ it.each([
 
 it('links to 128 contexts at most, each once', async () => {
   const telemetry = startTelemetry()
-  const topic = await startTopic()
-  const { publisher } = openPublisher(topic.endpoint)
+  const { publisher } = await openTopic()
   const traceparent = (n: number) => `00-${String(n + 1).padStart(32, '0')}-00f067aa0ba902b7-01`
   const events = Array.from({ length: 130 }, (_, n) => event(`e${n}`, { traceparent: traceparent(n) }))
   await publisher.publish([...events.slice(0, 2), ...events])
@@ -177,8 +150,7 @@ it('links to 128 contexts at most, each once', async () => {
 
 it('links a joint request to 128 of its calls, and counts the events of all', async () => {
   const telemetry = startTelemetry()
-  const { topic, open } = await startHeldTopic()
-  const { publisher } = openPublisher(topic.endpoint)
+  const { topic, open, publisher } = await openHeldTopic()
   const calls = Array.from({ length: 131 }, (_, n) => publisher.publish(event(`e${n}`)))
   await topic.arrived(1)
   open()

@@ -71,11 +71,7 @@ it('paints parts of a line only where that is wanted', () => {
 })
 
 it.each([
-  {
-    name: 'on a terminal',
-    stream: { isTTY: true },
-    is: /^<2m>\d\d:\d\d:\d\d<0m> <31m>error no<0m> a=1\n$/,
-  },
+  { name: 'on a terminal', stream: { isTTY: true }, is: /^<2m>\d\d:\d\d:\d\d<0m> <31m>error no<0m> a=1\n$/ },
   { name: 'on a dumb one', stream: { isTTY: true }, env: 'dumb', is: /^\d\d:\d\d:\d\d error no a=1\n$/ },
   { name: 'in a file', stream: {}, is: /^\d{4}-\d\d-\d\dT[\d:.]+Z error no a=1\n$/ },
 ])('logs text $name by one clock', ({ stream, env, is }) => {
@@ -90,63 +86,35 @@ it.each([
 
 const az = 'az role assignment create --assignee 1 --scope /subscriptions/1'
 
-it.each([
-  { name: 'below its beginning', text: '  one two three four', shown: ['  one two', '    three', '    four'] },
-  {
-    name: 'in the column of the last part',
-    head: '✓ id ',
-    text: 'one two three',
-    shown: ['✓ id one two', '     three'],
-  },
-  { name: 'in half of a narrow terminal', head: '✓ machine ', text: 'one two', shown: ['✓ machine one', '      two'] },
-  {
-    name: 'before a word that is too long',
-    text: 'see https://a.example/b now',
-    shown: ['see', '  https://a.example/b', '  now'],
-  },
-  { name: 'and keeps a command', text: az, shown: [az] },
-  { name: 'and keeps an indented command', text: `  ${az}`, shown: [`  ${az}`] },
-  { name: 'and keeps a command after a colon', text: `assign it: ${az}`, shown: ['assign it:', `  ${az}`] },
-  { name: 'and keeps a command in a value', text: `no role fix="${az}"`, shown: ['no role', `  fix="${az}"`] },
-  {
-    name: 'and keeps this program with its command',
-    text: 'or by eventgrid-binding run',
-    shown: ['or by', '  eventgrid-binding run'],
-  },
-  {
-    name: 'but not what the program says',
-    text: 'eventgrid-binding run: no',
-    shown: ['eventgrid-binding run:', '  no'],
-  },
-])('breaks prose at spaces $name', ({ head, text, shown }) => {
+it.each<[name: string, text: string, shown: readonly string[], head?: string]>([
+  ['below its beginning', '  one two three four', ['  one two', '    three', '    four']],
+  ['in the column of the last part', 'one two three', ['✓ id one two', '     three'], '✓ id '],
+  ['in half of a narrow terminal', 'one two', ['✓ machine one', '      two'], '✓ machine '],
+  ['before a word that is too long', 'see https://a.example/b now', ['see', '  https://a.example/b', '  now']],
+  ['and keeps a command', az, [az]],
+  ['and keeps an indented command', `  ${az}`, [`  ${az}`]],
+  ['and keeps a command after a colon', `assign it: ${az}`, ['assign it:', `  ${az}`]],
+  ['and keeps a command in a value', `no role fix="${az}"`, ['no role', `  fix="${az}"`]],
+  ['and keeps this program with its command', 'or by eventgrid-binding run', ['or by', '  eventgrid-binding run']],
+  ['but not what the program says', 'eventgrid-binding run: no', ['eventgrid-binding run:', '  no']],
+])('breaks prose at spaces %s', (_name, text, shown, head) => {
   const { terminal, written } = capture({ isTTY: true, columns: 13 })
   if (head === undefined) terminal.line(text)
   else terminal.parts([head, text].map((text) => ({ text, tone: 'plain' })))
   expect(written.join('').split('\n').slice(0, -1)).toEqual(shown)
 })
 
-it.each([
-  { name: 'data', stream: { isTTY: true, columns: 13 }, write: 'data' },
-  { name: 'in a pipe', stream: { columns: 13 } },
-  { name: 'where the width is not known', stream: { isTTY: true, columns: 0 } },
-  { name: 'in CI', stream: { isTTY: true, columns: 13 }, env: 'true' },
-] as const)(
-  'breaks nothing: $name',
-  ({
-    stream,
-    env = '',
-    write = 'line',
-  }: {
-    readonly stream: object
-    readonly env?: string
-    readonly write?: 'line' | 'data'
-  }) => {
-    vi.stubEnv('CI', env)
-    const { terminal, written } = capture(stream)
-    terminal[write]('one two three four')
-    expect(written).toEqual(['one two three four\n'])
-  },
-)
+it.each<[name: string, stream: object, env?: string, write?: 'line' | 'data']>([
+  ['data', { isTTY: true, columns: 13 }, '', 'data'],
+  ['in a pipe', { columns: 13 }],
+  ['where the width is not known', { isTTY: true, columns: 0 }],
+  ['in CI', { isTTY: true, columns: 13 }, 'true'],
+])('breaks nothing: %s', (_name, stream, env = '', write = 'line') => {
+  vi.stubEnv('CI', env)
+  const { terminal, written } = capture(stream)
+  terminal[write]('one two three four')
+  expect(written).toEqual(['one two three four\n'])
+})
 
 it('breaks the log at spaces, and indents what follows', () => {
   vi.stubEnv('NO_COLOR', '1')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sliceMemberOfItems, sliceTopLevel } from '../../../src/support/text/json-text.ts'
+import { nestsDeeper, sliceMemberOfItems, sliceTopLevel } from '../../../src/support/text/json-text.ts'
 
 function texts(body: string): readonly string[] {
   const bytes = Buffer.from(body)
@@ -8,6 +8,7 @@ function texts(body: string): readonly string[] {
   return 'slices' in shape ? shape.slices.map(({ start, end }) => bytes.subarray(start, end).toString()) : []
 }
 
+// That each of these ends on any bytes is in scanners.test.ts.
 describe('sliceTopLevel', () => {
   it.each([
     { body: '[]', expected: [] },
@@ -33,13 +34,6 @@ describe('sliceTopLevel', () => {
       }),
       { numRuns: 300 },
     )
-  })
-
-  it('ends on any bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => sliceTopLevel(bytes, 100) !== undefined))
-    for (const body of ['', '[', '{', '["', '["\\', '[,,,]', ']]]', '[}]}']) {
-      expect(() => sliceTopLevel(Buffer.from(body), 100)).not.toThrow()
-    }
   })
 })
 
@@ -76,20 +70,13 @@ describe('sliceMemberOfItems', () => {
       { numRuns: 300 },
     )
   })
-
-  it('ends on any bytes', () => {
-    const any = fc.uint8Array({ maxLength: 200 })
-    fc.assert(fc.property(any, (bytes) => void sliceMemberOfItems(bytes, 'list', 'event')))
-    for (const body of [
-      '',
-      '{',
-      '{"list":[',
-      '{"list":[{',
-      '{"list":[{"event":',
-      '{"list":[{"event":1},',
-      '{"list":[,',
-    ]) {
-      expect(() => found(body)).not.toThrow()
-    }
-  })
 })
+
+it.each([
+  { text: '[[1]]', levels: 2, deeper: false },
+  { text: '[{"a":[1]}]', levels: 2, deeper: true },
+  { text: '["[[[[", "\\"[[["]', levels: 1, deeper: false },
+  { text: '[[],[],[]]', levels: 2, deeper: false },
+])('finds out whether $text nests deeper than $levels', ({ text, levels, deeper }) =>
+  expect(nestsDeeper(Buffer.from(text), levels)).toBe(deeper),
+)

@@ -171,17 +171,4 @@ describe('a domain topic', () => {
     await expect(listed(domainTopics.listByDomain('rg', 'shop'))).rejects.toMatchObject(missing)
     await expect(listed(domainEventSubscriptions.list('rg', 'shop'))).rejects.toMatchObject(missing)
   })
-
-  it('has one event subscription at the nested path and at the extension path', async () => {
-    const emulator = await startEmulator(withShop)
-    const nested = await subscribed(emulator, 'lamps')
-    expect(nested.type).toBe('Microsoft.EventGrid/domains/topics/eventSubscriptions')
-    const { eventSubscriptions } = managementOf(emulator)
-    const scope = `${emulator.domain().id}/topics/lamps`.slice(1)
-    const found = await eventSubscriptions.get(scope, 'one')
-    expect(found).toMatchObject({
-      type: 'Microsoft.EventGrid/eventSubscriptions',
-      topic: `/${scope}`.replace('Microsoft.EventGrid', 'microsoft.eventgrid'),
-    })
-  })
 })

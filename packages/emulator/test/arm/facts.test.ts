@@ -3,11 +3,19 @@ import { credentialOf, managementOf, send, sendArm } from '../../../../test/supp
 import { eventHubId, storageAccountId } from '../../../../test/support/azure-ids.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { openWebhook } from '../../../../test/support/webhook.ts'
-import { emulatorDefaults, ManualClock } from '../../src/index.ts'
+import { type EventGridEmulatorOptions, emulatorDefaults, ManualClock } from '../../src/index.ts'
 
 const owner = { clients: [{ roles: [{ role: 'Owner' }] }] }
 const webhookAt = (endpointUrl: string) => ({ endpointType: 'WebHook' as const, properties: { endpointUrl } })
 const put = (properties: unknown) => ({ method: 'PUT', body: JSON.stringify({ properties }) })
+
+/** An emulator with a webhook, and the path of an event subscription of its topic. */
+async function open(options: EventGridEmulatorOptions = {}) {
+  const emulator = await startEmulator(options)
+  const webhook = await openWebhook(emulator)
+  const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+  return { emulator, webhook, path, scope: emulator.topic().id.slice(1), destination: webhookAt(webhook.url) }
+}
 
 describe('throttling', () => {
   it('counts reads, writes and deletes of a principal, Event Grid’s own writes by their own counter', async () => {
@@ -90,11 +98,9 @@ describe('an operation that fails inside Azure', () => {
       details: [{ code: 'Forbidden', message: 'No role.' }],
     },
   ])('says so after a 201: $name', async ({ fault, code, message, details }) => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
+    const { emulator, webhook, path, destination } = await open()
     emulator.failNext({ route: 'operation', ...fault })
-    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
-    const { status, headers } = await sendArm(emulator, path, put({ destination: webhookAt(webhook.url) }))
+    const { status, headers } = await sendArm(emulator, path, put({ destination }))
     expect(status).toBe(201)
     await emulator.idle()
     const operation = await sendArm(emulator, new URL(String(headers['azure-asyncoperation'])).pathname)
@@ -206,13 +212,12 @@ describe('event types', () => {
     { name: 'a type it sends on demand', types: ['Microsoft.Storage.BlobRenamed'], status: 201 },
     { name: 'All', types: ['All'], status: 201 },
   ])('of a system source: $name is answered $status', async ({ types, status }) => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
+    const { emulator, destination } = await open()
     const account = `/subscriptions/${emulator.subscriptionId}/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos`
     const answer = await sendArm(
       emulator,
       `${account}/providers/Microsoft.EventGrid/eventSubscriptions/shop`,
-      put({ destination: webhookAt(webhook.url), filter: { includedEventTypes: types } }),
+      put({ destination, filter: { includedEventTypes: types } }),
     )
     expect(answer.status).toBe(status)
   })
@@ -220,16 +225,10 @@ describe('event types', () => {
 
 describe('what an event subscription shows', () => {
   it('is the type All for a custom topic in the versions of 2018, and no list since', async () => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
-    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
-    await sendArm(emulator, path, put({ destination: webhookAt(webhook.url) }))
+    const { emulator, path, destination } = await open()
+    await sendArm(emulator, path, put({ destination }))
     await emulator.idle()
-    const sparse = await sendArm(
-      emulator,
-      `${path}?api-version=2018-01-01`,
-      put({ destination: webhookAt(webhook.url) }),
-    )
+    const sparse = await sendArm(emulator, `${path}?api-version=2018-01-01`, put({ destination }))
     expect(Object(sparse.body).properties.filter).toEqual({})
     await emulator.idle()
     const types = async (version: string) =>
@@ -251,28 +250,22 @@ describe('what an event subscription shows', () => {
       shown: ['eventDeliverySchema', 'maxEventsPerBatch'],
     },
     { version: '2021-12-01', young: ['minimumTlsVersionAllowed'], shown: ['deliveryAttributeMappings'] },
+    { version: '2022-06-15', young: ['minimumTlsVersionAllowed'], shown: ['deliveryAttributeMappings'] },
+    { version: '2025-02-15', young: [], shown: ['minimumTlsVersionAllowed'] },
   ])('in $version has $shown and not $young', async ({ version, young, shown }) => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
-    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
+    const { emulator, path, destination } = await open()
     const mapping = { name: 'X-Shop', type: 'Static', properties: { value: 'a' } }
-    const { endpointType, properties } = webhookAt(webhook.url)
     const more = { deliveryAttributeMappings: [mapping], minimumTlsVersionAllowed: '1.2' }
-    await sendArm(
-      emulator,
-      `${path}?api-version=2025-02-15`,
-      put({ destination: { endpointType, properties: { ...properties, ...more } } }),
-    )
+    const properties = { ...destination.properties, ...more }
+    await sendArm(emulator, `${path}?api-version=2025-02-15`, put({ destination: { ...destination, properties } }))
     const text = JSON.stringify((await sendArm(emulator, `${path}?api-version=${version}`)).body)
     for (const name of shown) expect(text).toContain(`"${name}"`)
     for (const name of young) expect(text).not.toContain(`"${name}"`)
   })
 
   it('has no systemData, keeps its labels and the letter case of its name', async () => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
+    const { emulator, webhook, scope } = await open()
     const { eventSubscriptions } = managementOf(emulator)
-    const scope = emulator.topic().id.slice(1)
     const destination = { endpointType: 'WebHook' as const, endpointUrl: webhook.url }
     await eventSubscriptions.beginCreateOrUpdateAndWait(scope, 'MixedCase', { destination, labels: ['a', 'b'] })
     const { id, systemData, labels } = await eventSubscriptions.get(scope, 'mixedcase')
@@ -282,11 +275,10 @@ describe('what an event subscription shows', () => {
   })
 
   it('keeps an identity for delivery and for dead-lettering', async () => {
-    const emulator = await startEmulator()
-    const webhook = await openWebhook(emulator)
+    const { emulator, path, destination } = await open()
     const identity = { type: 'SystemAssigned' }
     const properties = {
-      deliveryWithResourceIdentity: { identity, destination: webhookAt(webhook.url) },
+      deliveryWithResourceIdentity: { identity, destination },
       deadLetterWithResourceIdentity: {
         identity,
         deadLetterDestination: {
@@ -295,7 +287,6 @@ describe('what an event subscription shows', () => {
         },
       },
     }
-    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/shop`
     expect((await sendArm(emulator, path, put(properties))).status).toBe(201)
     await emulator.idle()
     expect(await sendArm(emulator, path)).toMatchObject({

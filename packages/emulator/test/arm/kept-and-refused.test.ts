@@ -3,12 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { type Fault, ManualClock } from '../../src/index.ts'
-import { startSubscriber } from '../subscriber.ts'
+import type { Fault } from '../../src/index.ts'
+import { openEventGrid, publicUrl } from '../event-grid.ts'
 
 const clients = [{ roles: [{ role: 'Owner' }] }]
 const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg'
 const put = (body: object) => ({ method: 'PUT', body: JSON.stringify(body) })
+const auditOf = (topicId: string) => `${topicId}/providers/Microsoft.EventGrid/eventSubscriptions/audit`
+const destination = { endpointType: 'WebHook', properties: { endpointUrl: publicUrl } }
+const audit = { properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' } }
 
 it('a role that was assigned through Resource Manager is there after a restart, and one that was removed is not', async () => {
   const state = join(temporaryFolder(), 'state.db')
@@ -31,14 +34,9 @@ it('a role that was assigned through Resource Manager is there after a restart, 
 })
 
 it('an event subscription that is written while it is deleted stays', async () => {
-  const clock = new ManualClock()
-  const subscriber = await startSubscriber()
-  const ingress = [{ from: 'https://subscriber.example/', to: subscriber.url }]
-  const emulator = await startEmulator({ clients, clock, ingress, operationDelayMs: 5_000 })
-  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://subscriber.example/' } }
-  const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/audit`
-  const write = () =>
-    sendArm(emulator, path, put({ properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' } }))
+  const { clock, emulator, topic } = await openEventGrid({ clients, operationDelayMs: 5_000 })
+  const path = auditOf(topic.id)
+  const write = () => sendArm(emulator, path, put(audit))
   await write()
   await clock.advance(5_000)
   await sendArm(emulator, path, { method: 'DELETE' })
@@ -70,14 +68,9 @@ it.each([
 
 describe('a fault of an operation', () => {
   const open = async (fault: Fault) => {
-    const clock = new ManualClock()
-    const subscriber = await startSubscriber()
-    const ingress = [{ from: 'https://subscriber.example/', to: subscriber.url }]
-    const emulator = await startEmulator({ clients, clock, ingress })
+    const { clock, emulator, topic } = await openEventGrid({ clients })
     emulator.failNext(fault)
-    const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://subscriber.example/' } }
-    const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/audit`
-    await sendArm(emulator, path, put({ properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' } }))
+    await sendArm(emulator, auditOf(topic.id), put(audit))
     await emulator.idle()
     return { clock, emulator, state: () => emulator.eventSubscriptions()[0]?.provisioningState }
   }

@@ -140,7 +140,10 @@ describe('a PUT body is refused', () => {
     ['CustomInputSchema', 'EventGridSchema'],
   ])('with %s from a topic of %s', (eventDeliverySchema, inputSchema) => {
     const attempt = () => put({ ...hook({}), eventDeliverySchema }, { inputSchema })
-    expect(refusal(attempt)).toMatchObject({ code: 'InvalidRequest' })
+    const message =
+      `The specified EventDeliverySchema value "${eventDeliverySchema}" cannot be used in combination with the topic's ` +
+      `input schema of ${inputSchema}.`
+    expect(refusal(attempt)).toMatchObject({ status: 400, code: 'InvalidRequest', message })
   })
 })
 

@@ -1,11 +1,10 @@
 /** Resource groups: region and tags, deletion with all that is in them, and what else ARM tells of a subscription. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { eventHubId } from '../../../../test/support/azure-ids.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { type EventGridEmulator, type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
 
 const owner = { clients: [{ roles: [{ role: 'Owner' }] }] }
@@ -108,9 +107,7 @@ describe('a resource group', () => {
   })
 
   it('outlives a restart with all that is in it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'emulator-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const options = { ...owner, state: join(folder, 'state') }
+    const options = { ...owner, state: join(temporaryFolder(), 'state') }
     const first = await startEmulator(options)
     await sender(first)('PUT', group, { location: 'westus', tags: { a: 'b' } })
     for (const { path, body } of contents) await sender(first)('PUT', path, body)

@@ -217,17 +217,6 @@ describe('a custom topic', () => {
     if (status === 403) expect(await answer.text()).toContain('is rejected due to IpAddress filtering rules.')
   })
 
-  it.each([
-    { given: 'disabled', shown: 'Disabled' },
-    { given: 'SECUREDBYPERIMETER', shown: 'SecuredByPerimeter' },
-  ])('takes publicNetworkAccess $given as $shown', async ({ given, shown }) => {
-    const emulator = await startEmulator(contributor)
-    const body = JSON.stringify({ properties: { publicNetworkAccess: given } })
-    expect((await sendArm(emulator, emulator.topic().id, { method: 'PATCH', body })).status).toBe(201)
-    const { properties } = Object((await sendArm(emulator, emulator.topic().id)).body)
-    expect(properties.publicNetworkAccess).toBe(shown)
-  })
-
   it.each(['10.0.0.0/33', '10.0.0', 'all', '::1/129', '10.0.0.0/8/8'])('refuses the rule %s', async (ipMask) => {
     const emulator = await startEmulator(contributor)
     const body = JSON.stringify({ properties: { inboundIpRules: [{ ipMask }] } })

@@ -72,23 +72,20 @@ it('takes over a topic that is added while it runs, and lets go of one that is t
   expect((await publish(orders, ['b'])).status).toBe(404)
 })
 
-it('shows a domain that is added while it runs', async () => {
-  const file = configFile('domains: [{ name: shop }]')
+it('shows a domain and a namespace topic that are added while it runs, and those that were there once', async () => {
+  const configOf = (domains: string, topics: string) =>
+    `domains: [{ name: shop }${domains}]\nnamespaces: [{ name: depot, topics: [{ name: orders }${topics}] }]`
+  const file = configFile(configOf('', ''))
   const emulate = await startEmulate(['--config', file])
   await emulate.line(/^domain shop$/)
-  writeFileSync(file, 'domains: [{ name: shop }, { name: market }]')
+  writeFileSync(file, configOf(', { name: market }', ', { name: returns }'))
   await emulate.line(/^domain market$/)
   await emulate.line(/emulator\.yaml: taken over$/)
-  expect(emulate.lines.filter((line) => line === 'domain shop')).toHaveLength(1)
-})
-
-it('takes over a namespace topic that is added while it runs, and shows it', async () => {
-  const file = configFile('namespaces: [{ name: shop, topics: [{ name: orders }] }]')
-  const emulate = await startEmulate(['--config', file])
-  writeFileSync(file, 'namespaces: [{ name: shop, topics: [{ name: orders }, { name: returns }] }]')
-  await emulate.line(/emulator\.yaml: taken over$/)
-  const shown = emulate.lines.filter((line) => line.startsWith('namespace topic '))
-  expect(shown).toEqual(['namespace topic orders', 'namespace topic returns'])
+  const shown = emulate.lines.filter((line) => /^(domain|namespace topic) /.test(line))
+  expect(shown.toSorted()).toEqual([
+    ...['domain market', 'domain shop'],
+    ...['namespace topic orders', 'namespace topic returns'],
+  ])
   expect(emulate.lines.join('\n')).not.toContain('next start')
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type DeadLetterStore, deadLetterPath } from '../../src/dead-letters/write-dead-letters.ts'
-import type { EventSubscriptionProperties } from '../../src/model/resources/event-subscription.ts'
+import { deadLetterPath } from '../../src/dead-letters/write-dead-letters.ts'
+import type { DeadLetterStore, EventSubscriptionProperties } from '../../src/index.ts'
 import { cloudEvent, type EventGridOptions, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const minute = 60_000
@@ -24,21 +24,25 @@ function shelf() {
   return { blobs, state, deadLetterStore }
 }
 
-async function openFailing(options: EventGridOptions & { readonly subscription?: EventSubscriptionProperties } = {}) {
-  const store = shelf()
-  const grid = await openEventGrid({ ...options, delivery: { deadLetterStore: store.deadLetterStore } })
-  grid.subscribe({ deadLetterDestination, ...options.subscription })
+/** An Event Grid whose subscriber refuses the first two deliveries. */
+async function openFailing(
+  settings: Omit<EventSubscriptionProperties, 'destination'> = { deadLetterDestination },
+  topic: EventGridOptions['topic'] = {},
+) {
+  const { deadLetterStore, ...store } = shelf()
+  const grid = await openEventGrid({ deadLetterStore, topic })
+  await grid.subscribe(settings)
+  grid.subscriber.answer({ status: 400 }, { status: 400 })
   return { grid, ...store }
 }
 
 describe('a dead-lettered event', () => {
   it('is written five minutes after its last try, with what happened to it', async () => {
     const { grid, blobs } = await openFailing()
-    grid.subscriber.answer({ status: 400 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(5 * minute - 1)
     expect(blobs).toHaveLength(0)
-    expect(grid.engine.pending()).toBe(1)
+    expect(grid.emulator.pending).toBe(1)
     expect(grid.records.deliveries.last).toMatchObject({ outcome: 'dead-lettered' })
     await grid.clock.advance(1)
     expect(blobs[0]).toMatchObject({ storageAccountId, container: 'letters' })
@@ -55,15 +59,15 @@ describe('a dead-lettered event', () => {
       },
     ])
     expect(grid.records.deadLetters.last).toMatchObject({ blobPath: `letters/${blobs[0]?.path}` })
-    expect(grid.engine.pending()).toBe(0)
+    expect(grid.emulator.pending).toBe(0)
   })
 
   it('of the Event Grid schema has its reasons in its own spelling', async () => {
-    const { grid, blobs } = await openFailing({
-      topic: { inputSchema: 'EventGridSchema' },
-      subscription: { eventDeliverySchema: 'EventGridSchema', retryPolicy: { maxDeliveryAttempts: 2 } },
-    })
-    grid.subscriber.answer({ status: 404 }, { status: 404 })
+    const { grid, blobs } = await openFailing(
+      { deadLetterDestination, eventDeliverySchema: 'EventGridSchema', retryPolicy: { maxDeliveryAttempts: 2 } },
+      { inputSchema: 'EventGridSchema' },
+    )
+    grid.subscriber.answerTo('/api/events?code=s3cret', { status: 404 })
     await publish(grid, [gridEvent()])
     await grid.clock.advance(10 * minute)
     expect(JSON.parse(blobs[0]?.content ?? '')).toEqual([
@@ -82,20 +86,18 @@ describe('a dead-lettered event', () => {
   })
 
   it('of a custom schema is wrapped into an Event Grid event', async () => {
-    const { grid, blobs } = await openFailing({
-      topic: { inputSchema: 'CustomEventSchema' },
-      subscription: { eventDeliverySchema: 'CustomInputSchema' },
-    })
-    grid.subscriber.answer({ status: 400 })
+    const { grid, blobs } = await openFailing(
+      { deadLetterDestination, eventDeliverySchema: 'CustomInputSchema' },
+      { inputSchema: 'CustomEventSchema' },
+    )
     const event = { subject: 's', eventType: 'T', own: 1 }
     await publish(grid, [event], { headers: { 'content-type': 'application/json' } })
     await grid.clock.advance(5 * minute)
     expect(JSON.parse(blobs[0]?.content ?? '')[0]).toMatchObject({ eventType: 'T', data: event, deliveryAttempts: 1 })
   })
 
-  it('shares its blob with those that are due with it', async () => {
-    const { grid, blobs } = await openFailing()
-    grid.subscriber.answer({ status: 400 }, { status: 400 })
+  it('shares its blob with those that are due with it, in a container that an identity may write to', async () => {
+    const { grid, blobs } = await openFailing({ deadLetterWithResourceIdentity: { deadLetterDestination } })
     await publish(grid, [cloudEvent({ id: 'a' }), cloudEvent({ id: 'b' })])
     await grid.clock.advance(5 * minute)
     expect(blobs).toHaveLength(1)
@@ -105,50 +107,25 @@ describe('a dead-lettered event', () => {
   it('waits for a store that is away', async () => {
     const { grid, blobs, state } = await openFailing()
     state.away = true
-    grid.subscriber.answer({ status: 400 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(60 * minute)
     expect(state.tries).toBeGreaterThan(1)
-    expect(grid.engine.pending()).toBe(1)
+    expect(grid.emulator.pending).toBe(1)
     state.away = false
     await grid.clock.advance(5 * minute)
     expect(blobs).toHaveLength(1)
-    await grid.engine.settled()
+    await grid.emulator.settled()
   })
 
   it('is dropped after four hours without a store', async () => {
     const { grid, state } = await openFailing()
     state.away = true
-    grid.subscriber.answer({ status: 400 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance((4 * 60 + 4) * minute)
-    expect(grid.engine.pending()).toBe(1)
+    expect(grid.emulator.pending).toBe(1)
     await grid.clock.advance(minute)
-    expect(grid.engine.pending()).toBe(0)
+    expect(grid.emulator.pending).toBe(0)
     expect(grid.records.deadLetters.last).toMatchObject({ events: [{ id: 'e1' }] })
-    expect(grid.records.deadLetters.last?.blobPath).toBeUndefined()
-  })
-})
-
-it('settled() resolves once the last event is written to its container', async () => {
-  const { grid, blobs } = await openFailing()
-  grid.subscriber.answer({ status: 400 })
-  await publish(grid, [cloudEvent()])
-  const settled = grid.engine.settled()
-  await grid.clock.advance(5 * minute)
-  await settled
-  expect(blobs).toHaveLength(1)
-})
-
-describe('without a dead-letter destination', () => {
-  it('an event that is given up is dropped, which the records show', async () => {
-    const grid = await openEventGrid()
-    grid.subscribe()
-    grid.subscriber.answer({ status: 400 })
-    await publish(grid, [cloudEvent()])
-    await grid.engine.idle()
-    expect(grid.engine.pending()).toBe(0)
-    expect(grid.records.deliveries.last).toMatchObject({ outcome: 'dropped' })
     expect(grid.records.deadLetters.last?.blobPath).toBeUndefined()
   })
 })

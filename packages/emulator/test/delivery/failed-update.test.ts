@@ -35,18 +35,22 @@ async function openWaiting(options: EventGridEmulatorOptions = {}) {
   }
   const emulator = await startEmulator(given)
   const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/audit?api-version=2025-02-15`
-  const put = async (destination: object) => {
+  const begin = async (destination: object) => {
     const body = JSON.stringify({ properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' } })
     expect((await sendArm(emulator, path, { method: 'PUT', body })).status).toBe(201)
+  }
+  const put = async (destination: object) => {
+    await begin(destination)
     await emulator.idle()
   }
+  const raise = (id: string) => emulator.raise('orders', [{ specversion: '1.0', id, source: '/shop', type: 'order' }])
   await put(webhook('https://subscriber.example/first'))
   subscriber.answer({ status: 503 })
-  emulator.raise('orders', [{ specversion: '1.0', id: 'a', source: '/shop', type: 'order' }])
+  raise('a')
   await emulator.idle()
   expect(emulator.pending).toBe(1)
   const state = () => emulator.eventSubscriptions()[0]?.provisioningState
-  return { clock, emulator, given, put, state, subscriber }
+  return { clock, emulator, given, begin, put, raise, state, subscriber }
 }
 
 describe('an update that fails keeps the events that wait, which are delivered by the settings before', () => {
@@ -89,6 +93,24 @@ describe('an update that fails keeps the events that wait, which are delivered b
   })
 })
 
+it('an update has new events delivered by the settings before while it runs, and nothing once it failed', async () => {
+  const { clock, emulator, begin, raise, state, subscriber } = await openWaiting()
+  subscriber.onHandshake(() => undefined)
+  await begin(webhook('https://subscriber.example/silent'))
+  raise('b')
+  await subscriber.received(2)
+  expect(state()).toBe('Updating')
+  await clock.advance(60_000)
+  expect(state()).toBe('Failed')
+  raise('c')
+  await emulator.idle()
+  expect(subscriber.deliveries().map(({ url, body }) => [url, JSON.parse(body).id])).toEqual([
+    ['/first', 'a'],
+    ['/first', 'b'],
+    ['/first', 'a'],
+  ])
+})
+
 it('an update to a destination that the emulator does not deliver to drops what waits, and the page says so', async () => {
   const { emulator, put, state } = await openWaiting()
   await put(eventHub)
@@ -100,15 +122,15 @@ it('an update to a destination that the emulator does not deliver to drops what 
 
 it('an update from a webhook to a namespace topic forwards nothing before it succeeded', async () => {
   const namespaces = [{ name: 'shop', topics: [{ name: 'parcels', eventSubscriptions: [{ name: 'app' }] }] }]
-  const { emulator, put, subscriber } = await openWaiting({ namespaces })
+  const { emulator, put, raise, subscriber } = await openWaiting({ namespaces })
   const parcels = { ...namespaceTopic, properties: { resourceId: emulator.namespaceTopic().id } }
   emulator.failNext({ route: 'operation', code: 'Internal error' })
   await put(parcels)
-  emulator.raise('orders', [{ specversion: '1.0', id: 'b', source: '/shop', type: 'order' }])
+  raise('b')
   await emulator.idle()
   expect([...emulator.queues().values()]).toMatchObject([{ available: 0 }])
   await put(parcels)
-  emulator.raise('orders', [{ specversion: '1.0', id: 'c', source: '/shop', type: 'order' }])
+  raise('c')
   await emulator.idle()
   expect([...emulator.queues().values()]).toMatchObject([{ available: 1 }])
   expect(subscriber.deliveries()).toHaveLength(1)

@@ -1,29 +1,25 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listen } from '../../../../test/support/listen.ts'
-import { createWebhookClient } from '../../src/delivery/send/webhook-client.ts'
-import { ManualClock } from '../../src/model/time/clock.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
-/** A subscriber that holds its answers back until it is told to give them. */
-async function openSlow() {
+/** Deliveries that ran into the time-out, whose answers the subscriber holds back until it is told to give them. */
+async function openSlow(count = 1) {
   const held: ServerResponse[] = []
-  let arrived = () => {}
-  const first = new Promise<void>((resolve) => {
-    arrived = resolve
-  })
   const server = createServer((request, response) => {
     request.resume()
     held.push(response)
-    arrived()
   })
   const port = await listen(server)
-  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
-  grid.subscribe()
-  await publish(grid, [cloudEvent()])
-  await first
+  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}`, concurrency: count, probation: false })
+  await grid.subscribe()
+  await publish(
+    grid,
+    Array.from({ length: count }, (_, index) => cloudEvent({ id: `e${index}` })),
+  )
+  await expect.poll(() => held.length).toBe(count)
   await grid.clock.advance(30_000)
-  await grid.engine.idle()
+  await grid.emulator.idle()
   expect(grid.records.deliveries.last).toMatchObject({ outcome: 'retry', error: expect.stringContaining('TimedOut') })
   return { grid, held }
 }
@@ -35,10 +31,10 @@ describe('an answer after the time-out', () => {
     const late = await grid.records.deliveries.waitFor(({ outcome }) => outcome === 'delivered')
     expect(late).toMatchObject({ status: 200, deliveryCount: 0 })
     expect(late).not.toHaveProperty('error')
-    expect(grid.engine.pending()).toBe(0)
+    expect(grid.emulator.pending).toBe(0)
     await grid.clock.advance(3_600_000)
     expect(held).toHaveLength(1)
-    await grid.engine.settled()
+    await grid.emulator.settled()
   })
 
   it('changes nothing if it is no success', async () => {
@@ -46,35 +42,15 @@ describe('an answer after the time-out', () => {
     held[0]?.writeHead(500).end()
     await grid.clock.advance(10_000)
     await expect.poll(() => held.length).toBe(2)
-    expect(grid.engine.pending()).toBe(1)
+    expect(grid.emulator.pending).toBe(1)
   })
 
   it('is waited for by 256 requests at most; a further one is given up', async () => {
-    const held: ServerResponse[] = []
-    const arrived = Promise.withResolvers<void>()
-    const port = await listen(createServer((_request, response) => held.push(response) === 257 && arrived.resolve()))
-    const clock = new ManualClock()
-    const client = createWebhookClient({ clock, ingress: () => undefined, trustedCertificates: [] })
-    onTestFinished(client.close)
-    const statuses: number[] = []
-    const answered = Promise.withResolvers<void>()
-    const take = (status: number) => statuses.push(status) === 256 && answered.resolve()
-    const late = { withinMs: 60_000, take: (status: number) => void take(status) }
-    const request = {
-      method: 'POST',
-      url: new URL(`http://127.0.0.1:${port}/`),
-      headers: {},
-      timeoutMs: 30_000,
-    } as const
-    const results = Promise.all(Array.from({ length: 257 }, () => client.send({ ...request, body: '{}', late })))
-    await arrived.promise
-    const givenUp = Promise.race(held.map((one) => new Promise((resolve) => one.once('close', () => resolve(one)))))
-    await clock.advance(30_000)
-    expect((await results).every(({ failure }) => failure?.outcome === 'TimedOut')).toBe(true)
-    const without = await givenUp
-    for (const one of held) if (one !== without) one.writeHead(200).end()
-    await answered.promise
-    expect(statuses).toHaveLength(256)
+    const { grid, held } = await openSlow(257)
+    await expect.poll(() => held.filter(({ destroyed }) => destroyed).length).toBe(1)
+    for (const one of held) if (!one.destroyed) one.writeHead(200).end()
+    await expect.poll(() => grid.emulator.pending).toBe(1)
+    expect(grid.records.deliveries.filter(({ outcome }) => outcome === 'delivered')).toHaveLength(256)
   })
 
   it('is waited for no longer than three minutes in all', async () => {

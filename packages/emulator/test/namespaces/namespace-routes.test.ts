@@ -2,44 +2,38 @@ import { request } from 'node:http'
 import { expect, it } from 'vitest'
 import { openQueue, order } from './open-queue.ts'
 
-it.each([
-  { what: 'another method', method: 'GET', path: 'shop/topics/orders:publish', status: 405, code: 'MethodNotAllowed' },
-  { what: 'no version', path: 'shop/topics/orders:publish', version: '', status: 400, code: 'BadRequest' },
-  {
-    what: 'an unknown version',
-    path: 'shop/topics/orders:publish',
-    version: '2018-01-01',
-    status: 400,
-    code: 'BadRequest',
-  },
-  { what: 'an unknown namespace', path: 'nobody/topics/orders:publish', status: 404, code: 'NotFound' },
-  { what: 'an unknown topic', path: 'shop/topics/nobody:publish', status: 404, code: 'NotFound' },
-  { what: 'a topic without an operation', path: 'shop/topics/orders', status: 404, code: 'NotFound' },
-  { what: 'an unknown operation of a topic', path: 'shop/topics/orders:receive', status: 404, code: 'NotFound' },
-  {
-    what: 'an event subscription without an operation',
-    path: 'shop/topics/orders/eventsubscriptions/app',
-    status: 404,
-    code: 'NotFound',
-  },
-  {
-    what: 'an unknown operation',
-    path: 'shop/topics/orders/eventsubscriptions/app:publish',
-    status: 404,
-    code: 'NotFound',
-  },
+interface Row {
+  readonly what: string
+  readonly method?: string
+  readonly namespace?: string
+  readonly path: string
+  readonly version?: string
+  readonly status: number
+  readonly code: string
+}
+
+it.each<Row>([
+  { what: 'another method', method: 'GET', path: 'orders:publish', status: 405, code: 'MethodNotAllowed' },
+  { what: 'no version', path: 'orders:publish', version: '', status: 400, code: 'BadRequest' },
+  { what: 'an unknown version', path: 'orders:publish', version: '2018-01-01', status: 400, code: 'BadRequest' },
+  { what: 'an unknown namespace', namespace: 'nobody', path: 'orders:publish', status: 404, code: 'NotFound' },
+  ...[
+    { what: 'a topic without an operation', path: 'orders' },
+    { what: 'an unknown operation of a topic', path: 'orders:receive' },
+    { what: 'an event subscription without an operation', path: 'orders/eventsubscriptions/app' },
+    { what: 'an unknown operation', path: 'orders/eventsubscriptions/app:publish' },
+  ].map((row) => ({ ...row, status: 404, code: 'NotFound' })),
   {
     what: 'a settlement without a body',
-    path: 'shop/topics/orders/eventsubscriptions/app:acknowledge',
+    path: 'orders/eventsubscriptions/app:acknowledge',
     status: 400,
     code: 'BadRequest',
   },
-])('answers $status for $what', async ({ method = 'POST', path, version = '2024-06-01', status, code }) => {
+])('answers $status for $what', async (given) => {
+  const { method = 'POST', namespace = 'shop', path, version = '2024-06-01', status, code } = given
   const { emulator, topic } = await openQueue()
-  const answer = await fetch(`${emulator.proxy}/namespaces/${path}${version && `?api-version=${version}`}`, {
-    method,
-    headers: { authorization: `SharedAccessKey ${topic.key}` },
-  })
+  const url = `${emulator.proxy}/namespaces/${namespace}/topics/${path}${version && `?api-version=${version}`}`
+  const answer = await fetch(url, { method, headers: { authorization: `SharedAccessKey ${topic.key}` } })
   expect([answer.status, answer.headers.get('broker-errorcode'), answer.headers.get('x-ms-error-code')]).toEqual([
     status,
     code,
@@ -75,17 +69,6 @@ it('gives one event where a receive does not say how many, and waits a minute wh
   await clock.advance(1)
   expect(await empty).toMatchObject([{ deliveryCount: 2 }])
 })
-
-it.each(['maxEvents=1.5', 'maxEvents=01000', 'maxEvents=x', 'maxWaitTime=', 'maxWaitTime=1e2'])(
-  'refuses a receive with %s',
-  async (query) => {
-    const { call } = await openQueue()
-    expect(await call(`/eventsubscriptions/app:receive?${query}`)).toMatchObject({
-      status: 400,
-      answer: { error: { code: 'ArgumentInvalid' } },
-    })
-  },
-)
 
 it('gives the events of a client that has gone to the next one', async () => {
   const { clock, emulator, topic, publish, receive } = await openQueue()

@@ -222,27 +222,6 @@ it('hands out after a restart what was not settled, with its delivery count', as
   ])
 })
 
-it('drops an event whose time to live is over', async () => {
-  const { clock, emulator, publish } = await openQueue({}, queueOf({ eventTimeToLive: 'PT5M' }))
-  await publish()
-  await clock.advance(5 * 60_000)
-  expect(emulator.pending).toBe(0)
-})
-
-it('leaves an event whose time to live ends under a lock to its receiver, and drops it when the lock ends', async () => {
-  const { clock, emulator, publish, receive, settle } = await openQueue({}, queueOf({ eventTimeToLive: 'PT5M' }))
-  await publish()
-  await publish({ ...order, id: 'two' })
-  await clock.advance(4.5 * 60_000)
-  const [one] = await receive()
-  await clock.advance(40_000)
-  expect(emulator.pending).toBe(2)
-  const { answer } = await settle('acknowledge', [one?.lockToken ?? ''])
-  expect(answer).toMatchObject({ succeededLockTokens: [one?.lockToken], failedLockTokens: [] })
-  await clock.advance(20_000)
-  expect(emulator.pending).toBe(0)
-})
-
 it('takes a batch and an event in binary mode, and filters', async () => {
   const properties = {
     filtersConfiguration: {
@@ -266,20 +245,9 @@ it('takes a batch and an event in binary mode, and filters', async () => {
   ])
 })
 
-it('refuses an event that is none', async () => {
-  const { publish } = await openQueue()
-  const message = "'data' attribute is required"
-  expect(await publish({ ...order, data: undefined })).toMatchObject({
-    status: 400,
-    answer: { error: { code: 'BadRequest', message } },
-  })
-})
-
-it('answers 404 for an unknown topic or event subscription, 401 for a wrong key', async () => {
+it('answers 404 for an unknown topic or event subscription', async () => {
   const { emulator, call } = await openQueue()
   expect((await call('/eventsubscriptions/nobody:receive')).status).toBe(404)
-  const wrong = { authorization: 'SharedAccessKey bm8=' }
-  expect((await call('/eventsubscriptions/app:receive', undefined, wrong)).status).toBe(401)
   const headers = { authorization: `SharedAccessKey ${emulator.namespaceTopic().key}` }
   const url = `${emulator.proxy}/namespaces/shop/topics/nothing:publish?api-version=2024-06-01`
   const gone = await fetch(url, { method: 'POST', headers })
@@ -308,17 +276,17 @@ it.each(['2023-06-01-preview', '2023-10-01-preview', '2023-11-01'])('takes api-v
   ])
 })
 
-it.each(['maxWaitTime=9', 'maxWaitTime=121', 'maxEvents=0', 'maxEvents=101'])(
-  'refuses a receive with %s',
-  async (query) => {
-    const { call } = await openQueue()
-    const [parameter = ''] = query.split('=')
-    expect(await call(`/eventsubscriptions/app:receive?${query}`)).toMatchObject({
-      status: 400,
-      answer: { error: { code: 'ArgumentInvalid', message: `Invalid ${parameter} parameter` } },
-    })
-  },
-)
+it.each([
+  ...['maxWaitTime=9', 'maxWaitTime=121', 'maxWaitTime=', 'maxWaitTime=1e2'],
+  ...['maxEvents=0', 'maxEvents=101', 'maxEvents=1.5', 'maxEvents=01000', 'maxEvents=x'],
+])('refuses a receive with %s', async (query) => {
+  const { call } = await openQueue()
+  const [parameter = ''] = query.split('=')
+  expect(await call(`/eventsubscriptions/app:receive?${query}`)).toMatchObject({
+    status: 400,
+    answer: { error: { code: 'ArgumentInvalid', message: `Invalid ${parameter} parameter` } },
+  })
+})
 
 it.each([
   { limit: 'events', options: { maxPending: 2 } },

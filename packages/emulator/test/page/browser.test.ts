@@ -150,10 +150,6 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.goto('about:blank')
     await page.goto(`${emulator.proxy}/${link}`)
     await page.locator('#detail dd', { hasText: 'a/1 & 2' }).waitFor()
-    // One that is gone.
-    await page.goto('about:blank')
-    await page.goto(`${emulator.proxy}/#event=long+ago`)
-    await page.locator('#detail', { hasText: 'No event with the id long ago is stored' }).waitFor()
   })
 
   it('finds events by their bodies, those too that come while it searches', async () => {

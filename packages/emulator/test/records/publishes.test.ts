@@ -66,13 +66,6 @@ it('a publish to a path that there is not is recorded and counted with the path,
   expect(emulator.figures().refused).toBe(1)
 })
 
-it('a publish refused by a namespace topic is recorded and counted too', async () => {
-  const { emulator, post, namespace } = await open()
-  expect((await post(namespace.url, { authorization: 'SharedAccessKey d3Jvbmc=' })).status).toBe(401)
-  expect(emulator.records.requests.last).toMatchObject({ code: 'Unauthorized', publish: { topic: 'returns' } })
-  expect(emulator.figures().refused).toBe(1)
-})
-
 it('a record keeps 2,000 characters of a message that repeats the request', async () => {
   const emulator = await startEmulator({ clients: [{ roles: [{ role: 'Owner' }] }] })
   const body = JSON.stringify({ location: 'westeurope', tags: { ['x'.repeat(100_000)]: 1 } })
@@ -103,15 +96,4 @@ it('a record says which events no event subscription takes', async () => {
     unwanted: { count: 1, first: [{ id: 'e1', type: 'Order.Placed' }] },
   })
   expect(emulator.figures().refused).toBe(0)
-})
-
-it('a record says what a receiver got', async () => {
-  const { emulator, post, namespace } = await open()
-  await post(namespace.url, namespace.headers, cloudEvent({ type: 'Wanted' }))
-  const base = `${emulator.proxy}/namespaces/shop/topics/returns/eventsubscriptions/app:receive`
-  await post(`${base}?api-version=2024-06-01&maxWaitTime=10`, namespace.headers)
-  expect(emulator.records.requests.last?.receive).toEqual({
-    ...{ topic: 'returns', subscriptionName: 'app', deliveryCount: 1 },
-    events: { count: 1, first: [{ id: 'e1', type: 'Wanted' }] },
-  })
 })

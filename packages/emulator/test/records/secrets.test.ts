@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { send } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { requestLines } from '../../src/cli/record-lines.ts'
-import { startSubscriber } from '../subscriber.ts'
+import { openEventGrid } from '../event-grid.ts'
 
 const key = 'c3dvcmRmaXNoLXN3b3JkZmlzaA=='
 const spellings = [key, encodeURIComponent(key), encodeURIComponent(encodeURIComponent(key)), 'swordfish']
@@ -63,15 +63,13 @@ it('Resource Manager and the headers of a request show no secret of a URL either
 })
 
 it('an answer that repeats the query of its endpoint is recorded without it', async () => {
-  const subscriber = await startSubscriber()
-  const emulator = await startEmulator({
-    ingress: [{ from: 'https://shop.example.com/', to: subscriber.url }],
-    eventSubscriptions: [{ name: 'audit', endpoint: `https://user:${key}@shop.example.com/hook?code=${key}` }],
+  const { emulator, subscriber } = await openEventGrid({
+    eventSubscriptions: [{ name: 'audit', endpoint: `https://user:${key}@subscriber.example/hook?code=${key}` }],
   })
   await emulator.idle()
   subscriber.answer({
     status: 308,
-    headers: { location: `https://shop.example.com/hook/?code=${encodeURIComponent(key)}` },
+    headers: { location: `https://subscriber.example/hook/?code=${encodeURIComponent(key)}` },
     body: `Cannot POST /hook?code=${key}`,
   })
   emulator.raise('orders', [{ specversion: '1.0', id: 'a', source: '/shop', type: 'order' }])

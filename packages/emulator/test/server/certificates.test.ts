@@ -23,12 +23,6 @@ it('issues certificates for names and addresses that its own certificate verifie
   expect(new Date(leaf.validTo).getTime()).toBeGreaterThan(Date.now() + 365 * 86_400_000)
 })
 
-it('makes one context per host name and keeps it', () => {
-  const authority = createCertificateAuthority()
-  expect(authority.contextFor('a.example')).toBe(authority.contextFor('a.example'))
-  expect(authority.contextFor('a.example')).not.toBe(authority.contextFor('b.example'))
-})
-
 it('keeps the contexts of a thousand host names: clients choose the names', () => {
   const authority = createCertificateAuthority()
   const first = authority.contextFor('0.example')

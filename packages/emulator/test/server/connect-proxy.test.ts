@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { AzureKeyCredential, generateSharedAccessSignature } from '@azure/eventgrid'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { send } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { openWebhook } from '../../../../test/support/webhook.ts'
 import type { EventGridEmulator } from '../../src/index.ts'
 import { answersFor, topicOfHost } from '../../src/server/tls/connect-proxy.ts'
@@ -20,13 +20,12 @@ const program = fileURLToPath(new URL('../fixtures/client-of-azure.ts', import.m
 it('serves a program that knows no host names but Azure’s', async () => {
   const emulator = await startEmulator()
   const webhook = await openWebhook(emulator)
-  const folder = await mkdtemp(join(tmpdir(), 'emulator-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  await writeFile(join(folder, 'ca.pem'), emulator.ca)
+  const caFile = join(temporaryFolder(), 'ca.pem')
+  writeFileSync(caFile, emulator.ca)
   const { id, key } = emulator.topic()
   const args = [emulator.tenantId, emulator.clientId, emulator.clientSecret, emulator.subscriptionId, id.slice(1)]
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args, webhook.url, key], {
-    env: { PATH: process.env.PATH, HTTPS_PROXY: emulator.proxy, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') },
+    env: { PATH: process.env.PATH, HTTPS_PROXY: emulator.proxy, NODE_EXTRA_CA_CERTS: caFile },
   })
   expect(JSON.parse(stdout)).toEqual({ provisioningState: 'Succeeded' })
   await emulator.idle()

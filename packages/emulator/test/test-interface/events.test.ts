@@ -106,12 +106,8 @@ it('says why an event that matches is not served', async () => {
   })
   emulator.raise('orders', orders('1'))
   const { events } = (await call('GET', '/emulator/events')).body
-  expect(events[0].subscriptions).toMatchObject(
-    [{ name: 'hub', state: 'unserved', reason: /EventHub/ }].map((one) => ({
-      ...one,
-      reason: expect.stringContaining('EventHub'),
-    })),
-  )
+  const reason = expect.stringContaining('EventHub')
+  expect(events[0].subscriptions).toMatchObject([{ name: 'hub', state: 'unserved', reason }])
 })
 
 it('follows an event of a namespace topic from its receiver to its end', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { send } from '../../../../test/support/azure-clients.ts'
 import { ManualClock } from '../../src/index.ts'
 import { startSubscriber } from '../subscriber.ts'
 import { type Interface, openInterface, orders } from './open-interface.ts'
@@ -80,63 +81,40 @@ it('gives and takes roles', async () => {
 
 it('rotates the keys of tokens', async () => {
   const { call, emulator } = await openInterface()
-  const { request } = await import('node:https')
-  const { json } = await import('node:stream/consumers')
-  const keys = async () => {
-    const url = `${emulator.endpoints.authorityHost}/${emulator.tenantId}/discovery/v2.0/keys`
-    const answer = await new Promise<unknown>((resolve, reject) => {
-      request(url, { ca: emulator.ca }, (response) => resolve(json(response)))
-        .on('error', reject)
-        .end()
-    })
-    return answer as { readonly keys: readonly { readonly kid: string }[] }
+  const kids = async () => {
+    const { body } = await send(emulator, `/${emulator.tenantId}/discovery/v2.0/keys`)
+    return Object(body).keys.map(({ kid }: { readonly kid: string }) => kid)
   }
-  const before = await keys()
+  const before = await kids()
   expect((await call('POST', '/emulator/keys/rotate')).status).toBe(204)
-  expect((await keys()).keys.map(({ kid }) => kid).slice(1)).toEqual(before.keys.map(({ kid }) => kid))
+  expect((await kids()).slice(1)).toEqual(before)
   expect((await call('POST', '/emulator/keys/rotate', { forget: true })).status).toBe(204)
-  expect((await keys()).keys).toHaveLength(1)
+  expect(await kids()).toHaveLength(1)
 })
 
 it('shows the requests of a part, without secrets in headers, URL and body', async () => {
   const opened = await openInterface()
   const { call, emulator } = opened
   await publish(opened, '1')
-  const { request } = await import('node:https')
-  const { json } = await import('node:stream/consumers')
-  const send = (method: string, path: string, headers: Record<string, string>, body: string) =>
-    new Promise<unknown>((resolve, reject) => {
-      request(new URL(path, emulator.endpoints.resourceManager), { method, headers, ca: emulator.ca }, (response) =>
-        resolve(json(response)),
-      )
-        .on('error', reject)
-        .end(body)
-    })
   const form = { grant_type: 'client_credentials', client_id: emulator.clientId, client_secret: emulator.clientSecret }
-  const { access_token: token } = (await send(
-    'POST',
-    `/${emulator.tenantId}/oauth2/v2.0/token`,
-    { 'content-type': 'application/x-www-form-urlencoded' },
-    new URLSearchParams({ ...form, scope: 'https://management.azure.com/.default' }).toString(),
-  )) as { readonly access_token: string }
+  const asked = await send(emulator, `/${emulator.tenantId}/oauth2/v2.0/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: String(new URLSearchParams({ ...form, scope: 'https://management.azure.com/.default' })),
+  })
+  const { access_token: token } = Object(asked.body)
   const attribute = { name: 'auth', type: 'Static', properties: { value: 's3cret-attribute', isSecret: true } }
-  await send(
-    'PUT',
-    `${emulator.topic('orders').id}/providers/Microsoft.EventGrid/eventSubscriptions/s?api-version=2025-02-15&code=s3cret-query`,
-    { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    JSON.stringify({
-      properties: {
-        destination: {
-          endpointType: 'WebHook',
-          properties: {
-            endpointUrl: 'https://shop.example.com/api?code=s3cret-code',
-            deliveryAttributeMappings: [attribute],
-          },
-        },
-        filter: { advancedFilters: [{ operatorType: 'StringIn', key: 'data.id', values: ['1'] }] },
-      },
-    }),
-  )
+  const endpointUrl = 'https://shop.example.com/api?code=s3cret-code'
+  const properties = {
+    destination: { endpointType: 'WebHook', properties: { endpointUrl, deliveryAttributeMappings: [attribute] } },
+    filter: { advancedFilters: [{ operatorType: 'StringIn', key: 'data.id', values: ['1'] }] },
+  }
+  const path = `${emulator.topic('orders').id}/providers/Microsoft.EventGrid/eventSubscriptions/s`
+  await send(emulator, `${path}?api-version=2025-02-15&code=s3cret-query`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ properties }),
+  })
   const all = (await call('GET', '/emulator/requests')).body.requests
   expect(all.map(({ route }: { route: string }) => route)).toEqual(['topic', 'entra', 'arm'])
   const text = JSON.stringify(all)

@@ -13,6 +13,15 @@ const shop = (url: string) => ({
   eventSubscriptions: [{ name: 'billing', topic: 'orders', endpoint: 'https://shop.example.com/billing' }],
 })
 
+/** The same, with a container for dead letters. */
+function shopWithLetters(url: string) {
+  const properties = { resourceId: storageAccountId, blobContainerName: 'events' }
+  const deadLetterDestination = { endpointType: 'StorageBlob', properties }
+  const { ingress, eventSubscriptions } = shop(url)
+  const withLetters = eventSubscriptions.map((one) => ({ ...one, properties: { deadLetterDestination } }))
+  return { ingress, eventSubscriptions: withLetters }
+}
+
 it('forgets events, records and faults, twice as well as once; topics and event subscriptions stay', async () => {
   const subscriber = await startSubscriber()
   const { call, emulator } = await openInterface(shop(subscriber.url))
@@ -68,15 +77,7 @@ it.each([
 ] as const)('forgets an event that is %s', async (_what, fault) => {
   const subscriber = await startSubscriber()
   const clock = new ManualClock()
-  const { ingress, eventSubscriptions } = shop(subscriber.url)
-  const deadLetterDestination = {
-    endpointType: 'StorageBlob',
-    properties: { resourceId: storageAccountId, blobContainerName: 'events' },
-  }
-  const { call, emulator } = await openInterface({
-    ...{ clock, ingress },
-    eventSubscriptions: eventSubscriptions.map((one) => ({ ...one, properties: { deadLetterDestination } })),
-  })
+  const { call, emulator } = await openInterface({ clock, ...shopWithLetters(subscriber.url) })
   await emulator.idle()
   emulator.failNext(fault)
   emulator.raise('orders', orders('1'))
@@ -94,21 +95,12 @@ it('forgets a dead letter while it is written', async () => {
   const subscriber = await startSubscriber()
   const begun = Promise.withResolvers<void>()
   const end = Promise.withResolvers<void>()
-  const { ingress, eventSubscriptions } = shop(subscriber.url)
-  const deadLetterDestination = {
-    endpointType: 'StorageBlob',
-    properties: { resourceId: storageAccountId, blobContainerName: 'events' },
+  const write = async () => {
+    begun.resolve()
+    await end.promise
   }
-  const { call, emulator } = await openInterface({
-    ...{ ingress, deadLetterDelay: 0 },
-    deadLetterStore: {
-      async write() {
-        begun.resolve()
-        await end.promise
-      },
-    },
-    eventSubscriptions: eventSubscriptions.map((one) => ({ ...one, properties: { deadLetterDestination } })),
-  })
+  const letters = { deadLetterDelay: 0, deadLetterStore: { write } }
+  const { call, emulator } = await openInterface({ ...shopWithLetters(subscriber.url), ...letters })
   await emulator.idle()
   subscriber.answer({ status: 400 })
   emulator.raise('orders', orders('1'))

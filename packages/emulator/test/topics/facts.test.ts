@@ -6,23 +6,23 @@ import { cloudEvent, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 describe('an Event Grid event', () => {
   it('is stamped with topic, dataVersion and metadataVersion where it has none, and may name its topic', async () => {
     const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
-    grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
+    await grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
     const { dataVersion: _left, data: _out, ...bare } = gridEvent()
     expect((await publish(grid, [bare])).status).toBe(200)
     expect(
       (await publish(grid, [gridEvent({ topic: grid.topic.id.toUpperCase(), metadataVersion: '1' })])).status,
     ).toBe(200)
-    await grid.engine.idle()
+    await grid.emulator.idle()
     const [first] = grid.subscriber.deliveries().map(({ body }) => JSON.parse(body)[0])
     expect(first).toEqual({ ...bare, topic: grid.topic.id, dataVersion: '', metadataVersion: '1' })
   })
 
   it('keeps the seven digits of its time, and the letter case of its source', async () => {
     const grid = await openEventGrid()
-    const source = '/SUBSCRIPTIONS/X/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.DEVICES/IOTHUBS/HUB'
-    grid.subscribe({}, { scope: source.toLowerCase() })
-    grid.raise(source, [gridEvent({ topic: source })])
-    await grid.engine.idle()
+    const source = `${grid.topic.id.replace(/Microsoft.*/, 'MICROSOFT.DEVICES')}/IOTHUBS/HUB`.toUpperCase()
+    await grid.subscribe({}, { scope: source.toLowerCase() })
+    grid.emulator.raise(source, [gridEvent({ topic: source })])
+    await grid.emulator.idle()
     expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toMatchObject({
       source,
       time: '2026-01-05T14:07:09.1234567Z',
@@ -32,10 +32,10 @@ describe('an Event Grid event', () => {
 
 it('an event of a custom schema without id and time gets both made up', async () => {
   const grid = await openEventGrid({ topic: { inputSchema: 'CustomEventSchema' } })
-  grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
+  await grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
   const event = { subject: 's', eventType: 'T' }
   expect((await publish(grid, [event], { headers: { 'content-type': 'application/json' } })).status).toBe(200)
-  await grid.engine.idle()
+  await grid.emulator.idle()
   expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toEqual([
     {
       ...event,

@@ -4,6 +4,7 @@ import { cloudEvent, errorOf, gridEvent, openEventGrid, publish } from '../event
 interface Refusal {
   readonly name: string
   readonly schema?: 'EventGridSchema' | 'CloudEventSchemaV1_0' | 'CustomEventSchema'
+  /** @default a batch of one good CloudEvent */
   readonly body?: unknown
   readonly headers?: Record<string, string>
   readonly query?: string
@@ -33,109 +34,53 @@ const token = (schema: string, expected: string, actual: string) =>
   `This resource is configured to receive event in '${schema}' schema. The JSON received does not ` +
   `conform to the expected schema. Token Expected: ${expected}, Actual Token Received: ${actual}.`
 
+/** Refused with 400. */
+const ofCloudEvents: readonly (readonly [name: string, body: unknown, message: string | RegExp])[] = [
+  ['a broken body', '[{', /does not conform to the expected schema/],
+  ['an empty body', '', /does not conform to the expected schema/],
+  ['bytes that are no UTF-8', '["\ud800"]', /./],
+  ['an empty batch', [], /does not conform to the expected schema/],
+  ['an object for a batch', cloudEvent(), token(cloudV10, 'StartArray', 'StartObject')],
+  ['a number in a batch', [1], token(cloudV10, 'StartObject', 'Integer')],
+  ...['id', 'source', 'type', 'specversion'].map(
+    (name) => [`a CloudEvent without ${name}`, [without(cloudEvent(), name)], requires(cloudV10, name)] as const,
+  ),
+  ['an empty id', [cloudEvent({ id: '' })], requires(cloudV10, 'id')],
+  ['a number as id', [cloudEvent({ id: 1 })], /property 'id'/],
+  ['another specversion', [cloudEvent({ specversion: '0.3' })], /property 'specversion'/],
+  ['a time that is none', [cloudEvent({ time: 'yesterday' })], /property 'time'/],
+  ['a subject that is no text', [cloudEvent({ subject: {} })], /property 'subject'/],
+  ['data twice', [cloudEvent({ data_base64: 'AA==' })], /property 'data_base64'/],
+  ['one bad event among good ones', [cloudEvent(), without(cloudEvent(), 'type')], requires(cloudV10, 'type')],
+]
+const ofEventGrid: typeof ofCloudEvents = [
+  ['an Event Grid event alone', gridEvent(), token(gridV1, 'StartArray', 'StartObject')],
+  ...['id', 'subject', 'eventType', 'eventTime'].map(
+    (name) => [`an Event Grid event without ${name}`, [without(gridEvent(), name)], requires(gridV1, name)] as const,
+  ),
+  [
+    'an unknown field',
+    [gridEvent({ sas_url: 'x' })],
+    "This resource is configured for 'EventGridEvent' schema. Received unexpected property 'sas_url' " +
+      'in JSON which does not conform to the expected schema.',
+  ],
+  ['an unknown field of the prototype', '[{"__proto__":1}]', /unexpected property '__proto__'/],
+  ['a CloudEvent at an Event Grid topic', [cloudEvent()], /unexpected property 'specversion'/],
+  ['a metadataVersion other than 1', [gridEvent({ metadataVersion: '2' })], /'metadataVersion'/],
+  ['an eventTime that is none', [gridEvent({ eventTime: 'now' })], /property 'eventTime'/],
+]
+
 const refusals: Refusal[] = [
-  { name: 'a broken body', body: '[{', ...bad, message: /does not conform to the expected schema/ },
-  { name: 'an empty body', body: '', ...bad, message: /does not conform to the expected schema/ },
-  { name: 'bytes that are no UTF-8', body: '["\ud800"]', ...bad, message: /./ },
-  { name: 'an empty batch', body: [], ...bad, message: /does not conform to the expected schema/ },
-  { name: 'an object for a batch', body: cloudEvent(), ...bad, message: token(cloudV10, 'StartArray', 'StartObject') },
-  {
-    name: 'a batch for one event',
-    headers: single,
-    body: [cloudEvent()],
-    ...bad,
-    message: token(cloudV10, 'StartObject', 'StartArray'),
-  },
-  { name: 'a number in a batch', body: [1], ...bad, message: token(cloudV10, 'StartObject', 'Integer') },
+  ...ofCloudEvents.map(([name, body, message]) => ({ name, body, ...bad, message })),
+  ...ofEventGrid.map(([name, body, message]) => ({ name, ...toGrid, body, ...bad, message })),
+  { name: 'a batch for one event', headers: single, ...bad, message: token(cloudV10, 'StartObject', 'StartArray') },
   { name: 'null', headers: single, body: 'null', ...bad, message: token(cloudV10, 'StartObject', 'Null') },
-  ...['id', 'source', 'type', 'specversion'].map((missing): Refusal => {
-    const body = [without(cloudEvent(), missing)]
-    return { name: `a CloudEvent without ${missing}`, body, ...bad, message: requires(cloudV10, missing) }
-  }),
-  { name: 'an empty id', body: [cloudEvent({ id: '' })], ...bad, message: requires(cloudV10, 'id') },
-  { name: 'a number as id', body: [cloudEvent({ id: 1 })], ...bad, message: /property 'id'/ },
-  {
-    name: 'another specversion',
-    body: [cloudEvent({ specversion: '0.3' })],
-    ...bad,
-    message: /property 'specversion'/,
-  },
-  { name: 'a time that is none', body: [cloudEvent({ time: 'yesterday' })], ...bad, message: /property 'time'/ },
-  { name: 'a subject that is no text', body: [cloudEvent({ subject: {} })], ...bad, message: /property 'subject'/ },
-  { name: 'data twice', body: [cloudEvent({ data_base64: 'AA==' })], ...bad, message: /property 'data_base64'/ },
-  {
-    name: 'one bad event among good ones',
-    body: [cloudEvent(), without(cloudEvent(), 'type')],
-    ...bad,
-    message: requires(cloudV10, 'type'),
-  },
   {
     name: 'binary mode without a type',
     headers: { ...json, 'ce-id': '1', 'ce-source': '/s', 'ce-specversion': '1.0' },
     body: {},
     ...bad,
     message: requires(cloudV10, 'type'),
-  },
-  {
-    name: 'an Event Grid event alone',
-    ...toGrid,
-    body: gridEvent(),
-    ...bad,
-    message: token(gridV1, 'StartArray', 'StartObject'),
-  },
-  ...['id', 'subject', 'eventType', 'eventTime'].map((missing): Refusal => {
-    const body = [without(gridEvent(), missing)]
-    return {
-      name: `an Event Grid event without ${missing}`,
-      ...toGrid,
-      body,
-      ...bad,
-      message: requires(gridV1, missing),
-    }
-  }),
-  {
-    name: 'an unknown field',
-    ...toGrid,
-    body: [gridEvent({ sas_url: 'x' })],
-    ...bad,
-    message:
-      "This resource is configured for 'EventGridEvent' schema. Received unexpected property 'sas_url' " +
-      'in JSON which does not conform to the expected schema.',
-  },
-  {
-    name: 'an unknown field of the prototype',
-    ...toGrid,
-    body: '[{"__proto__":1}]',
-    ...bad,
-    message: /unexpected property '__proto__'/,
-  },
-  {
-    name: 'a CloudEvent at an Event Grid topic',
-    ...toGrid,
-    body: [cloudEvent()],
-    ...bad,
-    message: /unexpected property 'specversion'/,
-  },
-  {
-    name: 'a metadataVersion other than 1',
-    ...toGrid,
-    body: [gridEvent({ metadataVersion: '2' })],
-    ...bad,
-    message: /'metadataVersion'/,
-  },
-  {
-    name: 'an eventTime that is none',
-    ...toGrid,
-    body: [gridEvent({ eventTime: 'now' })],
-    ...bad,
-    message: /property 'eventTime'/,
-  },
-  {
-    name: 'the topic of somebody else',
-    ...toGrid,
-    body: [gridEvent({ topic: '/subscriptions/x' })],
-    ...unauthorized,
-    message: /topic '\/subscriptions\/x'/,
   },
   {
     name: 'a custom event without a type',
@@ -146,16 +91,21 @@ const refusals: Refusal[] = [
     message: requires('CustomEvent', 'eventType'),
   },
   {
+    name: 'the topic of somebody else',
+    ...toGrid,
+    body: [gridEvent({ topic: '/subscriptions/x' })],
+    ...unauthorized,
+    message: /topic '\/subscriptions\/x'/,
+  },
+  {
     name: 'plain text',
     headers: { 'content-type': 'text/plain' },
-    body: [cloudEvent()],
     ...unsupported,
     message: /^The Content-Type header is either missing or it doesn't have a valid value\./,
   },
   {
     name: 'another charset',
     headers: { 'content-type': 'application/cloudevents-batch+json; charset=latin1' },
-    body: [cloudEvent()],
     ...unsupported,
     message: /./,
   },
@@ -185,31 +135,25 @@ const refusals: Refusal[] = [
   {
     name: 'no credentials',
     headers: { 'aeg-sas-key': '' },
-    body: [cloudEvent()],
     ...unauthorized,
     message: /^The request authorization key is not authorized for/,
   },
   {
     name: 'a key that is no base64',
     headers: { 'aeg-sas-key': '***' },
-    body: [cloudEvent()],
     ...unauthorized,
     message: /not a valid Base-64 string .* among the padding characters\. \. Emulator: /,
   },
   {
     name: 'an unknown api-version',
     query: '?api-version=2017-01-01',
-    body: [cloudEvent()],
-    status: 400,
-    code: 'UnsupportedApiVersion',
+    ...{ status: 400, code: 'UnsupportedApiVersion' },
     message: /does not support the API version '2017-01-01'/,
   },
   {
     name: 'another method',
     method: 'PUT',
-    body: [cloudEvent()],
-    status: 405,
-    code: 'MethodNotAllowed',
+    ...{ status: 405, code: 'MethodNotAllowed' },
     message: /does not support http method 'PUT'/,
   },
 ]
@@ -217,14 +161,10 @@ const refusals: Refusal[] = [
 describe('a publish request is refused as Event Grid does it', () => {
   it.each(refusals)(
     '$name: $status',
-    async ({ schema = cloud, body, headers, query, method, status, code, detail, message }) => {
+    async ({ schema = cloud, body = [cloudEvent()], headers, query, method, status, code, detail, message }) => {
       const world = await openEventGrid({ topic: { inputSchema: schema } })
-      world.subscribe({ eventDeliverySchema: schema === cloud ? cloud : 'EventGridSchema' })
-      const answer = await publish(world, body, {
-        ...(headers && { headers }),
-        ...(query && { query }),
-        ...(method && { method }),
-      })
+      await world.subscribe({ eventDeliverySchema: schema === cloud ? cloud : 'EventGridSchema' })
+      const answer = await publish(world, body, { headers, query, method })
       expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
       const error = await errorOf(answer)
       expect({ status: answer.status, code: error.code, detail: error.details[0].code }).toEqual({
@@ -240,7 +180,7 @@ describe('a publish request is refused as Event Grid does it', () => {
       else expect(text).toMatch(message)
       expect(requestId).toBe(answer.headers.get('x-ms-request-id'))
       expect(error.details[0].message).toBe(error.message)
-      await world.engine.idle()
+      await world.emulator.idle()
       expect(world.subscriber.requests).toHaveLength(0)
       expect(world.records.requests.last).toMatchObject({ status, code })
     },
@@ -248,20 +188,15 @@ describe('a publish request is refused as Event Grid does it', () => {
 
   it('what nests deeper than it can be written again: 400', async () => {
     const world = await openEventGrid({ topic: { inputSchema: grid } })
-    const answer = await publish(
-      world,
-      JSON.stringify([gridEvent({ data: 0 })]).replace(
-        '"data":0',
-        `"data":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
-      ),
-    )
+    const nested = `"data":${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const answer = await publish(world, JSON.stringify([gridEvent({ data: 0 })]).replace('"data":0', nested))
     expect(answer.status).toBe(400)
     expect((await errorOf(answer)).message).toMatch(/^The JSON received is nested too deeply\./)
   })
 
   it('without any credential', async () => {
     const world = await openEventGrid()
-    const answer = await fetch(world.endpoint, { method: 'POST', body: '[]' })
+    const answer = await fetch(world.topic.httpEndpoint, { method: 'POST', body: '[]' })
     expect(answer.status).toBe(401)
     expect((await errorOf(answer)).message).toMatch(
       /^Request must contain one of the following authorization signature: aeg-sas-token, aeg-sas-key\. Report '/,
@@ -270,7 +205,7 @@ describe('a publish request is refused as Event Grid does it', () => {
 
   it.each(['/topics/orders/api/event', '/topics/unknown/api/events'])('at %s: 404', async (path) => {
     const world = await openEventGrid()
-    const answer = await fetch(new URL(path, world.endpoint), { method: 'POST', body: '[]' })
+    const answer = await fetch(new URL(path, world.topic.httpEndpoint), { method: 'POST', body: '[]' })
     expect(answer.status).toBe(404)
     const error = await errorOf(answer)
     expect(error.code).toBe('NotFound')
@@ -281,36 +216,36 @@ describe('a publish request is refused as Event Grid does it', () => {
   })
 
   it('when too many events are pending', async () => {
-    const world = await openEventGrid({ delivery: { maxPending: 1 } })
-    world.subscribe()
+    const world = await openEventGrid({ maxPending: 1 })
+    await world.subscribe()
     world.subscriber.answer({ status: 500 })
     expect((await publish(world, [cloudEvent()])).status).toBe(200)
-    await world.engine.idle()
+    await world.emulator.idle()
     const answer = await publish(world, [cloudEvent()])
     expect(answer.status).toBe(429)
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
   it('when too many bytes are pending, each event counted once, until they are delivered or given up', async () => {
-    const world = await openEventGrid({ delivery: { maxPendingBytes: 2000, retrySchedule: [1000] } })
+    const world = await openEventGrid({ maxPendingBytes: 2000, retrySchedule: [1000] })
     for (const name of ['one', 'two', 'none']) {
-      world.subscribe(name === 'none' ? { filter: { includedEventTypes: ['Other'] } } : {}, { name })
+      await world.subscribe(name === 'none' ? { filter: { includedEventTypes: ['Other'] } } : {}, { name })
     }
     const half = () => publish(world, [cloudEvent({ data: 'x'.repeat(1200) })])
     world.subscriber.answer({ status: 500 }, { status: 500 }, { status: 500 }, { status: 400 })
     expect((await half()).status).toBe(200)
-    await world.engine.idle()
+    await world.emulator.idle()
     expect((await half()).status).toBe(200)
-    await world.engine.idle()
+    await world.emulator.idle()
     expect((await half()).status).toBe(429)
     await world.clock.advance(1000)
-    expect(world.engine.pending()).toBe(0)
+    expect(world.emulator.pending).toBe(0)
     expect((await half()).status).toBe(200)
   })
 
   it('when a fault was asked for', async () => {
     const world = await openEventGrid()
-    world.faults.add({ route: 'topic', status: 503, retryAfter: 7 })
+    world.emulator.failNext({ route: 'topic', status: 503, retryAfter: 7 })
     const answer = await publish(world, [cloudEvent()])
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('7')
@@ -326,13 +261,7 @@ describe('a publish request is refused as Event Grid does it', () => {
     const rest = 'x'.repeat(1_536_000 - 1_049_600 - bare - '[,]'.length)
     expect((await publish(world, [largest, cloudEvent({ data: rest })])).status).toBe(200)
     expect((await publish(world, [largest, cloudEvent({ data: `${rest}x` })])).status).toBe(413)
-    expect(
-      (
-        await publish(
-          world,
-          Array.from({ length: 5000 }, () => cloudEvent()),
-        )
-      ).status,
-    ).toBe(200)
+    const most = Array.from({ length: 5000 }, () => cloudEvent())
+    expect((await publish(world, most)).status).toBe(200)
   })
 })

@@ -6,37 +6,46 @@ import {
   generateSharedAccessSignature,
 } from '@azure/eventgrid'
 import { describe, expect, it } from 'vitest'
+import { credentialOf } from '../../../../test/support/azure-clients.ts'
 import { cloudEvent, type EventGrid, errorOf, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const insecure = { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } }
 /** Microsoft's client, which publishes by a key of the topic. */
-const sdk = <Schema extends 'CloudEvent' | 'EventGrid'>(grid: EventGrid, schema: Schema, key = grid.topic.keys[0]) =>
-  new EventGridPublisherClient(grid.endpoint, schema, new AzureKeyCredential(key), insecure)
+const sdk = <Schema extends 'CloudEvent' | 'EventGrid'>(grid: EventGrid, schema: Schema, key = grid.topic.key) =>
+  new EventGridPublisherClient(grid.topic.httpEndpoint, schema, new AzureKeyCredential(key), insecure)
 
 /** The text of the first delivery, once all is delivered. */
 async function delivered(grid: EventGrid): Promise<string> {
-  await grid.engine.idle()
+  await grid.emulator.idle()
   return grid.subscriber.deliveries()[0]?.body ?? ''
 }
 const reader = new EventGridDeserializer()
-const inAnHour = (grid: EventGrid) => new Date(grid.clock.now() + 3_600_000)
 
-/** A token of the emulator's own issuer, by default for the principal of its only client. */
-async function issueToken(grid: EventGrid, objectId = grid.directory.clients[0]?.objectId ?? ''): Promise<string> {
-  const { tenantId = '', clientId = '' } = grid.directory.clients[0] ?? {}
-  return grid.tokens.issueClientToken({
-    tenantId,
-    clientId,
-    objectId,
-    audience: 'https://eventgrid.azure.net',
-    lifetimeSeconds: 3600,
+/** A SAS token for an hour, by default for the topic itself. */
+const sasOf = ({ clock, topic }: EventGrid, endpoint = topic.httpEndpoint) =>
+  generateSharedAccessSignature(endpoint, new AzureKeyCredential(topic.key), new Date(clock.now() + 3_600_000))
+
+/** Microsoft's client publishes an event by a SAS token. */
+async function sendBySas({ topic }: EventGrid, sas: string): Promise<void> {
+  const credential = new AzureSASCredential(sas)
+  const client = new EventGridPublisherClient(topic.httpEndpoint, 'CloudEvent', credential, insecure)
+  await client.send([{ source: '/s', type: 't' }])
+}
+
+/** Publishes an event by `authorization` alone, by default with a token of Entra. */
+async function publishBy({ emulator, topic }: EventGrid, authorization?: string): Promise<Response> {
+  const { token } = await credentialOf(emulator).getToken('https://eventgrid.azure.net/.default')
+  return fetch(topic.httpEndpoint, {
+    method: 'POST',
+    headers: { authorization: authorization ?? `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
+    body: JSON.stringify(cloudEvent()),
   })
 }
 
 describe('the JavaScript SDK', () => {
   it('publishes CloudEvents with a key, and reads back what was delivered attribute by attribute', async () => {
     const grid = await openEventGrid()
-    grid.subscribe()
+    await grid.subscribe()
     const time = new Date(grid.clock.now())
     await sdk(grid, 'CloudEvent', grid.topic.keys[1]).send([
       {
@@ -65,7 +74,7 @@ describe('the JavaScript SDK', () => {
 
   it('publishes binary data, which arrives byte by byte', async () => {
     const grid = await openEventGrid()
-    grid.subscribe()
+    await grid.subscribe()
     const data = Uint8Array.from([0, 255, 128, 10])
     await sdk(grid, 'CloudEvent').send([{ source: '/s', type: 't', data, datacontenttype: 'application/octet-stream' }])
     const [received] = await reader.deserializeCloudEvents(await delivered(grid))
@@ -75,7 +84,7 @@ describe('the JavaScript SDK', () => {
 
   it('publishes Event Grid events, delivered in their own schema', async () => {
     const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
-    grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
+    await grid.subscribe({ eventDeliverySchema: 'EventGridSchema' })
     await sdk(grid, 'EventGrid').send([{ eventType: 'T', subject: 's', dataVersion: '2.0', data: { a: 1 } }])
     const [received] = await reader.deserializeEventGridEvents(await delivered(grid))
     expect(received).toMatchObject({
@@ -89,7 +98,7 @@ describe('the JavaScript SDK', () => {
 
   it('publishes Event Grid events, delivered as CloudEvents', async () => {
     const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
-    grid.subscribe()
+    await grid.subscribe()
     const time = '2026-01-05T14:07:09.123Z'
     const given = { id: 'x', eventType: 'T', subject: 's', dataVersion: '2.0', eventTime: new Date(time) }
     await sdk(grid, 'EventGrid').send([{ ...given, data: { a: 1 } }])
@@ -104,7 +113,7 @@ describe('the JavaScript SDK', () => {
     'delivers an Event Grid event with "%s" so',
     async (data) => {
       const grid = await openEventGrid({ topic: { inputSchema: 'EventGridSchema' } })
-      grid.subscribe()
+      await grid.subscribe()
       const { data: _data, ...event } = gridEvent()
       const body = `[${JSON.stringify(event).slice(0, -1)}${data}}]`
       expect((await publish(grid, body, { headers: { 'content-type': 'application/json' } })).status).toBe(200)
@@ -115,12 +124,10 @@ describe('the JavaScript SDK', () => {
 
   it('publishes with a SAS token that it made itself', async () => {
     const grid = await openEventGrid()
-    const key = new AzureKeyCredential(grid.topic.keys[0])
-    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
-    const client = new EventGridPublisherClient(grid.endpoint, 'CloudEvent', new AzureSASCredential(sas), insecure)
-    await client.send([{ source: '/s', type: 't' }])
+    const sas = await sasOf(grid)
+    await sendBySas(grid, sas)
     await grid.clock.advance(3_600_001)
-    await expect(client.send([{ source: '/s', type: 't' }])).rejects.toMatchObject({
+    await expect(sendBySas(grid, sas)).rejects.toMatchObject({
       statusCode: 401,
       code: 'Unauthorized',
       message: expect.stringContaining('has expired'),
@@ -129,23 +136,19 @@ describe('the JavaScript SDK', () => {
 
   it('gets no further with a SAS token for another topic, or one of a key that was replaced', async () => {
     const grid = await openEventGrid()
-    const key = new AzureKeyCredential(grid.topic.keys[0])
-    const other = await generateSharedAccessSignature(grid.endpoint.replace('orders', 'others'), key, inAnHour(grid))
-    const send = (sas: string) =>
-      new EventGridPublisherClient(grid.endpoint, 'CloudEvent', new AzureSASCredential(sas), insecure).send([
-        { source: '/s', type: 't' },
-      ])
-    await expect(send(other)).rejects.toMatchObject({ statusCode: 401 })
-    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
-    await send(sas)
-    grid.store.putResource({ ...grid.topic, keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
-    await expect(send(sas)).rejects.toMatchObject({ statusCode: 401 })
+    const other = await sasOf(grid, grid.topic.httpEndpoint.replace('orders', 'others'))
+    await expect(sendBySas(grid, other)).rejects.toMatchObject({ statusCode: 401 })
+    const sas = await sasOf(grid)
+    await sendBySas(grid, sas)
+    grid.emulator.addTopic({ name: 'orders', keys: [Buffer.alloc(32, 9).toString('base64'), grid.topic.keys[1]] })
+    await expect(sendBySas(grid, sas)).rejects.toMatchObject({ statusCode: 401 })
   })
 
   it('publishes with an Entra token only if the principal has the role', async () => {
     const grid = await openEventGrid()
-    expect((await publishWithout(grid, await issueToken(grid))).status).toBe(200)
-    const refused = await publishWithout(grid, await issueToken(grid, '99999999-9999-4999-8999-999999999999'))
+    expect((await publishBy(grid)).status).toBe(200)
+    grid.emulator.removeRoles(grid.emulator.clientId)
+    const refused = await publishBy(grid)
     expect(refused.status).toBe(401)
     expect((await errorOf(refused)).message).toContain(`does not have permission to send data to ${grid.topic.id}`)
   })
@@ -168,38 +171,21 @@ describe('the JavaScript SDK', () => {
   })
 })
 
-function publishWithout(grid: EventGrid, token: string): Promise<Response> {
-  return fetch(grid.endpoint, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/cloudevents+json' },
-    body: JSON.stringify(cloudEvent()),
-  })
-}
-
 describe('credentials', () => {
   it('may stand in the query', async () => {
     const grid = await openEventGrid()
-    const key = encodeURIComponent(grid.topic.keys[0])
-    const answer = await fetch(`${grid.endpoint}?aeg-sas-key=${key}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/cloudevents+json' },
-      body: JSON.stringify(cloudEvent()),
-    })
+    const query = `?aeg-sas-key=${encodeURIComponent(grid.topic.key)}`
+    const headers = { 'content-type': 'application/cloudevents+json' }
+    const body = JSON.stringify(cloudEvent())
+    const answer = await fetch(`${grid.topic.httpEndpoint}${query}`, { method: 'POST', headers, body })
     expect(answer.status).toBe(200)
   })
 
   it('may be a SAS token in the Authorization header', async () => {
     const grid = await openEventGrid()
-    const key = new AzureKeyCredential(grid.topic.keys[0])
-    const sas = await generateSharedAccessSignature(grid.endpoint, key, inAnHour(grid))
-    const send = (authorization: string) =>
-      fetch(grid.endpoint, {
-        method: 'POST',
-        headers: { authorization, 'content-type': 'application/cloudevents+json' },
-        body: JSON.stringify(cloudEvent()),
-      })
-    expect((await send(`SharedAccessSignature ${sas}`)).status).toBe(200)
-    const scheme = await send('Basic abc')
+    const sas = await sasOf(grid)
+    expect((await publishBy(grid, `SharedAccessSignature ${sas}`)).status).toBe(200)
+    const scheme = await publishBy(grid, 'Basic abc')
     expect(scheme.status).toBe(401)
     expect((await errorOf(scheme)).message).toContain('unsupported Authorization scheme')
   })
@@ -207,7 +193,7 @@ describe('credentials', () => {
   it('other than tokens are refused where local authentication is off', async () => {
     const grid = await openEventGrid({ topic: { disableLocalAuth: true } })
     expect((await publish(grid, [cloudEvent()])).status).toBe(401)
-    expect((await publishWithout(grid, await issueToken(grid))).status).toBe(200)
+    expect((await publishBy(grid)).status).toBe(200)
   })
 })
 
@@ -246,7 +232,7 @@ describe('an accepted request', () => {
     },
   ])('holds $name', async ({ headers, body, extra = {} }) => {
     const grid = await openEventGrid()
-    grid.subscribe()
+    await grid.subscribe()
     expect((await publish(grid, body, { headers })).status).toBe(200)
     expect(JSON.parse(await delivered(grid))).toEqual({ ...cloudEvent(), ...extra })
   })
@@ -259,7 +245,7 @@ describe('an accepted request', () => {
 
   it('keeps keys of the prototype as data', async () => {
     const grid = await openEventGrid()
-    grid.subscribe()
+    await grid.subscribe()
     const body =
       '[{"specversion":"1.0","id":"1","source":"/s","type":"t","__proto__":"p","data":{"__proto__":{"a":1},"constructor":2}}]'
     expect((await publish(grid, body)).status).toBe(200)
@@ -277,12 +263,12 @@ describe('an accepted request', () => {
       },
     } as const
     const grid = await openEventGrid({ topic: { inputSchema: 'CustomEventSchema', inputSchemaMapping } })
-    grid.subscribe({ eventDeliverySchema: 'EventGridSchema' }, { name: 'grid' })
-    grid.subscribe({ eventDeliverySchema: 'CloudEventSchemaV1_0' }, { name: 'cloud' })
-    grid.subscribe({ eventDeliverySchema: 'CustomInputSchema' }, { name: 'custom' })
+    await grid.subscribe({ eventDeliverySchema: 'EventGridSchema' }, { name: 'grid' })
+    await grid.subscribe({ eventDeliverySchema: 'CloudEventSchemaV1_0' }, { name: 'cloud' })
+    await grid.subscribe({ eventDeliverySchema: 'CustomInputSchema' }, { name: 'custom' })
     const event = { nr: '7', about: { what: 'tea' }, anything: [1] }
     expect((await publish(grid, [event], { headers: { 'content-type': 'application/json' } })).status).toBe(200)
-    await grid.engine.idle()
+    await grid.emulator.idle()
     const bodyOf = (name: string) => {
       const found = grid.subscriber.deliveries().find(({ headers }) => headers['aeg-subscription-name'] === name)
       return JSON.parse(found?.body ?? '')

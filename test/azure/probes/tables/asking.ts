@@ -1,6 +1,7 @@
 /** What many probes ask alike: an event, an event subscription, a refusal. */
 import { isRecord } from '../../../../src/support/text/is-record.ts'
-import type { ArmOptions } from '../../wire/arm.ts'
+import { nameOf } from '../../plan/names.ts'
+import type { Arm, ArmOptions } from '../../wire/arm.ts'
 import type { WireAnswer } from '../../wire/wire.ts'
 import type { ProbeWorld } from '../probe.ts'
 
@@ -28,29 +29,36 @@ export const forType = (type: string, destination: object, more: object = {}) =>
   filter: { includedEventTypes: [type], ...(isRecord(more) && isRecord(more.filter) ? more.filter : {}) },
 })
 
-/** Makes an event subscription of the CloudEvents topic. Throws where it is not made. */
-export async function subscribe(
+/** Writes an event subscription, by default of the CloudEvents topic, and waits for the end of the operation. */
+export async function putSubscription(
   { arm, made, subscriptionAt }: ProbeWorld,
   properties: object,
-  source = made.cloud.id,
-): Promise<string> {
+  { source = made.cloud.id, ...options }: Parameters<Arm['write']>[2] & { readonly source?: string | undefined } = {},
+) {
   const id = subscriptionAt(source)
-  const { first, end, error } = await arm.write('PUT', id, { body: { properties } })
+  return { id, ...(await arm.write('PUT', id, { body: { properties }, ...options })) }
+}
+
+/** The same for a queue of its own, which gets all events. */
+export async function putQueue(world: ProbeWorld, options: ArmOptions = {}) {
+  const { destination } = await world.openQueue()
+  return putSubscription(world, { destination, eventDeliverySchema: cloudSchema }, options)
+}
+
+/** Makes an event subscription, and throws where it is not made. Its id. */
+export async function subscribe(world: ProbeWorld, properties: object, source?: string): Promise<string> {
+  const { id, first, end, error } = await putSubscription(world, properties, { source })
   if (end === 'Succeeded') return id
-  throw new Error(
-    `the event subscription was not made: ${first.status} ${end} ${error?.code ?? ''} ${error?.message ?? ''}`,
-  )
+  const { code = '', message = '' } = error ?? {}
+  throw new Error(`the event subscription was not made: ${first.status} ${end} ${code} ${message}`)
 }
 
 /** The first answer to an event subscription of the CloudEvents topic that should be refused. */
-export async function refusedSubscription(
+export const refusedSubscription = (
   { arm, made, subscriptionAt }: ProbeWorld,
   properties: object,
-  { name, ...options }: ArmOptions & { readonly name?: string } = {},
-): Promise<WireAnswer> {
-  const id = name === undefined ? subscriptionAt(made.cloud.id) : subscriptionAt(made.cloud.id, name)
-  return arm.send('PUT', id, { body: { properties }, ...options })
-}
+  name?: string,
+): Promise<WireAnswer> => arm.send('PUT', subscriptionAt(made.cloud.id, name), { body: { properties } })
 
 /** A webhook that a refused event subscription names; nobody is there. */
 export const somewhere = { endpointType: 'WebHook', properties: { endpointUrl: 'https://nobody.invalid/api/events' } }
@@ -65,6 +73,9 @@ export const propertiesOf = (body: unknown): Readonly<Record<string, unknown>> =
 /** The state of a resource. */
 export const stateOf = async ({ arm }: ProbeWorld, id: string) =>
   propertiesOf((await arm.send('GET', id)).body).provisioningState
+
+/** The name of an event subscription as deliveries and dead letters have it. */
+export const loudNameOf = (id: string) => nameOf(id).toUpperCase()
 
 /** The ids of events, sorted. */
 export const idsOf = (events: readonly unknown[]) =>

@@ -1,132 +1,30 @@
 /** What a topic answers to who publishes. */
 import { createHmac } from 'node:crypto'
 import { absent, between, type Pattern, text } from '../expectation.ts'
-import { type Probe, type ProbeWorld, probe } from '../probe.ts'
+import { type Probe, type ProbeWorld, probe, probesWith } from '../probe.ts'
 import { cloudEvent, gridEvent } from './asking.ts'
 
+const type = 'probe.publish'
+const { source: _source, ...withoutSource } = cloudEvent(type)
+const { eventType: _type, ...withoutType } = gridEvent(type)
+
 const reported = text(/ Report '[^']+' to our forums for assistance or raise a support ticket\.$/)
-const invalid = { status: 400, body: { error: { code: 'BadRequest', details: [{ code: 'InputJsonInvalid' }] } } }
+const invalid = (message: Pattern) => ({
+  ...{ status: 400, body: { error: { code: 'BadRequest', details: [{ code: 'InputJsonInvalid' }], message } } },
+})
 
-interface Case {
-  readonly fact: string
-  readonly asks: string
-  readonly topic: 'cloud' | 'grid'
-  readonly events: unknown | ((world: ProbeWorld) => unknown)
-  readonly headers?: Readonly<Record<string, string>>
-  readonly expected: Pattern
-}
+type Events = unknown | ((world: ProbeWorld) => unknown)
 
-const { source: _source, ...withoutSource } = cloudEvent('probe.publish')
-const { eventType: _type, ...withoutType } = gridEvent('probe.publish')
-
-const cases: readonly Case[] = [
-  {
-    ...{
-      fact: 'publish-success',
-      asks: 'a batch of CloudEvents',
-      topic: 'cloud',
-      events: [cloudEvent('probe.publish')],
-    },
-    expected: { status: 200, body: '', headers: { 'api-supported-versions': '2018-01-01' } },
-  },
-  {
-    ...{
-      fact: 'publish-json',
-      asks: 'a list of Event Grid events',
-      topic: 'grid',
-      events: [gridEvent('probe.publish')],
-    },
-    expected: { status: 200, body: '' },
-  },
-  {
-    ...{ fact: 'publish-one-cloud-event', asks: 'one CloudEvent', topic: 'cloud', events: cloudEvent('probe.publish') },
-    headers: { 'content-type': 'application/cloudevents+json' },
-    expected: { status: 200 },
-  },
-  {
-    ...{ fact: 'publish-base64', asks: 'a CloudEvent with binary data', topic: 'cloud' },
-    events: [cloudEvent('probe.publish', { data: undefined, data_base64: 'AQID' })],
-    expected: { status: 200 },
-  },
-  {
-    ...{
-      fact: 'publish-grid-fields',
-      asks: 'an Event Grid event without its type',
-      topic: 'grid',
-      events: [withoutType],
-    },
-    expected: { ...invalid, body: { error: { ...invalid.body.error, message: reported } } },
-  },
-  {
-    ...{
-      fact: 'publish-cloud-fields',
-      asks: 'a CloudEvent without its source',
-      topic: 'cloud',
-      events: [withoutSource],
-    },
-    expected: { status: 400 },
-  },
-  {
-    ...{ fact: 'publish-cloud-fields', asks: 'a CloudEvent of specversion 0.3', topic: 'cloud' },
-    events: [cloudEvent('probe.publish', { specversion: '0.3' })],
-    expected: { status: 400 },
-  },
-  {
-    ...{ fact: 'publish-metadata-version', asks: 'a metadataVersion of 2', topic: 'grid' },
-    events: [gridEvent('probe.publish', { metadataVersion: '2' })],
-    expected: { status: 400 },
-  },
-  {
-    ...{ fact: 'publish-other-topic', asks: 'the topic of somebody else', topic: 'grid' },
-    events: ({ made }: ProbeWorld) => [gridEvent('probe.publish', { topic: made.cloud.id })],
-    expected: { status: between(400, 403) },
-  },
-  {
-    ...{
-      fact: 'publish-unknown-field',
-      asks: 'an unknown field',
-      topic: 'grid',
-      events: [gridEvent('probe.publish', { colour: 'red' })],
-    },
-    expected: {
-      ...invalid,
-      body: { error: { ...invalid.body.error, message: text(/Received unexpected property 'colour'/) } },
-    },
-  },
-  {
-    ...{
-      fact: 'publish-not-array',
-      asks: 'an object where an array must be',
-      topic: 'grid',
-      events: gridEvent('probe.publish'),
-    },
-    expected: { status: 400, body: { error: { message: text(/Expected: StartArray/) } } },
-  },
-  {
-    ...{ fact: 'publish-wrong-key', asks: 'a wrong key', topic: 'cloud', events: [cloudEvent('probe.publish')] },
-    headers: { 'aeg-sas-key': Buffer.alloc(32, 9).toString('base64') },
-    expected: {
-      status: 401,
-      body: { error: { message: text(/^The request authorization key is not authorized for /) } },
-    },
-  },
-  {
-    ...{ fact: 'publish-too-large', asks: 'a request of 1.6 MB', topic: 'cloud' },
-    events: Array.from({ length: 8 }, (_, at) =>
-      cloudEvent('probe.publish', { id: `${at}`, data: 'x'.repeat(200_000) }),
-    ),
-    expected: { status: 413, body: { error: { message: text(/^The maximum size \(1536000\) has been exceeded/) } } },
-  },
-  {
-    ...{
-      fact: 'publish-limits',
-      asks: 'an event of 1.1 MB',
-      topic: 'cloud',
-      events: [cloudEvent('probe.publish', { data: 'x'.repeat(1_100_000) })],
-    },
-    expected: { status: 413 },
-  },
-]
+/** What a topic answers to these events. */
+const published =
+  (topic: 'cloud' | 'grid') =>
+  (fact: string, asks: string, events: Events, expected: Pattern, headers?: Readonly<Record<string, string>>) =>
+    probe(fact, asks, {
+      ask: (world) => world.publish(world.made[topic], typeof events === 'function' ? events(world) : events, headers),
+      expected,
+    })
+const toCloud = published('cloud')
+const toGrid = published('grid')
 
 /** A SAS token for a topic, of the form that the SDK for JavaScript makes. */
 function sasToken({ endpoint, key }: { readonly endpoint: string; readonly key: string }, now: number): string {
@@ -137,106 +35,124 @@ function sasToken({ endpoint, key }: { readonly endpoint: string; readonly key: 
   return `${signed}&s=${encodeURIComponent(signature)}`
 }
 
-const withoutKey = { 'aeg-sas-key': '' }
+/** What a topic answers to a SAS token, without a key, of itself or of another topic. */
+const byToken = (
+  fact: string,
+  asks: string,
+  headersOf: (token: string) => Readonly<Record<string, string>>,
+  { of = 'cloud', expected = 200 }: { readonly of?: 'cloud' | 'grid'; readonly expected?: number } = {},
+) =>
+  probe(fact, asks, {
+    async ask({ publish, made, clock }) {
+      const token = sasToken({ endpoint: made[of].endpoint, key: made.cloud.key }, clock.now())
+      return (await publish(made.cloud, [cloudEvent(type)], { 'aeg-sas-key': '', ...headersOf(token) })).status
+    },
+    expected,
+  })
+
+/** What the host of the topic answers at another URL. */
+const askHost = ({ send, made: { cloud } }: ProbeWorld, url: string) => {
+  const headers = { 'aeg-sas-key': cloud.key }
+  return send({
+    asked: 'topic',
+    of: cloud.name,
+    method: 'POST',
+    url: `${url}?api-version=2018-01-01`,
+    headers,
+    body: [],
+  })
+}
 
 export const publishingProbes: readonly Probe[] = [
-  ...cases.map(({ fact, asks, topic, events, headers, expected }) =>
-    probe({
-      ...{ fact, asks, expected },
-      async ask(world) {
-        return world.publish(world.made[topic], typeof events === 'function' ? events(world) : events, headers)
-      },
-    }),
+  toCloud('publish-success', 'a batch of CloudEvents', [cloudEvent(type)], {
+    ...{ status: 200, body: '', headers: { 'api-supported-versions': '2018-01-01' } },
+  }),
+  toGrid('publish-json', 'a list of Event Grid events', [gridEvent(type)], { status: 200, body: '' }),
+  toCloud(
+    'publish-one-cloud-event',
+    'one CloudEvent',
+    cloudEvent(type),
+    { status: 200 },
+    { 'content-type': 'application/cloudevents+json' },
   ),
-  probe({
-    fact: 'publish-key',
-    asks: 'the key in the query',
+  toCloud(
+    'publish-base64',
+    'a CloudEvent with binary data',
+    [cloudEvent(type, { data: undefined, data_base64: 'AQID' })],
+    { status: 200 },
+  ),
+  toGrid('publish-grid-fields', 'an Event Grid event without its type', [withoutType], invalid(reported)),
+  toCloud('publish-cloud-fields', 'a CloudEvent without its source', [withoutSource], { status: 400 }),
+  toCloud('publish-cloud-fields', 'a CloudEvent of specversion 0.3', [cloudEvent(type, { specversion: '0.3' })], {
+    status: 400,
+  }),
+  toGrid('publish-metadata-version', 'a metadataVersion of 2', [gridEvent(type, { metadataVersion: '2' })], {
+    status: 400,
+  }),
+  toGrid(
+    'publish-other-topic',
+    'the topic of somebody else',
+    ({ made }: ProbeWorld) => [gridEvent(type, { topic: made.cloud.id })],
+    { status: between(400, 403) },
+  ),
+  toGrid(
+    'publish-unknown-field',
+    'an unknown field',
+    [gridEvent(type, { colour: 'red' })],
+    invalid(text(/Received unexpected property 'colour'/)),
+  ),
+  toGrid('publish-not-array', 'an object where an array must be', gridEvent(type), {
+    status: 400,
+    body: { error: { message: text(/Expected: StartArray/) } },
+  }),
+  toCloud(
+    'publish-wrong-key',
+    'a wrong key',
+    [cloudEvent(type)],
+    { status: 401, body: { error: { message: text(/^The request authorization key is not authorized for /) } } },
+    { 'aeg-sas-key': Buffer.alloc(32, 9).toString('base64') },
+  ),
+  toCloud(
+    'publish-too-large',
+    'a request of 1.6 MB',
+    Array.from({ length: 8 }, (_, at) => cloudEvent(type, { id: `${at}`, data: 'x'.repeat(200_000) })),
+    { status: 413, body: { error: { message: text(/^The maximum size \(1536000\) has been exceeded/) } } },
+  ),
+  toCloud('publish-limits', 'an event of 1.1 MB', [cloudEvent(type, { data: 'x'.repeat(1_100_000) })], { status: 413 }),
+  probe('publish-key', 'the key in the query', {
     async ask({ send, made: { cloud } }) {
       const url = `${cloud.endpoint}?api-version=2018-01-01&aeg-sas-key=${encodeURIComponent(cloud.key)}`
       const headers = { 'content-type': 'application/cloudevents-batch+json' }
-      const body = JSON.stringify([cloudEvent('probe.publish')])
+      const body = JSON.stringify([cloudEvent(type)])
       return (await send({ asked: 'topic', of: cloud.name, otherCredential: true, method: 'POST', url, headers, body }))
         .status
     },
     expected: 200,
   }),
-  probe({
-    fact: 'publish-sas',
-    asks: 'a SAS token in aeg-sas-token',
-    async ask({ publish, made, clock }) {
-      const token = sasToken(made.cloud, clock.now())
-      return (await publish(made.cloud, [cloudEvent('probe.publish')], { ...withoutKey, 'aeg-sas-token': token }))
-        .status
-    },
-    expected: 200,
+  byToken('publish-sas', 'a SAS token in aeg-sas-token', (token) => ({ 'aeg-sas-token': token })),
+  byToken('publish-sas-authorization', 'a SAS token in Authorization', (token) => ({
+    authorization: `SharedAccessSignature ${token}`,
+  })),
+  byToken('sas-other-resource', 'a SAS token for another topic', (token) => ({ 'aeg-sas-token': token }), {
+    ...{ of: 'grid', expected: 401 },
   }),
-  probe({
-    fact: 'publish-sas-authorization',
-    asks: 'a SAS token in Authorization',
-    async ask({ publish, made, clock }) {
-      const authorization = `SharedAccessSignature ${sasToken(made.cloud, clock.now())}`
-      return (await publish(made.cloud, [cloudEvent('probe.publish')], { ...withoutKey, authorization })).status
-    },
-    expected: 200,
-  }),
-  probe({
-    fact: 'sas-other-resource',
-    asks: 'a SAS token for another topic',
-    async ask({ publish, made, clock }) {
-      const token = sasToken({ endpoint: made.grid.endpoint, key: made.cloud.key }, clock.now())
-      return (await publish(made.cloud, [cloudEvent('probe.publish')], { ...withoutKey, 'aeg-sas-token': token }))
-        .status
-    },
-    expected: 401,
-  }),
-  probe({
-    fact: 'publish-wrong-path',
-    asks: 'a wrong path at the host of a topic',
-    async ask({ send, made: { cloud } }) {
-      const url = `${cloud.endpoint.replace(/\/api\/events$/, '/api/wrong')}?api-version=2018-01-01`
-      const { status, body } = await send({
-        asked: 'topic',
-        of: cloud.name,
-        method: 'POST',
-        url,
-        headers: { 'aeg-sas-key': cloud.key },
-        body: [],
-      })
-      return { status, body }
-    },
+  probe('publish-wrong-path', 'a wrong path at the host of a topic', {
+    ask: (world) => askHost(world, world.made.cloud.endpoint.replace(/\/api\/events$/, '/api/wrong')),
     expected: {
       status: 404,
       body: { error: { message: text(/^No HTTP resource was found that matches the request URI/) } },
     },
   }),
-  probe({
-    fact: 'publish-wrong-path',
-    asks: 'the host of a topic with another region',
-    needs: ['own region in the host'],
-    async ask({ send, made: { cloud, place } }) {
+  probesWith('own region in the host')('publish-wrong-path', 'the host of a topic with another region', {
+    ask(world) {
+      const { cloud, place } = world.made
       const other = place.location === 'northeurope' ? 'westeurope' : 'northeurope'
-      const url = `${cloud.endpoint.replace(`.${place.location}-`, `.${other}-`)}?api-version=2018-01-01`
-      return (
-        await send({
-          asked: 'topic',
-          of: cloud.name,
-          method: 'POST',
-          url,
-          headers: { 'aeg-sas-key': cloud.key },
-          body: [],
-        })
-      ).status
+      return askHost(world, cloud.endpoint.replace(`.${place.location}-`, `.${other}-`))
     },
-    expected: 404,
+    expected: { status: 404 },
   }),
-  probe({
-    fact: 'domain-event-refused',
-    asks: 'a CloudEvent of a domain whose source is a URL',
-    async ask({ publish, made }) {
-      const event = cloudEvent('probe.publish', { source: 'https://nobody.invalid/orders' })
-      const { status, body } = await publish(made.domain, [event])
-      return { status, body }
-    },
+  probe('domain-event-refused', 'a CloudEvent of a domain whose source is a URL', {
+    ask: ({ publish, made }) => publish(made.domain, [cloudEvent(type, { source: 'https://nobody.invalid/orders' })]),
     expected: {
       status: 400,
       body: {
@@ -249,13 +165,8 @@ export const publishingProbes: readonly Probe[] = [
       },
     },
   }),
-  probe({
-    fact: 'domain-event-refused',
-    asks: 'a CloudEvent of a domain without a source',
-    async ask({ publish, made }) {
-      const { status, headers } = await publish(made.domain, [withoutSource])
-      return { status, headers }
-    },
+  probe('domain-event-refused', 'a CloudEvent of a domain without a source', {
+    ask: ({ publish, made }) => publish(made.domain, [withoutSource]),
     expected: { status: 400, headers: { location: absent } },
   }),
 ]

@@ -1,16 +1,25 @@
 /** Namespaces: what the data plane answers, and dead letters of a Queue. */
 import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { nameOf } from '../../plan/names.ts'
 import { between, oneOf, present, text } from '../expectation.ts'
-import { type Probe, type ProbeWorld, probe } from '../probe.ts'
+import { type Probe, type ProbeWorld, probesWith } from '../probe.ts'
 import { cloudEvent } from './asking.ts'
-import { deadLettersOf } from './dead-letters.ts'
+import { deadLettersOf, deadLetterTo } from './dead-letters.ts'
 
 const structured = { 'content-type': 'application/cloudevents+json; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
 
+/** Calls the data plane of the topic. */
+const callTopic = ({ made, namespace }: ProbeWorld, path: string, options?: Parameters<ProbeWorld['namespace']>[1]) =>
+  namespace(`topics/${made.namespace?.topic}${path}`, options)
+
+/** What the topic answers to an event. */
+export const publish = (world: ProbeWorld, body: unknown, headers: Readonly<Record<string, string>> = structured) =>
+  callTopic(world, ':publish', { body, headers })
+
 /** A Queue event subscription that gets events of one type alone. */
 async function openPull(world: ProbeWorld, queue: object = {}) {
-  const { arm, made, unique, namespace } = world
+  const { arm, made, unique } = world
   const [name, type] = [unique(), unique()]
   const id = `${made.namespace?.topicId}/eventSubscriptions/${name}`
   const properties = {
@@ -20,16 +29,12 @@ async function openPull(world: ProbeWorld, queue: object = {}) {
   const { end, error } = await arm.write('PUT', id, { body: { properties } })
   if (end !== 'Succeeded')
     throw new Error(`the Queue was not made: ${end} ${error?.code ?? ''} ${error?.message ?? ''}`)
-  const at = `topics/${made.namespace?.topic}`
+  const at = `/eventsubscriptions/${name}`
   return {
     ...{ id, name, type },
-    publish: (event: object, headers: Readonly<Record<string, string>> = structured) =>
-      namespace(`${at}:publish`, { body: event, headers }),
     /** The first event that comes, with its lock token. */
     async receive(query = 'maxEvents=10&maxWaitTime=60') {
-      const { status, body } = await namespace(`${at}/eventsubscriptions/${name}:receive?${query}`, {
-        limitMs: 150_000,
-      })
+      const { status, body } = await callTopic(world, `${at}:receive?${query}`, { limitMs: 150_000 })
       const value: readonly unknown[] = isRecord(body) && Array.isArray(body.value) ? body.value : []
       const [first] = value
       const { event, brokerProperties: broker } = isRecord(first) ? first : {}
@@ -37,247 +42,151 @@ async function openPull(world: ProbeWorld, queue: object = {}) {
       return { status, body, count: value.length, event, deliveryCount, token: String(lockToken) }
     },
     settle: (operation: string, token: string) =>
-      namespace(`${at}/eventsubscriptions/${name}:${operation}`, { body: { lockTokens: [token] }, headers: json }),
+      callTopic(world, `${at}:${operation}`, { body: { lockTokens: [token] }, headers: json }),
   }
 }
 
-const ofTopic = ({ made }: ProbeWorld, path: string) => `topics/${made.namespace?.topic}${path}`
-
 /** An event that the receiver rejects, and its dead letter. */
 async function reject(world: ProbeWorld, { binary = false } = {}) {
-  const { made, container } = world
+  const { made } = world
   const queue = await openPull(world, {
-    deadLetterDestinationWithResourceIdentity: {
-      identity: { type: 'SystemAssigned' },
-      deadLetterDestination: {
-        endpointType: 'StorageBlob',
-        properties: { resourceId: made.names.storage, blobContainerName: container },
-      },
-    },
+    deadLetterDestinationWithResourceIdentity: { identity: { type: 'SystemAssigned' }, ...deadLetterTo(world) },
   })
   if (binary) {
     const context = { 'ce-id': 'one', 'ce-source': '/probe', 'ce-type': queue.type, 'ce-specversion': '1.0' }
-    await queue.publish({ amount: 5 }, { ...json, ...context })
-  } else await queue.publish(cloudEvent(queue.type))
+    await publish(world, { amount: 5 }, { ...json, ...context })
+  } else await publish(world, cloudEvent(queue.type))
   const { token } = await queue.receive()
   await queue.settle('reject', token)
-  const folder = `${made.names.namespace.slice(made.names.namespace.lastIndexOf('/') + 1)}/${made.namespace?.topic}/${queue.name}/`
-  return deadLettersOf(world, folder)
+  return deadLettersOf(world, `${nameOf(made.names.namespace)}/${made.namespace?.topic}/${queue.name}/`)
 }
 
-const deadLetterNeeds = ['storage', 'namespace', 'namespace dead letters'] as const
+const pulled = probesWith('namespace')
+const deadLettered = probesWith('storage', 'namespace', 'namespace dead letters')
 
 export const pullProbes: readonly Probe[] = [
-  probe({
-    fact: 'pull-lock',
-    asks: 'the first receive of an event',
-    needs: ['namespace'],
+  pulled('pull-lock', 'the first receive of an event', {
     async ask(world) {
       const queue = await openPull(world)
-      const published = await queue.publish(cloudEvent(queue.type))
-      const { status, count, deliveryCount, event } = await queue.receive()
-      return { published: published.body, status, count, deliveryCount, event }
+      const published = await publish(world, cloudEvent(queue.type))
+      return { published: published.body, ...(await queue.receive()) }
     },
     expected: { published: {}, status: 200, count: 1, deliveryCount: 1, event: { id: 'one', data: { amount: 5 } } },
   }),
-  probe({
-    fact: 'pull-wait',
-    asks: 'a receive where no event is',
-    needs: ['namespace'],
-    async ask(world) {
-      const queue = await openPull(world)
-      const { status, body } = await queue.receive('maxEvents=1&maxWaitTime=10')
-      return { status, body }
-    },
+  pulled('pull-wait', 'a receive where no event is', {
+    ask: async (world) => (await openPull(world)).receive('maxEvents=1&maxWaitTime=10'),
     expected: { status: 200, body: { value: [] } },
   }),
-  probe({
-    fact: 'pull-settle',
-    asks: 'a token that was acknowledged before, and one that is none',
-    needs: ['namespace'],
+  pulled('pull-settle', 'a token that was acknowledged before, and one that is none', {
     async ask(world) {
       const queue = await openPull(world)
-      await queue.publish(cloudEvent(queue.type))
+      await publish(world, cloudEvent(queue.type))
       const { token } = await queue.receive()
       await queue.settle('acknowledge', token)
       const again = await queue.settle('acknowledge', token)
-      const bad = await queue.settle('acknowledge', 'no token')
-      return { again: { status: again.status, body: again.body }, bad: { status: bad.status, body: bad.body } }
+      return { again, bad: await queue.settle('acknowledge', 'no token') }
     },
     expected: {
       again: { status: 200, body: { succeededLockTokens: [], failedLockTokens: [{ error: { code: 'TokenLost' } }] } },
       bad: { status: 200, body: { succeededLockTokens: [], failedLockTokens: [{ error: { code: 'BadToken' } }] } },
     },
   }),
-  probe({
-    fact: 'pull-again',
-    asks: 'an event that was released with a delay of ten seconds',
-    needs: ['namespace'],
+  pulled('pull-again', 'an event that was released with a delay of ten seconds', {
     async ask(world) {
       const queue = await openPull(world)
-      await queue.publish(cloudEvent(queue.type))
+      await publish(world, cloudEvent(queue.type))
       const { token } = await queue.receive()
       const released = world.clock.now()
-      await world.namespace(ofTopic(world, `/eventsubscriptions/${queue.name}:release?releaseDelayInSeconds=10`), {
-        ...{ body: { lockTokens: [token] }, headers: json },
-      })
+      await queue.settle('release?releaseDelayInSeconds=10', token)
       const { deliveryCount } = await queue.receive()
       return { deliveryCount, seconds: Math.round((world.clock.now() - released) / 1000) }
     },
     expected: { deliveryCount: 2, seconds: between(8, 60) },
   }),
-  probe({
-    fact: 'pull-times',
-    asks: 'a time with an offset and zeros',
-    needs: ['namespace'],
+  pulled('pull-times', 'a time with an offset and zeros', {
     async ask(world) {
       const queue = await openPull(world)
-      await queue.publish(cloudEvent(queue.type, { time: '2026-01-05T10:12:46.2525140-07:00' }))
+      await publish(world, cloudEvent(queue.type, { time: '2026-01-05T10:12:46.2525140-07:00' }))
       return (await queue.receive()).event
     },
     expected: { time: '2026-01-05T17:12:46.252514Z' },
   }),
-  probe({
-    fact: 'pull-times',
-    asks: 'a text that is no time',
-    needs: ['namespace'],
-    async ask(world) {
-      const body = cloudEvent('probe.time', { time: 'yesterday' })
-      return (await world.namespace(ofTopic(world, ':publish'), { body, headers: structured })).status
-    },
-    expected: 400,
+  pulled('pull-times', 'a text that is no time', {
+    ask: (world) => publish(world, cloudEvent('probe.time', { time: 'yesterday' })),
+    expected: { status: 400 },
   }),
-  probe({
-    fact: 'pull-unknown',
-    asks: 'an unknown topic',
-    needs: ['namespace'],
-    async ask({ namespace }) {
-      const { status, headers } = await namespace('topics/none:publish', {
-        body: cloudEvent('probe.none'),
-        headers: structured,
-      })
-      return { status, code: headers['broker-errorcode'] }
-    },
-    expected: { status: 404, code: 'NotFound' },
+  pulled('pull-unknown', 'an unknown topic', {
+    ask: ({ namespace }) => namespace('topics/none:publish', { body: cloudEvent('probe.none'), headers: structured }),
+    expected: { status: 404, headers: { 'broker-errorcode': 'NotFound' } },
   }),
-  probe({
-    fact: 'pull-unknown',
-    asks: 'an unknown event subscription',
-    needs: ['namespace'],
-    async ask(world) {
-      return (await world.namespace(ofTopic(world, '/eventsubscriptions/none:receive?maxWaitTime=10'))).status
-    },
-    expected: 404,
+  pulled('pull-unknown', 'an unknown event subscription', {
+    ask: (world) => callTopic(world, '/eventsubscriptions/none:receive?maxWaitTime=10'),
+    expected: { status: 404 },
   }),
-  probe({
-    fact: 'pull-unknown',
-    asks: 'a wrong key',
-    needs: ['namespace'],
-    async ask(world) {
-      const headers = { ...structured, authorization: `SharedAccessKey ${Buffer.alloc(32, 9).toString('base64')}` }
-      return (await world.namespace(ofTopic(world, ':publish'), { body: cloudEvent('probe.key'), headers })).status
+  pulled('pull-unknown', 'a wrong key', {
+    ask(world) {
+      const authorization = `SharedAccessKey ${Buffer.alloc(32, 9).toString('base64')}`
+      return publish(world, cloudEvent('probe.key'), { ...structured, authorization })
     },
-    expected: 401,
+    expected: { status: 401 },
   }),
   ...['maxWaitTime=9', 'maxWaitTime=121', 'maxEvents=0', 'maxEvents=101'].map((query) =>
-    probe({
-      fact: 'pull-arguments',
-      asks: `a receive with ${query}`,
-      needs: ['namespace'],
-      async ask(world) {
-        const { status, body } = await world.namespace(ofTopic(world, `/eventsubscriptions/app:receive?${query}`))
-        return { status, body }
-      },
+    pulled('pull-arguments', `a receive with ${query}`, {
+      ask: (world) => callTopic(world, `/eventsubscriptions/app:receive?${query}`),
       expected: { status: 400, body: { error: { code: 'ArgumentInvalid' } } },
     }),
   ),
-  probe({
-    fact: 'pull-publish-refused',
-    asks: 'a CloudEvent without data',
-    needs: ['namespace'],
-    async ask(world) {
-      const { data: _data, ...body } = cloudEvent('probe.data')
-      const { status, body: answer } = await world.namespace(ofTopic(world, ':publish'), { body, headers: structured })
-      return { status, answer }
-    },
+  pulled('pull-publish-refused', 'a CloudEvent without data', {
+    ask: (world) => publish(world, cloudEvent('probe.data', { data: undefined })),
     expected: {
       status: 400,
-      answer: { error: { message: text(/'data' attribute is required/), timestamp_utc: present } },
+      body: { error: { message: text(/'data' attribute is required/), timestamp_utc: present } },
     },
   }),
-  probe({
-    fact: 'pull-binary',
-    asks: 'binary mode without a content type',
-    needs: ['namespace'],
-    async ask(world) {
-      const headers = {
-        'ce-id': 'one',
-        'ce-source': '/probe',
-        'ce-type': 'probe',
-        'ce-specversion': '1.0',
-        'content-type': '',
-      }
-      return (await world.namespace(ofTopic(world, ':publish'), { body: '{}', headers })).status
+  pulled('pull-binary', 'binary mode without a content type', {
+    ask(world) {
+      const context = { 'ce-id': 'one', 'ce-source': '/probe', 'ce-type': 'probe', 'ce-specversion': '1.0' }
+      return publish(world, '{}', { ...context, 'content-type': '' })
     },
-    expected: 400,
+    expected: { status: 400 },
   }),
-  probe({
-    fact: 'pull-actions',
-    asks: 'getDeliveryAttributes and getFullUrl of a Queue',
-    needs: ['namespace'],
+  pulled('pull-actions', 'getDeliveryAttributes and getFullUrl of a Queue', {
     async ask(world) {
       const { id } = await openPull(world)
-      const post = async (action: string) => {
-        const { status, body } = await world.arm.send('POST', `${id}/${action}`)
-        return { status, body }
-      }
-      return { attributes: await post('getDeliveryAttributes'), url: await post('getFullUrl') }
+      const attributes = await world.arm.send('POST', `${id}/getDeliveryAttributes`)
+      return { attributes, url: await world.arm.send('POST', `${id}/getFullUrl`) }
     },
     expected: {
       attributes: { status: 200, body: { value: oneOf(null) } },
       url: { status: 200, body: { endpointUrl: oneOf(null) } },
     },
   }),
-  ...(
-    [
-      [
-        'pull-dead-letter-blob',
-        'the name of the blob',
-        { name: text(/\/20\d\d\/\d{1,2}\/\d{1,2}\/\d{1,2}\/[\da-f-]{36}\.json$/) },
-      ],
-      [
-        'pull-dead-letter',
-        'what a rejected event gets',
-        {
-          event: {
-            ...{ id: 'one', customDeliveryProperties: {} },
-            deadletterProperties: {
-              ...{ deadletterreason: 'Rejected by the receiver', deliveryattempts: 1, deliveryresult: 'GeneralError' },
-              ...{ publishutc: present, deliveryattemptutc: present },
-            },
-          },
+  deadLettered('pull-dead-letter-blob', 'the name of the blob', {
+    ask: (world) => reject(world),
+    expected: { name: text(/\/20\d\d\/\d{1,2}\/\d{1,2}\/\d{1,2}\/[\da-f-]{36}\.json$/) },
+  }),
+  deadLettered('pull-dead-letter', 'what a rejected event gets', {
+    ask: (world) => reject(world),
+    expected: {
+      event: {
+        ...{ id: 'one', customDeliveryProperties: {} },
+        deadletterProperties: {
+          ...{ deadletterreason: 'Rejected by the receiver', deliveryattempts: 1, deliveryresult: 'GeneralError' },
+          ...{ publishutc: present, deliveryattemptutc: present },
         },
-      ],
-    ] as const
-  ).map(([fact, asks, expected]) =>
-    probe({ ...{ fact, asks, expected, needs: deadLetterNeeds }, ask: (world) => reject(world) }),
-  ),
-  probe({
-    fact: 'pull-dead-letter-binary',
-    asks: 'where a rejected event of binary mode stands',
-    needs: deadLetterNeeds,
+      },
+    },
+  }),
+  deadLettered('pull-dead-letter-binary', 'where a rejected event of binary mode stands', {
     ask: (world) => reject(world, { binary: true }),
     expected: { event: { event: { id: 'one' }, deadletterProperties: present } },
   }),
-  probe({
-    fact: 'pull-time-to-live',
-    asks: 'an eventTimeToLive of 59 seconds',
-    needs: ['namespace'],
-    async ask({ arm, made, unique }) {
+  pulled('pull-time-to-live', 'an eventTimeToLive of 59 seconds', {
+    ask({ arm, made, unique }) {
       const deliveryConfiguration = { deliveryMode: 'Queue', queue: { eventTimeToLive: 'PT59S' } }
       const id = `${made.namespace?.topicId}/eventSubscriptions/${unique()}`
-      return (await arm.send('PUT', id, { body: { properties: { deliveryConfiguration } } })).status
+      return arm.send('PUT', id, { body: { properties: { deliveryConfiguration } } })
     },
-    expected: 400,
+    expected: { status: 400 },
   }),
 ]

@@ -1,27 +1,28 @@
 import 'reflect-metadata'
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
 import { describe, expect, it } from 'vitest'
+import { startEmulator } from '../../../../../test/support/start-emulator.ts'
 import { createCertificateAuthority } from '../../../src/server/tls/certificates.ts'
-import { cloudEvent, type EventGridOptions, openEventGrid, publish } from '../../event-grid.ts'
+import {
+  cloudEvent,
+  type EventGridOptions,
+  openDelivered,
+  openEventGrid,
+  publicUrl,
+  publish,
+} from '../../event-grid.ts'
+import { startSubscriber } from '../../subscriber.ts'
 
 const authority = createCertificateAuthority()
 const { certificate, key } = authority.issue(['subscriber.example'])
 const other = authority.issue(['other.example'])
 const trustedCertificates = [authority.certificate]
 
-async function deliverOnce(options: EventGridOptions) {
-  const grid = await openEventGrid(options)
-  grid.subscribe()
-  await publish(grid, [cloudEvent()])
-  await grid.engine.idle()
-  return { record: grid.records.deliveries.last, requests: grid.subscriber.requests }
-}
-
 describe('an https endpoint', () => {
   it('is delivered to if its certificate is of a trusted authority and for its public name', async () => {
-    const { record, requests } = await deliverOnce({ tls: { cert: certificate, key }, trustedCertificates })
+    const { record, request } = await openDelivered({ tls: { cert: certificate, key }, trustedCertificates })
     expect(record).toMatchObject({ outcome: 'delivered' })
-    expect(requests[0]?.headers.host).toBe('subscriber.example')
+    expect(request?.headers.host).toBe('subscriber.example')
   })
 
   it.each<{ name: string; options: EventGridOptions; error: RegExp }>([
@@ -36,9 +37,9 @@ describe('an https endpoint', () => {
       error: /SocketError: .*altnames/,
     },
   ])('is refused with a certificate $name', async ({ options, error }) => {
-    const { record, requests } = await deliverOnce(options)
+    const { record, request } = await openDelivered(options)
     expect(record).toMatchObject({ outcome: 'retry', error: expect.stringMatching(error) })
-    expect(requests).toHaveLength(0)
+    expect(request).toBeUndefined()
   })
 
   it('is refused with a self-signed certificate, by handshake and delivery alike', async () => {
@@ -55,68 +56,63 @@ describe('an https endpoint', () => {
       cert: selfSigned.toString('pem'),
       key: `-----BEGIN PRIVATE KEY-----\n${exported}\n-----END PRIVATE KEY-----`,
     }
-    const { record, requests } = await deliverOnce({ tls, trustedCertificates })
+    const { record, request } = await openDelivered({ tls, trustedCertificates })
     expect(record).toMatchObject({
       outcome: 'retry',
       error: expect.stringMatching(/^SocketError: self-signed certificate/),
     })
-    expect(requests).toHaveLength(0)
-    const grid = await openEventGrid({ tls, trustedCertificates })
-    const outcome = await grid.engine.validate(grid.subscribe(), new AbortController().signal, {
-      over: new AbortController().signal,
-    })
-    expect(outcome).toMatchObject({ outcome: 'failed', message: expect.stringContaining('response code Unknown') })
-    expect(grid.records.handshakes.last?.message).toContain('self-signed certificate')
-    expect((await deliverOnce({ tls, trustedCertificates: [selfSigned.toString('pem')] })).record).toMatchObject({
-      outcome: 'delivered',
-    })
+    expect(request).toBeUndefined()
+    const { url } = await startSubscriber(tls)
+    const eventSubscriptions = [{ name: 'Sub1', endpoint: publicUrl }]
+    const emulator = await startEmulator({ trustedCertificates, ingress: () => url, eventSubscriptions })
+    const { outcome, message } = await emulator.records.handshakes.waitFor(() => true)
+    expect([outcome, message]).toEqual(['failed', expect.stringMatching(/code Unknown.*self-signed certificate/)])
+    const trusting = await openDelivered({ tls, trustedCertificates: [selfSigned.toString('pem')] })
+    expect(trusting.record).toMatchObject({ outcome: 'delivered' })
   })
 
   it('is refused below TLS 1.2', async () => {
     const tls = { cert: certificate, key, maxVersion: 'TLSv1.2' } as const
-    expect((await deliverOnce({ tls, trustedCertificates })).record).toMatchObject({ outcome: 'delivered' })
+    expect((await openDelivered({ tls, trustedCertificates })).record).toMatchObject({ outcome: 'delivered' })
     const old = { ...tls, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
-    const { record, requests } = await deliverOnce({ tls: old, trustedCertificates })
+    const { record, request } = await openDelivered({ tls: old, trustedCertificates })
     expect(record).toMatchObject({ outcome: 'retry', error: expect.stringContaining('SocketError') })
-    expect(requests).toHaveLength(0)
+    expect(request).toBeUndefined()
   })
 })
 
 describe('the ingress map', () => {
   it('is asked at each delivery, and may change path and query', async () => {
     let path = ''
-    const grid = await openEventGrid({ ingress: () => `${grid.subscriber.url}${path}` })
-    grid.subscribe()
-    await publish(grid, [cloudEvent()])
-    await grid.engine.idle()
+    const subscriber = await startSubscriber()
+    const { grid } = await openDelivered({ ingress: () => `${subscriber.url}${path}` })
     path = '/rewritten?x=1'
     await publish(grid, [cloudEvent()])
-    await grid.engine.idle()
-    expect(grid.subscriber.deliveries().map(({ url }) => url)).toEqual(['/api/events?code=s3cret', '/rewritten?x=1'])
+    await grid.emulator.idle()
+    expect(subscriber.deliveries().map(({ url }) => url)).toEqual(['/api/events?code=s3cret', '/rewritten?x=1'])
     expect(grid.records.deliveries.last).toMatchObject({
       url: 'https://subscriber.example/api/events?(redacted)',
-      target: `${grid.subscriber.url}/rewritten?(redacted)`,
+      target: `${subscriber.url}/rewritten?(redacted)`,
     })
   })
 
   it.each([
-    { name: 'nobody listens', ingress: () => 'http://127.0.0.1:1', error: 'SocketError' },
-    { name: 'there is no such host', ingress: () => 'http://nowhere.invalid', error: 'ResolutionError' },
-    { name: 'it names no URL', ingress: () => 'nonsense', error: 'Aborted' },
+    {
+      name: 'nobody listens',
+      ingress: () => 'http://127.0.0.1:1',
+      error: /^SocketError: .*; nothing listens at http:\/\/127\.0\.0\.1:1, /,
+    },
+    { name: 'there is no such host', ingress: () => 'http://nowhere.invalid', error: /^ResolutionError: / },
+    { name: 'it names no URL', ingress: () => 'nonsense', error: /^Aborted: / },
   ])('leads to a failed try where $name', async ({ ingress, error }) => {
-    const { record } = await deliverOnce({ ingress })
-    expect(record).toMatchObject({ outcome: 'retry', error: expect.stringMatching(`^${error}: `) })
+    const { record } = await openDelivered({ ingress })
+    expect(record).toMatchObject({ outcome: 'retry', error: expect.stringMatching(error) })
   })
 })
 
 it('keeps its connections', async () => {
-  const grid = await openEventGrid({ delivery: { concurrency: 1 } })
-  grid.subscribe()
-  await publish(
-    grid,
-    Array.from({ length: 20 }, (_, index) => cloudEvent({ id: `e${index}` })),
-  )
-  await grid.engine.idle()
+  const events = Array.from({ length: 20 }, (_, index) => cloudEvent({ id: `e${index}` }))
+  const { grid } = await openDelivered({ concurrency: 1 }, {}, events)
   const ports = grid.subscriber.deliveries().map(({ remotePort }) => remotePort)
   expect(ports).toHaveLength(20)
   expect(new Set(ports).size).toBe(1)
@@ -125,8 +121,8 @@ it('keeps its connections', async () => {
 describe('a fault asked for', () => {
   it('stands in for an answer, once', async () => {
     const grid = await openEventGrid()
-    grid.subscribe()
-    grid.faults.add({ route: 'delivery', status: 503 })
+    await grid.subscribe()
+    grid.emulator.failNext({ route: 'delivery', status: 503 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(30_000)
     expect(grid.records.deliveries.all().map(({ status, outcome }) => [status, outcome])).toEqual([
@@ -136,11 +132,23 @@ describe('a fault asked for', () => {
     expect(grid.subscriber.deliveries()).toHaveLength(1)
   })
 
+  it('may come late', async () => {
+    const grid = await openEventGrid()
+    await grid.subscribe()
+    grid.emulator.failNext({ route: 'delivery', delayMs: 5_000, status: 400 })
+    await publish(grid, [cloudEvent()])
+    await grid.clock.advance(4_999)
+    expect(grid.records.deliveries.length).toBe(0)
+    await grid.clock.advance(1)
+    expect(grid.records.deliveries.all()).toMatchObject([{ status: 400, outcome: 'dropped' }])
+    expect(grid.subscriber.deliveries()).toEqual([])
+  })
+
   it('may close the connection, or make the subscriber slow', async () => {
     const grid = await openEventGrid()
-    grid.subscribe()
-    grid.faults.add({ route: 'delivery', drop: true })
-    grid.faults.add({ route: 'delivery', delayMs: 5000 })
+    await grid.subscribe()
+    grid.emulator.failNext({ route: 'delivery', drop: true })
+    grid.emulator.failNext({ route: 'delivery', delayMs: 5000 })
     await publish(grid, [cloudEvent()])
     await grid.clock.advance(14_999)
     expect(grid.records.deliveries.all().map(({ error }) => error)).toEqual([expect.stringMatching(/^SocketError/)])
@@ -150,13 +158,11 @@ describe('a fault asked for', () => {
   })
 })
 
-describe('an endpoint that', () => {
-  it('switches to another protocol, unasked, has answered 101', async () => {
-    const grid = await openEventGrid()
-    grid.subscriber.answer({ status: 101, headers: { connection: 'upgrade', upgrade: 'x' } })
-    grid.subscribe()
-    await publish(grid, [cloudEvent()])
-    await grid.engine.idle()
-    expect(grid.records.deliveries.last).toMatchObject({ status: 101, outcome: 'retry' })
-  })
+it('an endpoint that switches to another protocol, unasked, has answered 101', async () => {
+  const grid = await openEventGrid()
+  grid.subscriber.answer({ status: 101, headers: { connection: 'upgrade', upgrade: 'x' } })
+  await grid.subscribe()
+  await publish(grid, [cloudEvent()])
+  await grid.emulator.idle()
+  expect(grid.records.deliveries.last).toMatchObject({ status: 101, outcome: 'retry' })
 })

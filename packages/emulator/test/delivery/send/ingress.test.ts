@@ -21,46 +21,11 @@ describe('an ingress map', () => {
 })
 
 it.each([
-  {
-    from: 'https://a.example/in/',
-    to: 'http://127.0.0.1:1/out/',
-    url: 'https://a.example/in',
-    leads: 'http://127.0.0.1:1/out',
-  },
-  {
-    from: 'https://a.example/in/',
-    to: 'http://127.0.0.1:1/out/',
-    url: 'https://a.example/in/1',
-    leads: 'http://127.0.0.1:1/out/1',
-  },
-  {
-    from: 'https://a.example/',
-    to: 'http://127.0.0.1:1/out',
-    url: 'https://a.example/',
-    leads: 'http://127.0.0.1:1/out/',
-  },
-])('a rule from $from to $to sends $url to $leads', ({ from, to, url, leads }) => {
+  ['https://a.example/in/', 'http://127.0.0.1:1/out/', 'https://a.example/in', 'http://127.0.0.1:1/out'],
+  ['https://a.example/in/', 'http://127.0.0.1:1/out/', 'https://a.example/in/1', 'http://127.0.0.1:1/out/1'],
+  ['https://a.example/', 'http://127.0.0.1:1/out', 'https://a.example/', 'http://127.0.0.1:1/out/'],
+])('a rule from %s to %s sends %s to %s', (from, to, url, leads) => {
   expect(ingressOf([{ from, to }])(new URL(url))).toBe(leads)
-})
-
-it('may be a function, which is taken as it is', () => {
-  const ingress = () => 'http://127.0.0.1:1/'
-  expect(ingressOf(ingress)).toBe(ingress)
-})
-
-it.each([
-  { what: 'no list', rules: {}, says: 'a list of rules or a function' },
-  {
-    what: 'a rule without a URL',
-    rules: [{ from: 'a.example', to: 'http://127.0.0.1/' }],
-    says: 'its from is not a URL',
-  },
-  { what: 'a rule that leads nowhere', rules: [{ from: 'http://a.example', to: 5 }], says: 'its to is not a URL' },
-])('refuses $what', ({ rules, says }) => {
-  // As JavaScript may call it.
-  expect(() => ingressOf(rules as never)).toThrow(
-    expect.objectContaining({ name: 'TypeError', message: expect.stringContaining(says) }),
-  )
 })
 
 it.each([

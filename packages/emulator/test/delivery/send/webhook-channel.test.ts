@@ -7,14 +7,14 @@ it('a token is used for a minute, for all deliveries to its audience and for no 
   const secured = (azureActiveDirectoryApplicationIdOrUri: string) => ({
     webhook: { azureActiveDirectoryTenantId, azureActiveDirectoryApplicationIdOrUri },
   })
-  grid.subscribe(secured('api://one'), { name: 'one' })
-  grid.subscribe(secured('api://one'), { name: 'too' })
-  grid.subscribe(secured('api://other'), { name: 'other' })
-  grid.subscribe({ webhook: { azureActiveDirectoryTenantId } }, { name: 'half' })
+  await grid.subscribe(secured('api://one'), { name: 'one' })
+  await grid.subscribe(secured('api://one'), { name: 'too' })
+  await grid.subscribe(secured('api://other'), { name: 'other' })
+  await grid.subscribe({ webhook: { azureActiveDirectoryTenantId } }, { name: 'half' })
   for (const ms of [0, 59_999, 1]) {
     await grid.clock.advance(ms)
     await publish(grid, [cloudEvent()])
-    await grid.engine.idle()
+    await grid.emulator.idle()
   }
   const tokensOf = (name: string) =>
     grid.subscriber

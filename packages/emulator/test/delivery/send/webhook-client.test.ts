@@ -116,28 +116,6 @@ it('gives a request up that is aborted, before it is sent too', async () => {
   expect([requests, clock.waiting]).toEqual([1, 0])
 })
 
-it.each([
-  {
-    what: 'nothing listens',
-    url: 'http://127.0.0.1:1/hook?code=1',
-    outcome: 'SocketError',
-    hint: /^nothing listens at http:\/\/127\.0\.0\.1:1, where http:\/\/127\.0\.0\.1:1 leads$/,
-  },
-  {
-    what: 'the host is unknown',
-    url: 'http://nobody.invalid/hook?code=1',
-    outcome: 'ResolutionError',
-    hint: /^no ingress rule matches http:\/\/nobody\.invalid\/hook, /,
-  },
-])('says where $what', async ({ url, outcome, hint }) => {
-  const { clock, send } = await openClient()
-  expect(await send({ url: new URL(url) })).toMatchObject({
-    target: url,
-    failure: { outcome, hint: expect.stringMatching(hint) },
-  })
-  expect(clock.waiting).toBe(0)
-})
-
 it('fails a request that Node does not send', async () => {
   const { url, send } = await openClient()
   expect(await send({ headers: { 'a b': '1' } })).toEqual({
