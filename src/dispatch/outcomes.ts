@@ -4,7 +4,7 @@ import type { EventOutcome } from './delivery.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 
 /** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
-export type FinalOutcome = 'resolved' | 'rejected'
+type FinalOutcome = 'resolved' | 'rejected'
 
 /** A settled delivery whose sender may not know its outcomes. */
 interface Unsure {
@@ -14,12 +14,11 @@ interface Unsure {
   final: ReadonlyMap<string, FinalOutcome> | undefined
 }
 
-/**
- * Remembers 10,000 outcomes, and those whose sender is still to be heard.
- *
- * @param capacity beyond it the oldest is forgotten
- */
-export function createKnownOutcomes(capacity = 10_000) {
+/** Outcomes that are remembered; beyond it the oldest is forgotten. */
+const capacity = 10_000
+
+/** Remembers the last outcomes, and those whose sender is still to be heard. */
+export function createKnownOutcomes() {
   const remembered = new Map<string, FinalOutcome>()
   const unsure = new Set<Unsure>()
 

@@ -97,7 +97,11 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
       const outcome = await send(calls, (waits) => {
         backingOff += waits ? 1 : -1
       })
-      if (outcome === 'halve') halves.push(...halve(calls))
+      if (outcome === 'halve') {
+        // A joint request has two calls at least.
+        const middle = Math.ceil(calls.length / 2)
+        halves.push(calls.slice(0, middle), calls.slice(middle))
+      }
     } finally {
       running.splice(running.indexOf(calls), 1)
       settling += 1
@@ -176,10 +180,4 @@ export function joinCalls<C extends { readonly schema: string; readonly load: Lo
     load = grown
   }
   return calls
-}
-
-/** The two halves of a refused joint request, which has two calls at least. */
-export function halve<C>(calls: readonly C[]): readonly (readonly C[])[] {
-  const middle = Math.ceil(calls.length / 2)
-  return [calls.slice(0, middle), calls.slice(middle)]
 }

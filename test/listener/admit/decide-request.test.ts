@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { decideByHead, type Gate } from '../../../src/listener/admit/decide-request.ts'
 import type { Evidence } from '../../../src/listener/admit/credential-fault.ts'
+import { decideByHead, type Gate } from '../../../src/listener/admit/decide-request.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
