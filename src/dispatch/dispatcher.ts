@@ -2,10 +2,9 @@
 import type { EventHandler } from '../core/event.ts'
 import type { Clock } from '../support/time/clock.ts'
 import { type CallOutcome, callHandler, type HandlerReports } from './call-handler.ts'
-import type { Delivery, EventOutcome } from './delivery.ts'
+import { type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import { createFreeCalls, maxWaitMs } from './free-calls.ts'
-import { createKnownOutcomes } from './known-outcomes.ts'
-import { OpenDelivery } from './open-delivery.ts'
+import { createKnownOutcomes } from './outcomes.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 
@@ -35,7 +34,7 @@ const joinTimeouts = 4
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #freeCalls: ReturnType<typeof createFreeCalls<OpenDelivery>>
+  readonly #freeCalls: ReturnType<typeof createFreeCalls>
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
   #unsettled = 0
@@ -46,10 +45,9 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#freeCalls = createFreeCalls({
-      maxConcurrency: options.maxConcurrency,
-      onFree: (work) => work.inContext(() => this.#proceed(this.#leaveQueue(work), 'with a free call')),
-    })
+    this.#freeCalls = createFreeCalls(options.maxConcurrency, (work) =>
+      work.inContext(() => this.#proceed(work, 'with a free call')),
+    )
   }
 
   dispatch(delivery: Delivery): void {
@@ -65,7 +63,7 @@ export class Dispatcher {
   /** Begins no more events, and settles the deliveries that wait. */
   stop(): void {
     this.#stopped = true
-    for (const work of this.#freeCalls.queue()) work.inContext(() => this.#giveUp(this.#leaveQueue(work)))
+    for (const work of this.#freeCalls.queue()) work.inContext(() => this.#giveUp(this.#freeCalls.leaveQueue(work)))
   }
 
   /** Resolves when no handler runs and every delivery is settled. */
@@ -112,7 +110,6 @@ export class Dispatcher {
   /** Calls the handler with an event. */
   #begin(work: OpenDelivery, index: number, event: DeliveryEvent): void {
     work.state = 'begun'
-    const { log, secrets } = this.#options
     const handler = this.#options.handler()
     if (!handler) {
       this.#freeCalls.giveBack()
@@ -127,7 +124,7 @@ export class Dispatcher {
     // A handler may change it, and another event of the batch must not see that.
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     const processing = beginProcessing(received, this.#options)
-    callHandler(handler, received, { log, secrets, processing }, (outcome) => this.#onReturn(call, outcome))
+    callHandler(handler, received, this.#options, processing, (outcome) => this.#onReturn(call, outcome))
   }
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */
@@ -179,20 +176,10 @@ export class Dispatcher {
         this.#giveUp(work)
         return
       }
-      work.cancelWait = this.#options.clock.setTimer(maxWaitMs, () => this.#giveUp(this.#leaveQueue(work)))
+      work.cancelWait = this.#options.clock.setTimer(maxWaitMs, () => this.#giveUp(this.#freeCalls.leaveQueue(work)))
     }
     work.keepContext()
-    work.state = 'waiting'
     this.#freeCalls.wait(work)
-  }
-
-  #leaveQueue(work: OpenDelivery): OpenDelivery {
-    if (work.state !== 'waiting') return work
-    this.#freeCalls.leaveQueue(work)
-    work.cancelWait?.()
-    work.cancelWait = undefined
-    work.state = 'begun'
-    return work
   }
 
   /** Events that were not begun keep the outcome `notTried`. */
@@ -209,7 +196,7 @@ export class Dispatcher {
 
   /** `handlerTimeout` is over. */
   #expire(work: OpenDelivery): void {
-    this.#settle(this.#leaveQueue(work))
+    this.#settle(this.#freeCalls.leaveQueue(work))
     work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
   }
 

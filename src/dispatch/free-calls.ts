@@ -1,15 +1,5 @@
 /** How many handler calls run at once, and which deliveries wait for one. */
-
-interface Waiting {
-  /** Memory that it takes in the queue; does not change while it waits. */
-  readonly queueBytes: number
-}
-
-export interface FreeCallsOptions<T> {
-  readonly maxConcurrency: number
-  /** What waited gets a free call. It gives the call back, used or not. */
-  readonly onFree: (item: T) => void
-}
+import type { OpenDelivery } from './delivery.ts'
 
 /** Deliveries in the queue. */
 const maxWaiting = 1_000
@@ -18,18 +8,25 @@ const maxWaitingBytes = 64 * 1024 * 1024
 /** How long a delivery waits for its first free call. */
 export const maxWaitMs = 3_000
 
-/** Handler calls, `maxConcurrency` at once, and what waits for one, in the order in which it came. */
-export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: FreeCallsOptions<T>) {
-  const queue: T[] = []
+/**
+ * Handler calls, `maxConcurrency` at once, and what waits for one, in the order in which it came.
+ *
+ * @param onFree called with a delivery that waited, for a free call; it gives the call back, used or not
+ */
+export function createFreeCalls(maxConcurrency: number, onFree: (work: OpenDelivery) => void) {
+  const queue: OpenDelivery[] = []
   let bytes = 0
   let taken = 0
   let handingOut = false
 
-  function leaveQueue(item: T): void {
-    const place = queue.indexOf(item)
-    if (place === -1) return
-    queue.splice(place, 1)
-    bytes -= item.queueBytes
+  function leaveQueue(work: OpenDelivery): OpenDelivery {
+    if (work.state !== 'waiting') return work
+    queue.splice(queue.indexOf(work), 1)
+    bytes -= work.queueBytes
+    work.cancelWait?.()
+    work.cancelWait = undefined
+    work.state = 'begun'
+    return work
   }
 
   // A loop, not recursion: a synchronous handler gives its call back within `onFree`, a thousand times over.
@@ -38,11 +35,10 @@ export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: F
     handingOut = true
     try {
       while (taken < maxConcurrency) {
-        const [item] = queue
-        if (item === undefined) break
-        leaveQueue(item)
+        const [work] = queue
+        if (work === undefined) break
         taken++
-        onFree(item)
+        onFree(leaveQueue(work))
       }
     } finally {
       handingOut = false
@@ -51,8 +47,8 @@ export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: F
 
   return {
     waiting: () => queue.length,
-    /** The items that wait. */
-    queue: (): readonly T[] => [...queue],
+    /** The deliveries that wait. */
+    queue: (): readonly OpenDelivery[] => [...queue],
     /** Takes a call, if one is free and nothing waits. */
     take(): boolean {
       if (queue.length > 0 || taken >= maxConcurrency) return false
@@ -64,11 +60,12 @@ export function createFreeCalls<T extends Waiting>({ maxConcurrency, onFree }: F
       if (queue.length > 0) handOut()
     },
     hasRoom: (size: number): boolean => queue.length < maxWaiting && bytes + size <= maxWaitingBytes,
-    wait(item: T): void {
-      queue.push(item)
-      bytes += item.queueBytes
+    wait(work: OpenDelivery): void {
+      work.state = 'waiting'
+      queue.push(work)
+      bytes += work.queueBytes
     },
-    /** Does nothing for an item that does not wait. */
+    /** Gives the delivery, which waits no longer. */
     leaveQueue,
   }
 }

@@ -1,9 +1,10 @@
-/** How a body is split into events: at most 5,000, in UTF-8, each with a digest. */
+/** How a body is split into events, at most 5,000 in UTF-8, and how each is read as a CloudEvent, whatever its schema was. */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { CloudEvent, ReceivedEvent } from '../core/event.ts'
+import { schemaOf } from '../core/schema-of.ts'
+import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
 import { sliceTopLevel } from '../support/text/json-text.ts'
-import { readEvent } from './cloud-event.ts'
 
 /**
  * One event of a body. The parsed event is dropped once the handler has it or the event has to wait: parsed brackets take thirty times
@@ -54,7 +55,7 @@ export class DeliveryEvent {
 export type DeliveryMember = DeliveryEvent | { readonly invalid: string }
 
 /** The members of a body, or the reason why a retry of this body cannot succeed. */
-export type DeliveryReading = { readonly members: DeliveryMember[] } | { readonly problem: string }
+type DeliveryReading = { readonly members: DeliveryMember[] } | { readonly problem: string }
 
 /** Event Grid's own limit of a batch (`maxEventsPerBatch`). */
 const maxEvents = 5_000
@@ -94,4 +95,67 @@ export function readParsedEvent(bytes: Buffer, value: unknown): DeliveryMember {
 
 function withoutByteOrderMark(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}
+
+/** An event in CloudEvents form, with the content type of its bytes; or the reason why it is not an event. */
+type EventReading = { readonly cloudEvent: CloudEvent; readonly contentType: string } | { readonly invalid: string }
+
+/** Reads a parsed JSON value as an event of either schema. */
+export function readEvent(value: unknown): EventReading {
+  if (!isRecord(value)) return { invalid: 'it is not an object' }
+  const schema = schemaOf(value)
+  if (schema === undefined) return { invalid: 'it has neither specversion nor eventType' }
+  return schema === 'EventGridSchema' ? readEventGridEvent(value) : readCloudEvent(value)
+}
+
+const optionalTexts = ['subject', 'time', 'datacontenttype', 'dataschema', 'data_base64'] as const
+const contentType = 'application/cloudevents+json'
+
+/** CloudEvents 1.x: minor versions are compatible. An attribute that is null counts as unset (CloudEvents JSON format, 2.2). */
+function readCloudEvent(value: UnknownRecord): EventReading {
+  const { specversion, id, source, type } = value
+  if (typeof specversion !== 'string' || !specversion.startsWith('1.')) return { invalid: 'its specversion is not 1.0' }
+  if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or not a text' }
+  if (typeof source !== 'string' || source === '') return { invalid: 'its source is missing or not a text' }
+  if (typeof type !== 'string' || type === '') return { invalid: 'its type is missing or not a text' }
+  for (const name of optionalTexts) {
+    const attribute = value[name] ?? undefined
+    if (attribute !== undefined && typeof attribute !== 'string') return { invalid: `its ${name} is not a text` }
+  }
+  const event = withoutNullAttributes(value)
+  return isCloudEvent(event) ? { cloudEvent: event, contentType } : { invalid: 'it is not a CloudEvent' }
+}
+
+/** `data` may be null; it is no attribute. */
+function withoutNullAttributes(value: UnknownRecord): UnknownRecord {
+  if (!Object.values(value).includes(null)) return value
+  return Object.fromEntries(Object.entries(value).filter(([name, set]) => set !== null || name === 'data'))
+}
+
+/** For the type checker: {@link readCloudEvent} has checked the rest. */
+function isCloudEvent(value: UnknownRecord): value is CloudEvent {
+  return typeof value.specversion === 'string'
+}
+
+/** Converts as Event Grid does (cloud-event-schema): the versions are dropped, and no datacontenttype or dataschema is added. */
+function readEventGridEvent(value: UnknownRecord): EventReading {
+  const { id, topic, subject, eventType, eventTime } = value
+  if (typeof id !== 'string' || id === '') return { invalid: 'its id is missing or not a text' }
+  if (typeof eventType !== 'string' || eventType === '') return { invalid: 'its eventType is missing or not a text' }
+  if (typeof topic !== 'string' || topic === '') return { invalid: 'its topic is missing or not a text' }
+  if (typeof subject !== 'string') return { invalid: 'its subject is missing or not a text' }
+  if (typeof eventTime !== 'string') return { invalid: 'its eventTime is missing or not a text' }
+  return {
+    cloudEvent: {
+      specversion: '1.0',
+      id,
+      source: topic,
+      type: eventType,
+      // A CloudEvent must not have an empty subject; Event Grid's own system events have one.
+      ...(subject === '' ? {} : { subject }),
+      time: eventTime,
+      data: value.data,
+    },
+    contentType: 'application/json',
+  }
 }

@@ -2,15 +2,14 @@
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import { createFailureStreak, type FailureStreak } from '../dispatch/outcomes.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
-import { type Answer, problemAnswer } from './http/answer.ts'
-import { sendAnswer, sendPastHooks } from './http/send-answer.ts'
-import { fieldsOf, logEvents } from './log-events.ts'
+import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
+import { writeLine } from './log-events.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope
@@ -49,7 +48,7 @@ export type Answers = ReturnType<typeof createAnswers>
 export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
-  const ours = { eventSubscriptionName: source.eventSubscriptionName.toLowerCase() }
+  const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   const failing = createFailureStreak(now)
@@ -57,18 +56,18 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   let foreign: AnswerFigures['foreign']
   let lastUnaccepted: AnswerFigures['lastUnaccepted']
 
-  function write({ answer: { status }, logEvent, fault }: GateRefusal, { headers }: FastifyReply['request']): void {
-    if (!logEvent) return
-    const { level, message } = logEvents[logEvent]
-    const { fields, about } = fieldsOf(logEvent, { status, headers, scope, fault })
-    log[level](message, fields, about)
-    if (logEvent !== 'foreign') return
-    foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
-    onForeignDelivery?.()
-  }
-
-  /** Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail. */
-  function answerPost(reply: FastifyReply, answer: Answer, { counts, closes, onKnown }: Sending): void {
+  /**
+   * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
+   *
+   * @param closes the connection, after the answer
+   */
+  function answerPost(
+    reply: FastifyReply,
+    answer: Answer,
+    counts: Counts,
+    closes: boolean,
+    onKnown?: (isTaken: boolean) => void,
+  ): void {
     const { raw } = reply
     const isConnected = !raw.destroyed
     const end = (isSent: boolean) => {
@@ -84,19 +83,24 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer, unproven = false, hasOurKeyId = false, fault } = refusal
-    write(refusal, request)
+    const { answer, logEvent, unproven = false, fault } = refusal
+    if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, scope, fault })
+    if (logEvent === 'foreign') {
+      foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
+      onForeignDelivery?.()
+    }
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
-      const isStranger = unproven && !hasOurKeyId && !namesOurs(ours, request.headers)
+      // A wrong token with one of our key ids is no stranger's.
+      const isStranger = unproven && fault?.problem !== 'mismatch' && !namesOurs(request.headers, ownName)
       if (!unproven) lastUnaccepted = undefined
       else if (fault && !isStranger) {
         count(unaccepted, fault.problem)
         lastUnaccepted = { fault, status: answer.status, lastAt: now() }
       }
-      answerPost(reply, answer, { counts: isStranger ? strangers : deliveries, closes })
+      answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
 
@@ -107,7 +111,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       lastUnaccepted = undefined
       if (answer.status < 500) failing.succeeded()
       else failing.failed()
-      answerPost(reply, answer, { counts: deliveries, closes: false, onKnown })
+      answerPost(reply, answer, deliveries, false, onKnown)
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
@@ -138,14 +142,6 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
-
-interface Sending {
-  /** Where it is counted. */
-  readonly counts: Counts
-  /** The connection is closed after it. */
-  readonly closes: boolean
-  readonly onKnown?: (isTaken: boolean) => void
-}
 
 function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -6,14 +6,12 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import { readDelivery } from '../dispatch/read-delivery.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
-import { decideAcknowledgement } from './acknowledgement.ts'
-import type { Admitted } from './admit/admitted.ts'
 import { tooLarge } from './admit/decide-request.ts'
 import { answerValidation, maxValidationBytes } from './admit/handshake.ts'
 import type { Answers } from './answers.ts'
 import { eventMetadata } from './event-metadata.ts'
 import { type Answer, problemAnswer } from './http/answer.ts'
-import { bytesOf, noRoom, overLimit } from './http/read-body.ts'
+import { bytesOf, noRoom, overLimit } from './http/request.ts'
 import { addToTurn } from './http/turn.ts'
 
 export interface BodiesOptions {
@@ -26,6 +24,13 @@ export interface BodiesOptions {
   /** Lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known. */
   readonly declaredAttributes: () => ReadonlySet<string> | undefined
   readonly isReady: () => boolean
+}
+
+/** What is known of a request whose body is read. */
+export interface Admitted {
+  readonly as: 'validation' | 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
 }
 
 /** Takes the bodies that the gate has let in. */
@@ -93,6 +98,33 @@ export function createBodies(options: BodiesOptions) {
       else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
     },
   }
+}
+
+/** The answer to a whole body. */
+export interface Acknowledgement {
+  readonly status: 200 | 400 | 500 | 503
+  /** One sentence for the body of an error; empty with 200. */
+  readonly detail: string
+}
+
+/**
+ * One answer for all events of a body, because Event Grid knows no partial success. 400 makes Event Grid give up all of them, so it is the
+ * answer only when a redelivery could resolve none.
+ */
+export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
+  let worst = answers.resolved
+  for (const outcome of outcomes) if (answers[outcome].weight > worst.weight) worst = answers[outcome]
+  return worst
+}
+
+/** The answer to one event. Of several, that with the greatest `weight` is the answer to all. */
+const answers: Readonly<Record<EventOutcome, Acknowledgement & { readonly weight: number }>> = {
+  resolved: { weight: 0, status: 200, detail: '' },
+  rejected: { weight: 1, status: 400, detail: 'The application rejected the event.' },
+  invalid: { weight: 2, status: 400, detail: 'The body holds something that is not an event.' },
+  threw: { weight: 3, status: 500, detail: 'The application failed to handle the event.' },
+  timedOut: { weight: 4, status: 503, detail: 'The application did not handle the event in time.' },
+  notTried: { weight: 5, status: 503, detail: 'The event was not handled: no room, no time or no application.' },
 }
 
 const acknowledgement: Answer = { status: 200, headers: {} }

@@ -7,11 +7,10 @@ import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
 import type { Gate } from './admit/decide-request.ts'
-import { type AnswerFigures, type AnswersOptions, createAnswers } from './answers.ts'
+import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { listen, portInUse, refuseWithoutCodeGeneration } from './http/listen.ts'
-import { isKept, listenOnceLeft } from './http/port-handover.ts'
+import { listenOnceLeft, refuseWithoutCodeGeneration } from './http/listen.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -39,15 +38,6 @@ export interface ListenerOptions
   readonly clock?: Pick<Clock, 'setTimer'>
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
-}
-
-/** State and figures of a listener. */
-export interface ListenerStatus extends AnswerFigures {
-  readonly draining: boolean
-  /** Handler calls that have not ended. */
-  readonly running: number
-  /** Bodies that wait for a handler call. */
-  readonly waiting: number
 }
 
 /**
@@ -111,7 +101,7 @@ export async function createListener(options: ListenerOptions) {
 
   return {
     address: listening.address,
-    status: (): ListenerStatus => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
       isDraining = true
@@ -157,11 +147,7 @@ async function openServer(
   try {
     await loadPlugins(app, fastify, plugins)
     const { listenAddress: host, handshakePort: port } = input
-    return await listenOnceLeft(port, portOwner, async () => {
-      if (isKept(port, portOwner)) throw portInUse(host, port)
-      beforeListening?.()
-      return listen({ create: createBindable, host, port })
-    })
+    return await listenOnceLeft({ create: createBindable, host, port }, portOwner, beforeListening)
   } catch (error) {
     await close()
     throw error

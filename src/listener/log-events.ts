@@ -1,53 +1,38 @@
 /** The lines of the log about requests: their texts, levels and fields. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { LogFields } from '../core/logger.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { oneLine } from '../support/text/text.ts'
+import { oneLine, shellWord } from '../support/text/text.ts'
 import { type CredentialFault, faultFields } from './admit/credential-fault.ts'
-import { otherSender } from './other-sender.ts'
 
-/** The lines of the log about requests, with their levels. `info`: any scanner or probe may cause it. */
+/** The lines, in the order of the table in docs/observability.md. */
 export const logEvents = {
   /** Our event subscription seems to carry another credential. */
-  foreign: {
-    level: 'warn',
-    message:
-      'put off a delivery: it names our event subscription but carries no known credential; reading the event subscription again',
-  },
-  unauthorized: { level: 'warn', message: 'refused a delivery: its credential is missing or wrong' },
-  otherSender: {
-    level: 'warn',
-    message:
-      'refused events of another event subscription, which delivers here with no known credential: Event Grid does not send them again',
-  },
-  unavailable: { level: 'warn', message: 'put off a delivery: the keys to check its token with are not there' },
+  foreign:
+    'put off a delivery: it names our event subscription but carries no known credential; reading the event subscription again',
+  unauthorized: 'refused a delivery: its credential is missing or wrong',
+  otherSender:
+    'refused events of another event subscription, which delivers here with no known credential: Event Grid does not send them again',
+  unavailable: 'put off a delivery: the keys to check its token with are not there',
   /** Entra: our own write of the event subscription may not have reached Event Grid yet. */
-  unaccepted: { level: 'warn', message: 'put off a delivery: its Entra token is not accepted' },
-  otherSubscription: { level: 'warn', message: 'refused a validation request for another event subscription' },
-  otherOrigin: {
-    level: 'warn',
-    message: 'did not consent to a handshake: its origin is not Event Grid of the configured cloud',
-  },
-  otherPath: {
-    level: 'info',
-    message: 'refused a request: its path is neither /api/events nor the path of subscriberEndpoint',
-  },
-  otherMethod: { level: 'info', message: 'refused a request: its method is neither POST nor OPTIONS' },
-  unreadable: { level: 'warn', message: 'refused a request: its body cannot be read' },
-  noHandler: { level: 'warn', message: 'put off a delivery: no application takes events at the moment' },
-  replaced: {
-    level: 'warn',
-    message: 'put off a request: a hook of the host replaced its body by something that is neither bytes nor text',
-  },
-  noRoom: { level: 'warn', message: 'put off a request: too many bodies are arriving at once' },
-  subscriptionDeleted: {
-    level: 'warn',
-    message: 'Event Grid says that the event subscription was deleted: no events come until it is created again',
-  },
-} as const satisfies Readonly<Record<string, { readonly level: 'warn' | 'info'; readonly message: string }>>
+  unaccepted: 'put off a delivery: its Entra token is not accepted',
+  otherSubscription: 'refused a validation request for another event subscription',
+  otherOrigin: 'did not consent to a handshake: its origin is not Event Grid of the configured cloud',
+  otherPath: 'refused a request: its path is neither /api/events nor the path of subscriberEndpoint',
+  otherMethod: 'refused a request: its method is neither POST nor OPTIONS',
+  unreadable: 'refused a request: its body cannot be read',
+  noHandler: 'put off a delivery: no application takes events at the moment',
+  replaced: 'put off a request: a hook of the host replaced its body by something that is neither bytes nor text',
+  noRoom: 'put off a request: too many bodies are arriving at once',
+  subscriptionDeleted:
+    'Event Grid says that the event subscription was deleted: no events come until it is created again',
+} as const
 
 /** What the operator should learn from the log about a request. */
 export type LogEvent = keyof typeof logEvents
+
+/** The lines that any scanner or probe may cause. */
+const infos: ReadonlySet<LogEvent> = new Set(['otherPath', 'otherMethod'])
 
 interface Refused {
   readonly status: number
@@ -59,12 +44,14 @@ interface Refused {
 /** The lines that tell why a credential is not accepted. */
 const tellsFault: ReadonlySet<LogEvent> = new Set(['unauthorized', 'unavailable', 'unaccepted'])
 
-/** The fields of a line, and what it is about where each subject has a line of its own. */
-export function fieldsOf(
-  logEvent: LogEvent,
-  { status, headers, scope, fault }: Refused,
-): { readonly fields: LogFields; readonly about?: string | undefined } {
-  if (fault && tellsFault.has(logEvent)) return { fields: { status, ...faultFields(fault) }, about: fault.problem }
+/** Writes a line at its level. A fault and another event subscription have a line each. */
+export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, scope, fault }: Refused): void {
+  const write = infos.has(logEvent) ? log.info : log.warn
+  const message = logEvents[logEvent]
+  if (fault && tellsFault.has(logEvent)) {
+    write(message, { status, ...faultFields(fault) }, fault.problem)
+    return
+  }
   const other = logEvent === 'otherSender' ? otherSender(String(headers['aeg-subscription-name']), scope) : undefined
   const { 'webhook-request-origin': origin, 'content-type': contentType, 'content-encoding': contentEncoding } = headers
   const fields = {
@@ -76,5 +63,21 @@ export function fieldsOf(
     }),
     ...other,
   }
-  return { fields, about: other?.eventSubscription }
+  write(message, fields, other?.eventSubscription)
+}
+
+/**
+ * Fields of the line `otherSender`: the event subscription, and the remedy if its name is valid. A renamed component leaves its former
+ * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and
+ * hyphens only.
+ */
+function otherSender(name: string, scope: Scope) {
+  // Event Grid sends names in upper case, and case has no meaning.
+  const eventSubscription = oneLine(name.toLowerCase(), 64)
+  if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
+  const keep = eventSubscription.includes('-')
+    ? ''
+    : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
+  const deletion = `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`
+  return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
 }

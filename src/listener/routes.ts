@@ -1,14 +1,14 @@
 /** The routes of the listener: each request is decided on by its head, read, and handed on. */
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { inBackground } from '../support/work/in-background.ts'
-import { admit, admittedOf } from './admit/admitted.ts'
 import { decideByHead, type Gate, type GateDecision } from './admit/decide-request.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
 import type { Answers } from './answers.ts'
-import type { Bodies } from './bodies.ts'
+import type { Admitted, Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'
-import { type BodyBudget, readBody } from './http/read-body.ts'
+import { type BodyBudget, readBody } from './http/request.ts'
 import { defaultPath, pathOf } from './paths.ts'
 
 export interface RoutesOptions {
@@ -80,6 +80,23 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       handler,
     })
   }
+}
+
+const key: unique symbol = Symbol('admitted')
+
+type NodeRequest = IncomingMessage & { [key]?: Admitted }
+
+/**
+ * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
+ * each of them has its own class of requests.
+ */
+function admit(request: NodeRequest, admitted: Admitted): void {
+  request[key] = admitted
+}
+
+function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
+  if (!admitted) throw new Error('a request did not pass the gate')
+  return admitted
 }
 
 /** @fastify/cors would answer OPTIONS itself, @fastify/rate-limit would refuse deliveries. */

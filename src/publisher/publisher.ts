@@ -8,13 +8,11 @@ import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
-import { asBytes } from './payload/as-bytes.ts'
+import { asBytes } from './payload/given-payload.ts'
 import { createTypoWarning } from './payload/new-event.ts'
 import { type StrayEvent, toEvents } from './payload/to-events.ts'
-import { splitCall } from './queue/plan-requests.ts'
 import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './queue/publish-call.ts'
-import { createQueueRoom } from './queue/queue-room.ts'
-import { createRequestQueue } from './queue/request-queue.ts'
+import { createQueueRoom, createRequestQueue } from './queue/request-queue.ts'
 import { createSender, type FailedAnswer } from './queue/sender.ts'
 import { explainRejection } from './topic/create-error.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
@@ -70,7 +68,7 @@ export function createPublisher(options: PublisherOptions) {
     signal: closing.signal,
     explain,
   })
-  const queue = createRequestQueue({ limits, send: sender.send })
+  const queue = createRequestQueue(limits, sender.send)
 
   const onDeadline = (call: PublishCall) => {
     queue.remove(call)
@@ -115,10 +113,11 @@ export function createPublisher(options: PublisherOptions) {
     room.take(load)
     const call = createCall({
       schema: given.schema,
-      requests: splitCall(events, limits),
+      events,
+      load,
       context,
+      limits,
       clock,
-      timeoutMs: limits.publishTimeoutMs,
       signal,
       onDeadline,
       onAborted: queue.remove,

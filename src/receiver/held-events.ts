@@ -6,7 +6,6 @@ import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
-import { decideSettlement, type Settlement } from './decide-settlement.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
@@ -74,7 +73,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     log.warn(notRenewed, { reason })
   }
 
-  function release({ kind }: Settlement, result: SettleResult): void {
+  function release(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
     size--
     if (result === 'done') counts.settled[kind]++
     else {
@@ -108,9 +107,8 @@ export function createHeldEvents(options: HeldEventsOptions) {
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
           onOutcome(outcome)
-          const settlement = decideSettlement(outcome, deliveryCount)
-          settler.settle(lock, settlement, (result) => {
-            release(settlement, result)
+          settler.settle(lock, outcome, deliveryCount, (result, kind) => {
+            release(kind, result)
             onKnown(result === 'done')
           })
         },

@@ -16,9 +16,8 @@ import { readTraceContext, type TraceContext } from '../core/telemetry/trace-con
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
-import { systemClock, withLimit } from '../support/time/clock.ts'
+import { withLimit } from '../support/time/clock.ts'
 import { maxEventsPerReceive } from './decide-receives.ts'
-import type { Settlement } from './decide-settlement.ts'
 
 /** An event that was received and is locked. */
 export interface LockedEvent {
@@ -51,7 +50,7 @@ export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { read
 export type SettleAnswer = { readonly failed: ReadonlyMap<string, string> } | { readonly failure: RequestFailure }
 
 /** What is done with locked events. */
-export type SettleOperation = Settlement['kind'] | 'renewLock'
+export type SettleOperation = 'acknowledge' | 'release' | 'reject' | 'renewLock'
 
 export interface SettleRequest {
   readonly operation: SettleOperation
@@ -144,7 +143,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   ): Promise<Answer | { readonly failure: RequestFailure }> {
     const { timeoutMs: ms, signal } = request
     try {
-      return await withLimit({ clock: systemClock, ms, signal }, async (limit) => {
+      return await withLimit({ ms, signal }, async (limit) => {
         const { response, received } = await send(operation, request, limit)
         if (response.status !== 200) return { failure: readRefusal(response, received.toString(), shown) }
         return read(received) ?? { failure: { status: 200, reason: `the answer to ${operation} is not readable` } }

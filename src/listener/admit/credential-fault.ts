@@ -1,4 +1,4 @@
-/** Why the credential of a delivery is not accepted, as data, and what an operator reads of it: reason and remedy. */
+/** What the credential of a delivery proves; or why it is not accepted, as data, and what an operator reads of it: reason and remedy. */
 
 /** Everything that can be wrong. A label of a metric, so a fixed set. */
 export const credentialProblems = [
@@ -30,6 +30,19 @@ export interface CredentialFault {
   /** Why the keys could not be fetched. */
   readonly detail?: string
 }
+
+/** What the credential of a delivery proves. */
+export type Evidence =
+  /** It comes from our event subscription. */
+  | { readonly kind: 'proven' }
+  /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
+  | { readonly kind: 'absent' }
+  /** One of our key ids with a wrong token. */
+  | { readonly kind: 'mismatch' }
+  /** An Entra token that is not accepted. */
+  | { readonly kind: 'failing'; readonly fault: CredentialFault }
+  /** An Entra token that cannot be judged, because its key is not there: the keys cannot be fetched, or were fetched a moment ago. */
+  | { readonly kind: 'unavailable'; readonly fault: CredentialFault }
 
 const words: Readonly<Record<CredentialProblem, { readonly reason: string; readonly remedy?: string }>> = {
   absent: { reason: 'it has no credential that is known here' },

@@ -1,13 +1,11 @@
 /** The first decision on a request, by its method and headers: it is answered, or its body is read. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Answer, problemAnswer } from '../http/answer.ts'
-import { declaredLength, refuseRepresentation } from '../http/representation.ts'
+import { declaredLength, refuseRepresentation, soleValue } from '../http/request.ts'
 import type { LogEvent } from '../log-events.ts'
 import type { CheckCredential } from './check-credential.ts'
-import type { CredentialFault } from './credential-fault.ts'
+import type { CredentialFault, Evidence } from './credential-fault.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
-import { type CredentialRefusal, type Evidence, refuseCredential } from './refuse-credential.ts'
-import { soleValue } from './sole-value.ts'
 
 /** A final answer, and what the operator should learn of it. */
 export interface GateRefusal {
@@ -15,8 +13,6 @@ export interface GateRefusal {
   readonly logEvent?: LogEvent | undefined
   /** The request has not proven that it comes from our event subscription. */
   readonly unproven?: boolean
-  /** It carries one of our key ids, with a wrong token. */
-  readonly hasOurKeyId?: boolean
   /** Why its credential is not accepted, where that is the reason for the answer. */
   readonly fault?: CredentialFault
 }
@@ -64,20 +60,7 @@ const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
 const readValidation: GateDecision = { kind: 'read', as: 'validation' }
 
 function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
-  if (evidence.kind !== 'proven') {
-    const namesUs = namesOurs(gate, headers)
-    const writtenAt = gate.subscriptionWrittenAt()
-    const refusal = refuseCredential(evidence, { namesUs, writtenAt, now: gate.now() })
-    const namesNoOther = namesUs || headers['aeg-subscription-name'] === undefined
-    // RFC 9110 demands a challenge with every 401.
-    const challenge = refusal.status === 401 ? { 'www-authenticate': 'Bearer' } : {}
-    const problem = problemAnswer(refusal.status, refusal.detail, challenge)
-    return {
-      ...answer(problem, logEventOf(refusal, evidence, namesNoOther)),
-      hasOurKeyId: evidence.kind === 'mismatch',
-      fault: 'fault' in evidence ? evidence.fault : { problem: evidence.kind },
-    }
-  }
+  if (evidence.kind !== 'proven') return refuseUnproven(gate, headers, evidence)
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
     return answerProven({ status: 200, headers: {} }, 'subscriptionDeleted')
@@ -88,18 +71,56 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   return readDelivery
 }
 
+/** How long Event Grid may use the old settings after our write of the event subscription. */
+const settlingMs = 10 * 60_000
+
+/**
+ * The answer to a delivery without proof. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours.
+ * 503 makes Event Grid send the event again.
+ */
+function refuseUnproven(
+  gate: Gate,
+  headers: IncomingHttpHeaders,
+  evidence: Exclude<Evidence, { kind: 'proven' }>,
+): GateDecision {
+  const namesUs = namesOurs(headers, gate.eventSubscriptionName)
+  const namesOther = !namesUs && headers['aeg-subscription-name'] !== undefined
+  const decided = (answered: Answer, logEvent: LogEvent) => ({
+    ...answer(answered, logEvent),
+    fault: 'fault' in evidence ? evidence.fault : { problem: evidence.kind },
+  })
+  // RFC 9110 demands a challenge with every 401.
+  const refused = (detail: string) =>
+    decided(problemAnswer(401, detail, { 'www-authenticate': 'Bearer' }), namesOther ? 'otherSender' : 'unauthorized')
+  const putOff = (detail: string, logEvent: LogEvent) => decided(problemAnswer(503, detail), logEvent)
+  switch (evidence.kind) {
+    case 'mismatch':
+      return refused('The delivery token is wrong.')
+    case 'absent':
+      return namesUs ? putOff(unknownCredential, 'foreign') : refused('A credential is required.')
+    case 'failing': {
+      const writtenAt = gate.subscriptionWrittenAt()
+      const isSettling = writtenAt === undefined || gate.now() - writtenAt < settlingMs
+      return isSettling ? putOff(mayBeChanging, 'unaccepted') : refused('The token is not accepted.')
+    }
+    case 'unavailable':
+      return putOff('The keys to check the token with are not available.', 'unavailable')
+  }
+}
+
+const unknownCredential =
+  'The delivery carries no credential that is known here; the event subscription is being checked.'
+const mayBeChanging = 'The token is not accepted; the event subscription may still be changing.'
+
 function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {
-  if (!namesOurs(gate, headers))
+  if (!namesOurs(headers, gate.eventSubscriptionName))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)
   return refusal ? answer(refusal, 'unreadable') : readValidation
 }
 
 /** Does a request name our event subscription, whose name is given in lower case? */
-export function namesOurs(
-  { eventSubscriptionName }: Pick<Gate, 'eventSubscriptionName'>,
-  headers: IncomingHttpHeaders,
-): boolean {
+export function namesOurs(headers: IncomingHttpHeaders, eventSubscriptionName: string): boolean {
   return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
 }
 
@@ -119,13 +140,6 @@ function answer(answered: Answer, logEvent?: LogEvent) {
 
 function answerProven(answered: Answer, logEvent: LogEvent): GateDecision {
   return { kind: 'answer', answer: answered, logEvent }
-}
-
-function logEventOf({ status, foreign }: CredentialRefusal, evidence: Evidence, namesNoOther: boolean): LogEvent {
-  if (foreign) return 'foreign'
-  if (evidence.kind === 'unavailable') return 'unavailable'
-  if (status === 503) return 'unaccepted'
-  return namesNoOther ? 'unauthorized' : 'otherSender'
 }
 
 /** Does a header have this value, and no other? Compares without case; `text` is in lower case. */

@@ -4,7 +4,7 @@ import { notReadyHeader } from '../../provision/handshake/handshake-request.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type Answer, jsonAnswer, problemAnswer } from '../http/answer.ts'
-import { soleValue } from './sole-value.ts'
+import { soleValue } from '../http/request.ts'
 
 /** The methods that the listener's paths accept. */
 export const allowedMethods = 'POST, OPTIONS'

@@ -59,7 +59,7 @@ export function createKeySet(options: KeySetOptions) {
       return new Response(text)
     } catch (error) {
       failedAt = elapsed()
-      failure = whyNotFetched(error, { url, timeoutMs })
+      failure = whyNotFetched(error, url, timeoutMs)
       if (!closing.aborted) onFailure(failure)
       throw error
     }
@@ -102,10 +102,7 @@ class KeySetError extends Error {
 }
 
 /** Why a fetch failed, and what to do: of a foreign error its code, since its message may hold anything. */
-function whyNotFetched(
-  error: unknown,
-  { url, timeoutMs }: { readonly url: string; readonly timeoutMs: number },
-): string {
+function whyNotFetched(error: unknown, url: string, timeoutMs: number): string {
   if (error instanceof KeySetError) return error.message
   const name = nameOf(error)
   if (name === 'TimeoutError' || name === 'AbortError') return `no answer came in ${timeoutMs / 1_000} s`

@@ -1,6 +1,6 @@
 /** What a whole event must have to be published, of either schema, and what metadata may give to a new one. Event Grid judges the rest. */
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
-import { isPlainText, kindOf } from './json-kind.ts'
+import { kindOf } from './given-payload.ts'
 
 type Event = Readonly<Record<string, unknown>>
 
@@ -39,6 +39,11 @@ const metadataRules: Readonly<Record<string, (value: string, schema: EventSchema
     isDateTime(value, { anyZone: schema === 'EventGridSchema' })
       ? undefined
       : 'must be a date and time of RFC 3339, as 2026-01-31T12:00:00Z',
+}
+
+/** Is a text free of control characters, lone surrogates and noncharacters? CloudEvents 1.0.2, section 3.1. */
+function isPlainText(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
 }
 
 /** The faults of what metadata gives to a new event. */

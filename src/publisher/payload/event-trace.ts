@@ -1,6 +1,7 @@
 /** The trace context of a published event: its own, or that of the invoke metadata. */
 import { readTraceContext, type TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import type { UnknownRecord } from '../../support/text/is-record.ts'
 
 /** An event as JSON, and what belongs to its trace. */
 export interface EventTrace {
@@ -13,19 +14,16 @@ export interface EventTrace {
 
 type EventText = Pick<EventTrace, 'json' | 'bytes'>
 
-interface TraceOfEventOptions {
-  readonly schema: EventSchema
-  readonly event: Readonly<Record<string, unknown>>
-  /** The trace context of the invoke metadata. */
-  readonly given: TraceContext | undefined
-  readonly maxEventBytes: number
-}
-
 /**
  * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
  * changed. The Event Grid schema has no place for it.
+ *
+ * @param options.given the trace context of the invoke metadata
  */
-export function traceOfEvent(text: EventText, options: TraceOfEventOptions): EventTrace {
+export function traceOfEvent(
+  text: EventText,
+  options: { schema: EventSchema; event: UnknownRecord; given: TraceContext | undefined; maxEventBytes: number },
+): EventTrace {
   const { schema, event, given, maxEventBytes } = options
   if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
   const own = readTraceContext(event)

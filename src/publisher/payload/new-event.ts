@@ -1,5 +1,4 @@
 /** Makes an event of plain data: from defaults and the invoke metadata. */
-
 import type { Logger } from '../../core/logger.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
@@ -7,8 +6,7 @@ import { quote } from '../../support/text/text.ts'
 import { maxMetadataNames } from '../limits.ts'
 import { faultsOfMetadata } from './event-faults.ts'
 import { traceOfMetadata } from './event-trace.ts'
-import { invalidPayload } from './invalid-payload.ts'
-import { kindOf } from './json-kind.ts'
+import { invalidPayload, kindOf } from './given-payload.ts'
 import type { Payload } from './read-payload.ts'
 
 /** Invoke metadata that goes into an event made from data; names match without regard to case. */
@@ -32,28 +30,13 @@ export interface NewEventContext {
   readonly onUnknownName?: (name: string) => void
 }
 
-/** An event as JSON, and its attributes without the data. */
-export interface NewEvent {
-  readonly attributes: Readonly<Record<string, string>>
-  readonly json: string
-}
-
 /**
- * The event that data becomes (pure). Without metadata a CloudEvent has `type` {@link defaultEventType}, the topic
- * endpoint as `source`, a random UUID as `id`, the present as `time`, and no `subject`. A `traceparent` in the
- * metadata, and `tracestate` with it, become extension attributes of those names; an invalid one is left out. Other metadata
- * does not go into the event. Data that is JSON already stays as it is, to the byte.
- *
- * In the Event Grid schema `source` is the `topic` and is absent by default; `dataVersion` is "1.0"; `dataschema` and
- * binary data have no place there.
+ * The event that data becomes (pure; docs/publishing.md). Metadata of other names, and an invalid trace context, do not go into it. Data
+ * that is JSON already stays as it is, to the byte. The Event Grid schema has no place for `dataschema` and bytes.
  *
  * @throws BindingError PAYLOAD_INVALID
  */
-export function newEvent(
-  payload: Payload,
-  metadata: Readonly<Record<string, string>>,
-  context: NewEventContext,
-): NewEvent {
+export function newEvent(payload: Payload, metadata: Readonly<Record<string, string>>, context: NewEventContext) {
   const { schema } = context
   const given = readAttributes(metadata, context.onUnknownName)
   const faults = faultsOfMetadata(given, schema)
@@ -104,12 +87,13 @@ const mediaTypes: Readonly<Record<Payload['kind'], string>> = {
   bytes: 'application/octet-stream',
 }
 
-function withData(attributes: Readonly<Record<string, string>>, payload: Payload): NewEvent {
+/** An event as JSON, and its attributes without the data. */
+function withData(attributes: Readonly<Record<string, string>>, payload: Payload) {
   const data =
     payload.kind === 'bytes'
       ? `"data_base64":"${payload.bytes.toString('base64')}"`
       : `"data":${payload.kind === 'json' ? payload.text : JSON.stringify(payload.text)}`
-  return { attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
+  return { event: attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
 }
 
 /** The known metadata by lower-case name. An empty value counts as absent. */

@@ -1,9 +1,7 @@
 /** Whether a payload is JSON, text or bytes. */
 import { BindingError } from '../../core/errors.ts'
-import { asBytes, asUtf8 } from './as-bytes.ts'
-import { parseJson } from './bounded-json.ts'
-import { invalidPayload } from './invalid-payload.ts'
-import { jsonOf } from './json-loss.ts'
+import { asBytes, invalidPayload } from './given-payload.ts'
+import { jsonOf, parseJson } from './payload-json.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
 export type Payload =
@@ -17,7 +15,7 @@ export type Payload =
 /**
  * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
  * array are that; everything else goes by the rules of `JSON.stringify`, except that what JSON would silently lose is refused
- * (json-loss.ts). The one place for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
+ * (payload-json.ts). The one place for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
  *
  * @throws BindingError PAYLOAD_INVALID
  */
@@ -31,6 +29,17 @@ export function readPayload(payload: unknown): Payload {
   const text = asUtf8(bytes)
   const value = text === undefined ? undefined : structured(text)
   return value ?? { kind: 'bytes', bytes: Buffer.from(bytes) }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text that bytes are, without a byte order mark; `undefined` where they are no UTF-8. */
+function asUtf8(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 /** The object or array that a text holds, if it holds one. A byte order mark is no part of it. */

@@ -8,8 +8,7 @@ import { memberTexts, sliceTopLevel } from '../../support/text/json-text.ts'
 import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
 import { faultsOfEvent } from './event-faults.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from './event-trace.ts'
-import { invalidPayload } from './invalid-payload.ts'
-import { kindOf } from './json-kind.ts'
+import { invalidPayload, kindOf } from './given-payload.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { readPayload } from './read-payload.ts'
 
@@ -64,8 +63,7 @@ export function toEvents(
     const stray = payload.kind === 'json' ? strayEvent(payload.value) : undefined
     if (stray) context.onStrayEvent?.(stray)
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
-    const { attributes, json } = newEvent(payload, metadata, { ...context, schema })
-    return wireEvents(schema, [{ event: attributes, json }], wire)
+    return wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
   }
   const { schema, isArray, events } = whole
   if (wanted !== 'auto' && schema !== wanted) {
@@ -94,20 +92,14 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
 const schemaWithin = (value: unknown): EventSchema | undefined =>
   isRecord(value) ? schemaOf(withoutDeadLetter(value)) : undefined
 
-/** An event that is there already, with its own text. */
+/** An event and its text; a new one without its data. */
 interface WholeEvent {
   readonly event: UnknownRecord
   readonly json: string
 }
 
-interface WholeEvents {
-  readonly schema: EventSchema
-  readonly isArray: boolean
-  readonly events: readonly WholeEvent[]
-}
-
 /** The events in a JSON text; `undefined` where it is data. */
-function recognise(text: string, value: unknown): WholeEvents | undefined {
+function recognise(text: string, value: unknown) {
   if (!Array.isArray(value)) {
     const schema = schemaWithin(value)
     return schema !== undefined && isRecord(value)

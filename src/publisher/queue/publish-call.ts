@@ -1,11 +1,58 @@
-/** One call of `create` that waits: its deadline, its abort, and its receipt. */
+/** One call of `create` that waits: its requests, its deadline, its abort, and its receipt. */
 import type { Context } from '@opentelemetry/api'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
+import type { PublisherLimits } from '../limits.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import type { FailedRequest } from '../topic/topic-answer.ts'
-import { addLoads, type Load } from './plan-requests.ts'
+
+export type RequestBounds = Pick<PublisherLimits, 'maxRequestBytes' | 'maxRequestEvents'>
+
+/** The load of one event, or of all events of a call. */
+export interface Load {
+  readonly events: number
+  /** Bytes of UTF-8 JSON, with the commas between the events. */
+  readonly bytes: number
+}
+
+export const noLoad: Load = { events: 0, bytes: 0 }
+
+/** Both loads in one request: a comma joins them. Only the first may be of no event. */
+export function addLoads(one: Load, other: Load): Load {
+  if (one.events === 0) return other
+  return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
+}
+
+/** Does a load fit into one request? The brackets do not count, so that an event of the maximum size fits. */
+export function fits(load: Load, bounds: RequestBounds): boolean {
+  return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
+}
+
+export function loadOf(events: readonly WireEvent[]): Load {
+  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), noLoad)
+}
+
+/** The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it. */
+export function splitCall<E extends { readonly bytes: number }>(
+  events: readonly E[],
+  bounds: RequestBounds,
+): readonly (readonly E[])[] {
+  const requests: E[][] = []
+  let last: E[] = []
+  let load = noLoad
+  for (const event of events) {
+    const own = { events: 1, bytes: event.bytes }
+    if (last.length === 0 || !fits(addLoads(load, own), bounds)) {
+      last = []
+      requests.push(last)
+      load = noLoad
+    }
+    last.push(event)
+    load = addLoads(load, own)
+  }
+  return requests
+}
 
 /** The accepted events of a call. */
 export interface PublishReceipt {
@@ -36,9 +83,10 @@ export interface PublishCall {
   reject(error: BindingError): void
 }
 
-export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'requests' | 'context'> {
+export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'load' | 'context'> {
+  readonly events: readonly WireEvent[]
+  readonly limits: RequestBounds & { readonly publishTimeoutMs: number }
   readonly clock: SteadyClock
-  readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   /** The time is over: the call has to be rejected. */
   readonly onDeadline: (call: PublishCall) => void
@@ -48,15 +96,10 @@ export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'reques
   readonly onSettled: (call: PublishCall) => void
 }
 
-export function loadOf(events: readonly WireEvent[]): Load {
-  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), { events: 0, bytes: 0 })
-}
-
 /** Makes a call. It watches its deadline and its signal until it is settled. */
 export function createCall(options: PublishCallOptions): PublishCall {
-  const { schema, requests, context, clock, timeoutMs, signal } = options
+  const { schema, events, load, context, limits, clock, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
-  const events = requests.flat()
   const startedAt = clock.elapsed()
   const settle = (how: () => void) => {
     if (call.settled) return
@@ -68,11 +111,11 @@ export function createCall(options: PublishCallOptions): PublishCall {
   }
   const call: PublishCall & { settled: boolean } = {
     schema,
-    requests,
+    requests: splitCall(events, limits),
     context,
-    load: loadOf(events),
+    load,
     startedAt,
-    deadline: startedAt + timeoutMs,
+    deadline: startedAt + limits.publishTimeoutMs,
     receipt: promise,
     done: { requests: 0, requestIds: [] },
     lastFailure: undefined,
@@ -88,7 +131,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     call.reject(abortedError())
     options.onAborted(call)
   }
-  const callOff = clock.setTimer(timeoutMs, () => options.onDeadline(call))
+  const callOff = clock.setTimer(limits.publishTimeoutMs, () => options.onDeadline(call))
   signal?.addEventListener('abort', onAbort, { once: true })
   return call
 }

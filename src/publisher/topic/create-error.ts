@@ -11,40 +11,43 @@ export interface RejectionContext extends TopicRefusalContext {
   readonly attempts: number
 }
 
-interface Explanation {
-  readonly code: PublishErrorCode
-  readonly what: string
-  readonly fix: string
-}
-
 /**
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
  * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
  */
 export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
+  const { ids, published, attempts, output } = context
+  const { host } = new URL(output.topicEndpoint)
   const { code, what, fix } = explain(failure, context)
-  const { ids, published, attempts } = context
   const partly =
     published.length === 0 ? '' : `; ${published.length} of its ${published.length + ids.length} events were published`
   const status = 'status' in failure ? failure.status : undefined
   const requestId = 'requestId' in failure ? failure.requestId : undefined
   const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
-  return new BindingError(code, { what: what + partly, fix, details: { ...answered, attempts, ids, published } })
+  const details = { ...answered, attempts, ids, published }
+  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix, details })
+}
+
+interface Explanation {
+  readonly code: PublishErrorCode
+  /** Of the topic. */
+  readonly what: string
+  readonly fix: string
 }
 
 function explain(failure: FailedRequest, context: RejectionContext): Explanation {
-  const { host } = new URL(context.output.topicEndpoint)
+  const after = context.attempts > 1 ? ` (after ${context.attempts} attempts)` : ''
   switch (failure.kind) {
     case 'no-token':
       return {
         code: failure.permanent ? 'CREDENTIALS_REJECTED' : 'PUBLISH_UNAVAILABLE',
-        what: `the topic at ${host} can't be published to: ${failure.reason}${after(context)}`,
+        what: `can't be published to: ${failure.reason}${after}`,
         fix: failure.fix ?? 'check the credential fields and that the Entra authority can be reached',
       }
     case 'unreachable':
       return {
         code: 'PUBLISH_UNAVAILABLE',
-        what: `the topic at ${host} can't be reached: ${failure.reason}${after(context)}`,
+        what: `can't be reached: ${failure.reason}${after}`,
         fix:
           failure.fix ??
           'check topicEndpoint and the network, then publish again; the topic may have accepted the events already',
@@ -52,26 +55,23 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
     case 'unfinished':
       return {
         code: 'PUBLISH_UNAVAILABLE',
-        what: `the topic at ${host} began to answer ${failure.status}, and the answer did not end: ${failure.reason}${after(context)}`,
+        what: `began to answer ${failure.status}, and the answer did not end: ${failure.reason}${after}`,
         fix:
           'the events may have been accepted: look for them, then publish again what is missing, and check that no proxy ' +
           'answers in the place of topicEndpoint',
       }
-    case 'answered':
-      return explainStatus(failure, context)
+    case 'answered': {
+      const { status, message } = failure
+      const { code, fix } = explainTopicRefusal(failure, context)
+      const said = message === '' ? '' : `: ${message}`
+      const more = code === 'PUBLISH_UNAVAILABLE' ? after : usualAnswer(status)
+      return { code, what: `answered ${status}${said}${more}`, fix }
+    }
   }
 }
 
-function explainStatus(answer: Extract<FailedRequest, { kind: 'answered' }>, context: RejectionContext): Explanation {
-  const { status, message } = answer
-  const { host } = new URL(context.output.topicEndpoint)
-  const { code, fix } = explainTopicRefusal(answer, context)
-  const said = message === '' ? '' : `: ${message}`
-  const more = code === 'PUBLISH_UNAVAILABLE' ? after(context) : status < 400 ? `, ${usualAnswer(status)}` : ''
-  return { code, what: `the topic at ${host} answered ${status}${said}${more}`, fix }
+/** What Event Grid answers in place of something that is no error. */
+function usualAnswer(status: number): string {
+  if (status >= 400) return ''
+  return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
 }
-
-const usualAnswer = (status: number) =>
-  status === 200 ? 'which is not an answer of Event Grid' : 'where Event Grid answers 200'
-
-const after = ({ attempts }: RejectionContext) => (attempts > 1 ? ` (after ${attempts} attempts)` : '')

@@ -1,43 +1,31 @@
 /** One request to a topic, by the SDK's client and with our own body, and what became of it. */
 import { randomUUID } from 'node:crypto'
-import { isRestError, type PipelinePolicy, type PipelineResponse } from '@azure/core-rest-pipeline'
+import { Agent, type IncomingMessage, request as requestByHttp } from 'node:http'
+import { request as requestByHttps } from 'node:https'
+import {
+  createHttpHeaders,
+  type HttpClient,
+  type PipelinePolicy,
+  type PipelineResponse,
+  RestError,
+} from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import { createAnswerLimitPolicy } from '../../azure/answer-limit.ts'
-import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
-import { NoTokenError } from '../../azure/refusals/entra-refusal.ts'
-import { readRetryAfter } from '../../azure/retry-after.ts'
 import { clientOptions } from '../../azure/send-once.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { openConnections } from '../../azure/trust.ts'
 import { namespaceApiVersion } from '../../core/api-versions.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
-import { BindingError } from '../../core/errors.ts'
 import { querySecrets, scrub } from '../../core/scrub.ts'
 import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isLoopback } from '../../support/net/loopback.ts'
-import { cut } from '../../support/text/text.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import { httpClient } from './http-client.ts'
-import { isAcceptance, isForeign, type TopicAnswer } from './topic-answer.ts'
+import { readAnswer, readFailure, type TopicAnswer, unanswered } from './topic-answer.ts'
 
-/** A client of one topic, on the Event Grid SDK. */
-export interface TopicClient {
-  /**
-   * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
-   *
-   * @param onBegun called when an answer of 200 begins
-   */
-  send(
-    schema: EventSchema,
-    events: readonly WireEvent[],
-    signal: AbortSignal,
-    onBegun?: () => void,
-  ): Promise<TopicAnswer>
-  close(): void
-}
+export type TopicClient = ReturnType<typeof createTopicClient>
 
 export interface TopicClientOptions {
   readonly output: OutputMetadata
@@ -50,12 +38,7 @@ export interface TopicClientOptions {
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
 
-/** Characters of a page that an error shows. */
-const maxShownPage = 200
-
-/**
- * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
- */
+/** Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4). */
 const contentTypes: Readonly<Record<EventSchema, string>> = {
   CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
   EventGridSchema: 'application/json',
@@ -78,7 +61,7 @@ export function publishUrl(topicEndpoint: string): URL {
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
-export function createTopicClient({ output, credential, endpoints, clock }: TopicClientOptions): TopicClient {
+export function createTopicClient({ output, credential, endpoints, clock }: TopicClientOptions) {
   const { authentication, environment, topicEndpoint } = output
   const { href, protocol, hostname } = publishUrl(topicEndpoint)
   const isPlain = protocol === 'http:'
@@ -122,13 +105,21 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     } finally {
       underWay.delete(id)
     }
-    return response
-      ? readAnswer(response, { error, clean, now: clock.now() })
-      : readFailure(error, { url: href, status: one.status, clean })
+    return response ? readAnswer(response, error, clean, clock.now()) : readFailure(error, one.status, href, clean)
   }
 
   return {
-    async send(schema, events, signal, onBegun) {
+    /**
+     * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
+     *
+     * @param onBegun called when an answer of 200 begins
+     */
+    async send(
+      schema: EventSchema,
+      events: readonly WireEvent[],
+      signal: AbortSignal,
+      onBegun?: () => void,
+    ): Promise<TopicAnswer> {
       const one: Publish = { body: bodyOf(events), status: undefined, onBegun }
       const late = new Promise<TopicAnswer>((resolve) => {
         const give = () => resolve(unanswered(one.status, 'no answer in time'))
@@ -143,57 +134,6 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       connections.close()
     },
   }
-}
-
-interface Reading {
-  readonly error: unknown
-  readonly clean: (text: string) => string
-  readonly now: number
-}
-
-function readAnswer({ status, headers, bodyAsText }: PipelineResponse, { error, clean, now }: Reading): TopicAnswer {
-  const body = bodyAsText ?? ''
-  const contentType = headers.get('content-type') ?? ''
-  const requestId = cut(clean(headers.get('x-ms-request-id') ?? ''), 200) || undefined
-  const heard = { status, body, contentType, requestId }
-  if (isAcceptance(heard)) return { kind: 'accepted', requestId }
-  const message =
-    status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
-  const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
-  return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign: isForeign(heard) }
-}
-
-function readFailure(
-  error: unknown,
-  { url, status, clean }: { url: string; status: number | undefined; clean: (text: string) => string },
-): TopicAnswer {
-  const noToken = readTokenFailure(error)
-  if (noToken) return noToken
-  const code = isRestError(error) ? error.code : undefined
-  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-  const reason = code && !said.includes(code) ? `${code} ${said}` : said
-  if (status !== undefined) return unanswered(status, reason)
-  const noSuchHost = code === 'ENOTFOUND'
-  const lasting = certificateRemedy(code, url)
-  return {
-    kind: 'unreachable',
-    reason,
-    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
-    permanent: !isRestError(error) || lasting !== undefined,
-    noSuchHost,
-  }
-}
-
-/** @param status that of an answer that began */
-const unanswered = (status: number | undefined, reason: string): TopicAnswer =>
-  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
-
-/** A proxy of the environment is looked up in place of the topic. */
-const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
-
-/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
-function messageIn(error: Error): string {
-  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
 }
 
 /** Events as a JSON array, written as bytes: joined texts would be copied twice. */
@@ -259,14 +199,35 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
   }
 }
 
-/** The failure of a credential: Entra refused the client, or could not be asked. */
-function readTokenFailure(error: unknown): TopicAnswer | undefined {
-  if (error instanceof NoTokenError) {
-    const { message: reason, fix, retryAfterMs } = error
-    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
-  }
-  if (error instanceof BindingError) {
-    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
-  }
-  return undefined
+/** Sends a request whose body is bytes; each answer has its body as a stream. The SDK's own client would never notice an answer of 101. */
+const httpClient: HttpClient = {
+  sendRequest(request) {
+    const { url, method, headers, body, agent, abortSignal, requestOverrides } = request
+    const isPlain = !url.startsWith('https:')
+    return new Promise<PipelineResponse>((resolve, reject) => {
+      if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
+      if (!Buffer.isBuffer(body)) throw new Error('a request to a topic has bytes as its body')
+      const outgoing = (isPlain ? requestByHttp : requestByHttps)(url, {
+        method,
+        headers: headers.toJSON(),
+        ...(agent instanceof Agent && { agent }),
+        ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
+        ...requestOverrides,
+      })
+      const answer = (incoming: IncomingMessage) => {
+        const given = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])
+        const answered = createHttpHeaders(Object.fromEntries(given))
+        resolve({ request, status: incoming.statusCode ?? 0, headers: answered, readableStreamBody: incoming })
+      }
+      outgoing.on('response', answer)
+      outgoing.on('upgrade', (incoming, socket) => {
+        answer(incoming)
+        socket.destroy()
+      })
+      outgoing.on('error', ({ message, code = RestError.REQUEST_SEND_ERROR }: NodeJS.ErrnoException) =>
+        reject(new RestError(message, { code, request })),
+      )
+      outgoing.end(body)
+    })
+  },
 }

@@ -1,5 +1,5 @@
 /** An event of one schema in the form of the other, where that has one: CloudEvent and Event Grid event. */
-import { readEvent } from '../../dispatch/cloud-event.ts'
+import { readEvent } from '../../dispatch/read-delivery.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'
 import type { DeadLetter } from './dead-letter.ts'
 

@@ -1,6 +1,6 @@
 /** The entries of a dead-letter file: its JSON array's elements, or its one value, read one after the other, however large the file is. */
 import type { FileHandle } from 'node:fs/promises'
-import { parseExactJson } from '../../publisher/payload/exact-json.ts'
+import { parseExactJson } from '../../publisher/payload/payload-json.ts'
 import { openRegularFile } from '../../support/files/regular-file.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 

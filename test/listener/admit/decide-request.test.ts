@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import type { Evidence } from '../../../src/listener/admit/credential-fault.ts'
 import { decideByHead, type Gate } from '../../../src/listener/admit/decide-request.ts'
-import type { Evidence } from '../../../src/listener/admit/refuse-credential.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
@@ -83,26 +83,26 @@ describe('the head of a request decides', () => {
     [
       'no credential in our name',
       ourName,
-      { status: 503, logEvent: 'foreign', hasOurKeyId: false, fault: { problem: 'absent' } },
+      { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
       evidence('absent'),
     ],
-    ['no credential in no name', json, { ...unauthorized, hasOurKeyId: false }, evidence('absent')],
+    ['no credential in no name', json, { ...unauthorized }, evidence('absent')],
     [
       'no credential in another name',
       otherName,
-      { status: 401, challenge: 'Bearer', logEvent: 'otherSender', hasOurKeyId: false },
+      { status: 401, challenge: 'Bearer', logEvent: 'otherSender' },
       evidence('absent'),
     ],
     [
       'our key id with a wrong token',
       ourName,
-      { ...unauthorized, hasOurKeyId: true, fault: { problem: 'mismatch' } },
+      { ...unauthorized, fault: { problem: 'mismatch' } },
       evidence('mismatch'),
     ],
     [
       'a token that is not accepted, before our write',
       ourName,
-      { status: 503, challenge: undefined, logEvent: 'unaccepted', hasOurKeyId: false, fault },
+      { status: 503, challenge: undefined, logEvent: 'unaccepted', fault },
       evidence('failing'),
     ],
     [

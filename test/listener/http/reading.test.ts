@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createQuietLog } from '../../../src/core/quiet-log.ts'
-import { readEvent } from '../../../src/dispatch/cloud-event.ts'
+import { readEvent } from '../../../src/dispatch/read-delivery.ts'
 import { eventMetadata } from '../../../src/listener/event-metadata.ts'
-import { refuseRepresentation } from '../../../src/listener/http/representation.ts'
+import { refuseRepresentation } from '../../../src/listener/http/request.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 

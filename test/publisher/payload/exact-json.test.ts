@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseExactJson } from '../../../src/publisher/payload/exact-json.ts'
+import { parseExactJson } from '../../../src/publisher/payload/payload-json.ts'
 
 it.each([
   '1.0',

@@ -1,5 +1,6 @@
+import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline'
 import { describe, expect, it } from 'vitest'
-import { decideRetry, isForeign } from '../../../src/publisher/topic/topic-answer.ts'
+import { decideRetry, readAnswer } from '../../../src/publisher/topic/topic-answer.ts'
 
 const answered = (status: number, foreign = false) => {
   const nothing = { message: '', requestId: undefined, retryAfterMs: undefined }
@@ -34,7 +35,7 @@ describe('after a failure', () => {
 describe('a refusal', () => {
   const error = '{"error":{"code":"BadRequest"}}'
 
-  it.each([
+  it.each<[name: string, heard: { body?: string; contentType?: string; requestId?: string }, isForeign: boolean]>([
     ['an empty one with an id', { requestId: 'r' }, false],
     ['an empty one without an id', {}, true],
     ['an error without an id', { body: error }, false],
@@ -44,7 +45,10 @@ describe('a refusal', () => {
     ['what calls itself a page, with an id', { body: 'bad', contentType: 'text/HTML', requestId: 'r' }, true],
     ['nothing that calls itself a page, with an id', { contentType: 'text/html', requestId: 'r' }, false],
     ['a less-than sign within text', { body: 'a < b', requestId: 'r' }, false],
-  ])('is foreign or not: %s', (_name, heard, expected) =>
-    expect(isForeign({ body: '', contentType: '', requestId: undefined, ...heard })).toBe(expected),
-  )
+  ])('is foreign or not: %s', (_name, { body = '', contentType = '', requestId = '' }, isForeign) => {
+    const headers = createHttpHeaders({ 'content-type': contentType, 'x-ms-request-id': requestId })
+    const request = createPipelineRequest({ url: 'https://topic' })
+    const answer = readAnswer({ request, status: 400, headers, bodyAsText: body }, undefined, String, 0)
+    expect(answer).toMatchObject({ kind: 'answered', isForeign })
+  })
 })

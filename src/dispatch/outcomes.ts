@@ -1,10 +1,10 @@
-/** The outcomes of events that may be delivered again: 10,000 are remembered, and those whose sender is still to be heard. */
+/** What is remembered of outcomes: those of events that may be delivered again, and how many deliveries in a row the application failed. */
 import { keepNewest } from '../support/work/keep-newest.ts'
 import type { EventOutcome } from './delivery.ts'
 import type { DeliveryMember } from './read-delivery.ts'
 
 /** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
-export type FinalOutcome = 'resolved' | 'rejected'
+type FinalOutcome = 'resolved' | 'rejected'
 
 /** A settled delivery whose sender may not know its outcomes. */
 interface Unsure {
@@ -14,8 +14,11 @@ interface Unsure {
   final: ReadonlyMap<string, FinalOutcome> | undefined
 }
 
-/** @param capacity outcomes that are remembered; beyond it the oldest is forgotten */
-export function createKnownOutcomes(capacity = 10_000) {
+/** Outcomes that are remembered; beyond it the oldest is forgotten. */
+const capacity = 10_000
+
+/** Remembers the last outcomes, and those whose sender is still to be heard. */
+export function createKnownOutcomes() {
   const remembered = new Map<string, FinalOutcome>()
   const unsure = new Set<Unsure>()
 
@@ -50,4 +53,27 @@ function finalOutcomes(one: Unsure): ReadonlyMap<string, FinalOutcome> {
     }),
   )
   return one.final
+}
+
+/** Deliveries in a row that the application failed or did not answer in time; the times in epoch milliseconds. */
+export interface FailureStreak {
+  readonly count: number
+  readonly since: number
+  readonly lastAt: number
+}
+
+/** Counts them: a success ends the row, time alone does not. @param now epoch milliseconds */
+export function createFailureStreak(now: () => number) {
+  let streak: FailureStreak | undefined
+  return {
+    /** `undefined` where the last one succeeded, or there was none. */
+    current: () => streak,
+    failed(): void {
+      const at = now()
+      streak = { count: (streak?.count ?? 0) + 1, since: streak?.since ?? at, lastAt: at }
+    },
+    succeeded(): void {
+      streak = undefined
+    },
+  }
 }

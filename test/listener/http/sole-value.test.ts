@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { soleValue } from '../../../src/listener/admit/sole-value.ts'
+import { soleValue } from '../../../src/listener/http/request.ts'
 
 it.each<{ header: string | string[] | undefined; sole: string | undefined }>([
   { header: undefined, sole: undefined },

@@ -1,5 +1,54 @@
-/** Reads the body of a request up to a limit, within a bound of memory for all unfinished ones. */
+/** What of a request can be read: a header that a proxy may have doubled, and a body of JSON in UTF-8, within bounds of size and memory. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+
+/**
+ * The value of a header; `undefined` where it has none, or several that differ. A proxy may send a header twice, and Node joins the two
+ * values with a comma. Case does not count as a difference.
+ */
+export function soleValue(header: string | readonly string[] | undefined): string | undefined {
+  if (typeof header !== 'string') return undefined
+  const [first = '', ...others] = header.split(',').map((value) => value.trim())
+  return others.every((value) => value.toLowerCase() === first.toLowerCase()) ? first : undefined
+}
+
+/** The content types that Event Grid writes. They need no parsing; a Set would hash the text of each request. */
+const isUsual = (contentType: string | undefined) =>
+  contentType === 'application/cloudevents+json; charset=utf-8' || contentType === 'application/json; charset=utf-8'
+
+/**
+ * Judges by headers whether a body can be read: any JSON type (`application/json`, or a `+json` suffix) in UTF-8, not compressed. Returns
+ * the reason for a 415, or undefined.
+ */
+export function refuseRepresentation(headers: IncomingHttpHeaders): string | undefined {
+  const encoding = headers['content-encoding']
+  if (encoding && encoding.toLowerCase() !== 'identity') return 'A compressed body is not accepted.'
+  const contentType = headers['content-type']
+  if (isUsual(contentType)) return undefined
+  if (!contentType) return 'Content-Type is missing; JSON is expected.'
+  const [mediaType = '', ...parameters] = contentType.split(';')
+  if (!isJson(mediaType.trim().toLowerCase()))
+    return 'Content-Type must be JSON, for instance application/cloudevents+json.'
+  return parameters.every(isUtf8Parameter) ? undefined : 'The charset must be UTF-8.'
+}
+
+/** A doubled header, `a, a`, is no media type. */
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[\w!#$%&'*.^`|~-]+\/[\w!#$%&'*+.^`|~-]*\+json$/.test(mediaType)
+}
+
+/** Ignores other parameters than `charset`, as RFC 9110 demands. */
+function isUtf8Parameter(parameter: string): boolean {
+  const charset = /^\s*charset\s*=(.*)/is.exec(parameter)?.[1]
+  return charset === undefined || /^("?)utf-?8\1$/i.test(charset.trim())
+}
+
+/** The declared size of a body in bytes, or undefined for a chunked body. */
+export function declaredLength(headers: IncomingHttpHeaders): number | undefined {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : undefined
+}
 
 /**
  * How reading a body ended without its bytes: it is over the limit, or there was no room for it. Symbols, because a hook of the host may
@@ -9,7 +58,7 @@ export const overLimit = Symbol('body over the limit')
 export const noRoom = Symbol('no room for the body')
 
 /** The bytes of a body, or why there are none. */
-export type BodyResult = Buffer | typeof overLimit | typeof noRoom
+type BodyResult = Buffer | typeof overLimit | typeof noRoom
 
 /** Memory for unfinished bodies: senders who stop early cannot fill the memory. */
 export interface BodyBudget {
