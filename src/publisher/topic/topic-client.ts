@@ -1,5 +1,4 @@
 /** One request to a topic, by the SDK's client and with our own body, and what became of it. */
-import { randomUUID } from 'node:crypto'
 import { Agent, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
 import {
@@ -57,7 +56,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
- * So it is asked to send no events, and a policy puts the body in that waits under the request's id.
+ * So it is asked to send no events, and a policy puts the body in.
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
@@ -72,9 +71,8 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   // The SDK asks for the public cloud's scope, and once for all requests that wait: the first to give up must not end it for the others.
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
-  const underWay = new Map<string, Publish>()
   const entra = credential && { credential, scope: environment.topicScope }
-  const policies = [createPublishPolicy(underWay), ...(isNamespaceTopic(href) ? [createNamespacePolicy(key)] : [])]
+  const policies = [publishPolicy, ...(isNamespaceTopic(href) ? [createNamespacePolicy(key)] : [])]
   const client = new EventGridPublisherClient(
     href,
     'Custom',
@@ -89,9 +87,8 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const clean = (text: string) => scrub(text, secrets)
 
   async function publish(one: Publish, schema: EventSchema, abortSignal: AbortSignal): Promise<TopicAnswer> {
-    const id = randomUUID()
-    underWay.set(id, one)
-    const customHeaders = { [idHeader]: id, 'content-type': contentTypes[schema] }
+    publishes.set(abortSignal, one)
+    const customHeaders = { 'content-type': contentTypes[schema] }
     let response: PipelineResponse | undefined
     let error: unknown
     const onResponse = (heard: PipelineResponse) => {
@@ -102,8 +99,6 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     } catch (reason) {
       // What the SDK thinks of an answer is no matter: it takes a page for a success.
       error = reason
-    } finally {
-      underWay.delete(id)
     }
     return response ? readAnswer(response, error, clean, clock.now()) : readFailure(error, one.status, href, clean)
   }
@@ -121,13 +116,17 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       onBegun?: () => void,
     ): Promise<TopicAnswer> {
       const one: Publish = { body: bodyOf(events), status: undefined, onBegun }
+      const sending = new AbortController()
       const late = new Promise<TopicAnswer>((resolve) => {
-        const give = () => resolve(unanswered(one.status, 'no answer in time'))
+        const give = () => {
+          sending.abort()
+          resolve(unanswered(one.status, 'no answer in time'))
+        }
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
       })
       // A token that is still asked for does not hold up the answer.
-      return Promise.race([publish(one, schema, signal), late])
+      return Promise.race([publish(one, schema, sending.signal), late])
     },
     close() {
       closing.abort()
@@ -151,9 +150,6 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-/** The SDK makes an id for each request and sends it to Azure in this header, unless there is one. */
-const idHeader = 'x-ms-client-request-id'
-
 /** A request under way: what it sends, and what of its answer the SDK does not tell. */
 interface Publish {
   readonly body: Buffer
@@ -164,24 +160,24 @@ interface Publish {
 
 const answerLimit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' })
 
-/** @param underWay by the request's id */
-function createPublishPolicy(underWay: ReadonlyMap<string, Publish>): PipelinePolicy {
-  return {
-    name: 'eventgrid-binding-publish',
-    async sendRequest(request, next) {
-      const one = underWay.get(request.headers.get(idHeader) ?? '')
-      if (!one) throw new Error('a request that nobody made')
-      request.body = one.body
-      const response = await answerLimit.sendRequest(request, async (sent) => {
-        const begun = await next(sent)
-        one.status = begun.status
-        if (begun.status === 200) one.onBegun?.()
-        return begun
-      })
-      one.status = undefined
-      return response
-    },
-  }
+/** What each request sends, by its signal: the SDK hands that on to the policies as it is. */
+const publishes = new WeakMap<object, Publish>()
+
+const publishPolicy: PipelinePolicy = {
+  name: 'eventgrid-binding-publish',
+  async sendRequest(request, next) {
+    const one = request.abortSignal && publishes.get(request.abortSignal)
+    if (!one) throw new Error('a request that nobody made')
+    request.body = one.body
+    const response = await answerLimit.sendRequest(request, async (sent) => {
+      const begun = await next(sent)
+      one.status = begun.status
+      if (begun.status === 200) one.onBegun?.()
+      return begun
+    })
+    one.status = undefined
+    return response
+  },
 }
 
 /** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */
