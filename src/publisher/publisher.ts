@@ -11,9 +11,18 @@ import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './li
 import { asBytes } from './payload/given-payload.ts'
 import { createTypoWarning } from './payload/new-event.ts'
 import { type StrayEvent, toEvents } from './payload/to-events.ts'
-import { abortedError, createCall, idsOf, loadOf, type PublishCall, type PublishReceipt } from './queue/publish-call.ts'
+import {
+  abortedError,
+  createCall,
+  type FailedAttempt,
+  failureInTime,
+  idsOf,
+  loadOf,
+  type PublishCall,
+  type PublishReceipt,
+} from './queue/publish-call.ts'
 import { createQueueRoom, createRequestQueue } from './queue/request-queue.ts'
-import { createSender, type FailedAnswer } from './queue/sender.ts'
+import { createSender } from './queue/sender.ts'
 import { explainRejection } from './topic/create-error.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
 import { type CallTrace, createPublishTracing } from './trace/publish-trace.ts'
@@ -48,7 +57,7 @@ export function createPublisher(options: PublisherOptions) {
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
-  const explain = (call: PublishCall, { answer, attempts }: FailedAnswer) =>
+  const explain = (call: PublishCall, { answer, attempts }: FailedAttempt) =>
     explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
@@ -76,7 +85,7 @@ export function createPublisher(options: PublisherOptions) {
       answer: { kind: 'unreachable', reason: `no answer in ${limits.publishTimeoutMs} ms`, permanent: false },
       attempts: 1,
     } as const
-    call.reject(explain(call, call.lastFailure ?? waited))
+    call.reject(explain(call, failureInTime(call) ?? waited))
   }
   const flush = async () => {
     await within(clock, limits.closeTimeoutMs, queue.idle())

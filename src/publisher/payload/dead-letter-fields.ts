@@ -39,7 +39,8 @@ export function deadLetterForm(value: UnknownRecord): DeadLetterForm | undefined
 
 function propertiesOf(value: UnknownRecord): UnknownRecord | undefined {
   let found: UnknownRecord | undefined
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const member = value[name]
     if (!isRecord(member) || !namespaceFields.has(name.toLowerCase())) continue
     if (/^deadletter/i.test(name)) return inLowerCase(member)
     // The page calls them so in its prose. An event that was received has such a member too, with its lock.

@@ -5,7 +5,7 @@ import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { PublisherLimits } from '../limits.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import type { FailedRequest } from '../topic/topic-answer.ts'
+import type { BegunAnswer, FailedRequest } from '../topic/topic-answer.ts'
 
 export type RequestBounds = Pick<PublisherLimits, 'maxRequestBytes' | 'maxRequestEvents'>
 
@@ -63,6 +63,11 @@ export interface PublishReceipt {
   readonly requestId: string | undefined
 }
 
+export interface FailedAttempt {
+  readonly answer: FailedRequest
+  readonly attempts: number
+}
+
 export interface PublishCall {
   readonly schema: EventSchema
   readonly load: Load
@@ -76,7 +81,9 @@ export interface PublishCall {
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
   readonly done: { requests: number; requestIds: string[] }
-  lastFailure: { readonly answer: FailedRequest; readonly attempts: number } | undefined
+  /** The attempt under way. */
+  attempt: (BegunAnswer & { readonly number: number }) | undefined
+  lastFailure: FailedAttempt | undefined
   /** Resolved, rejected or aborted: its events are not sent again. */
   readonly settled: boolean
   resolve(): void
@@ -118,6 +125,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     deadline: startedAt + limits.publishTimeoutMs,
     receipt: promise,
     done: { requests: 0, requestIds: [] },
+    attempt: undefined,
     lastFailure: undefined,
     // A getter would cost a tenth of the processor time of a create: V8 then gives each call a class of its own, and keeps the call.
     settled: false,
@@ -134,6 +142,13 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const callOff = clock.setTimer(limits.publishTimeoutMs, () => options.onDeadline(call))
   signal?.addEventListener('abort', onAbort, { once: true })
   return call
+}
+
+/** Why a call fails whose time is over, by what is known now. */
+export function failureInTime({ attempt, lastFailure }: PublishCall): FailedAttempt | undefined {
+  if (attempt?.status !== 200) return lastFailure
+  const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
+  return { answer, attempts: attempt.number }
 }
 
 export function abortedError(): BindingError {

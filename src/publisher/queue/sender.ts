@@ -8,10 +8,8 @@ import type { WireEvent } from '../payload/to-events.ts'
 import { decideRetry, type TopicAnswer } from '../topic/topic-answer.ts'
 import type { TopicClient } from '../topic/topic-client.ts'
 import type { PublishTracing } from '../trace/publish-trace.ts'
-import type { PublishCall } from './publish-call.ts'
+import type { FailedAttempt, PublishCall } from './publish-call.ts'
 import type { SendOutcome } from './request-queue.ts'
-
-export type FailedAnswer = NonNullable<PublishCall['lastFailure']>
 
 export interface SenderOptions {
   readonly client: TopicClient
@@ -21,7 +19,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly random: () => number
   readonly signal: AbortSignal
-  readonly explain: (call: PublishCall, failure: FailedAnswer) => BindingError
+  readonly explain: (call: PublishCall, failure: FailedAttempt) => BindingError
 }
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
@@ -31,17 +29,17 @@ export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
   let lastFailure: string | undefined
 
-  async function sendOnce(calls: readonly PublishCall[], first: PublishCall, attempts: number): Promise<TopicAnswer> {
+  async function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const events = nextEvents(calls)
-    // A call whose time is over before the answer ends fails by what is known then.
-    const onBegun = () => {
-      const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
-      for (const call of calls) call.lastFailure = { answer, attempts }
-    }
-    return withLimit({ clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal }, (limit) =>
-      tracing.request(calls, events.length, () => client.send(first.schema, events, limit, onBegun)),
+    const attempt = { number, status: undefined }
+    for (const call of calls) call.attempt = attempt
+    const answer = await withLimit(
+      { clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal },
+      (limit) => tracing.request(calls, events.length, () => client.send(first.schema, events, limit, attempt)),
     )
+    for (const call of calls) call.attempt = undefined
+    return answer
   }
 
   function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
@@ -55,7 +53,7 @@ export function createSender(options: SenderOptions) {
   }
 
   /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
-  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedAnswer): AttemptOutcome {
+  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedAttempt): AttemptOutcome {
     const { answer, attempts } = failure
     for (const call of calls) call.lastFailure = failure
     const verdict = decideRetry(answer)
@@ -136,7 +134,7 @@ function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimit
   return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
 }
 
-function logFields(calls: readonly PublishCall[], answer: FailedAnswer['answer']): LogFields {
+function logFields(calls: readonly PublishCall[], answer: FailedAttempt['answer']): LogFields {
   const events = nextEvents(calls).length
   const reason = answer.kind === 'answered' ? answer.message : answer.reason
   return { reason, events, ...('status' in answer && { status: answer.status }) }

@@ -42,6 +42,12 @@ export type TopicAnswer =
       readonly retryAfterMs: number | undefined
     }
 
+/** What is known of an answer before its end. */
+export interface BegunAnswer {
+  /** `undefined` before it has begun, and when it has ended. */
+  status: number | undefined
+}
+
 /** How a request ended whose events were not accepted. */
 export type FailedRequest = Exclude<TopicAnswer, { kind: 'accepted' }>
 

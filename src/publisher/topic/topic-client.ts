@@ -22,7 +22,7 @@ import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.
 import { isLoopback } from '../../support/net/loopback.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import { readAnswer, readFailure, type TopicAnswer, unanswered } from './topic-answer.ts'
+import { type BegunAnswer, readAnswer, readFailure, type TopicAnswer, unanswered } from './topic-answer.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -100,27 +100,29 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       // What the SDK thinks of an answer is no matter: it takes a page for a success.
       error = reason
     }
-    return response ? readAnswer(response, error, clean, clock.now()) : readFailure(error, one.status, href, clean)
+    return response
+      ? readAnswer(response, error, clean, clock.now())
+      : readFailure(error, one.begun.status, href, clean)
   }
 
   return {
     /**
      * Sends events in one request. Never rejects: failures are answers too. Answers at once when `signal` aborts.
      *
-     * @param onBegun called when an answer of 200 begins
+     * @param begun gets the status of an answer that has begun, until it has ended
      */
     async send(
       schema: EventSchema,
       events: readonly WireEvent[],
       signal: AbortSignal,
-      onBegun?: () => void,
+      begun: BegunAnswer = { status: undefined },
     ): Promise<TopicAnswer> {
-      const one: Publish = { body: bodyOf(events), status: undefined, onBegun }
+      const one: Publish = { body: bodyOf(events), begun }
       const sending = new AbortController()
       const late = new Promise<TopicAnswer>((resolve) => {
         const give = () => {
           sending.abort()
-          resolve(unanswered(one.status, 'no answer in time'))
+          resolve(unanswered(begun.status, 'no answer in time'))
         }
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })
@@ -153,9 +155,7 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
 /** A request under way: what it sends, and what of its answer the SDK does not tell. */
 interface Publish {
   readonly body: Buffer
-  readonly onBegun: (() => void) | undefined
-  /** Of an answer that has begun, and not ended. */
-  status: number | undefined
+  readonly begun: BegunAnswer
 }
 
 const answerLimit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'cut' })
@@ -170,12 +170,11 @@ const publishPolicy: PipelinePolicy = {
     if (!one) throw new Error('a request that nobody made')
     request.body = one.body
     const response = await answerLimit.sendRequest(request, async (sent) => {
-      const begun = await next(sent)
-      one.status = begun.status
-      if (begun.status === 200) one.onBegun?.()
-      return begun
+      const answer = await next(sent)
+      one.begun.status = answer.status
+      return answer
     })
-    one.status = undefined
+    one.begun.status = undefined
     return response
   },
 }
