@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
  */
 export function soleValue(header: string | readonly string[] | undefined): string | undefined {
   if (typeof header !== 'string') return undefined
+  if (!header.includes(',')) return header.trim()
   const [first = '', ...others] = header.split(',').map((value) => value.trim())
   return others.every((value) => value.toLowerCase() === first.toLowerCase()) ? first : undefined
 }
