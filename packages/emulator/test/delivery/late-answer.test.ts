@@ -1,23 +1,22 @@
 import { createServer, type ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../../../../test/support/listen.ts'
+import { createWebhookClient } from '../../src/delivery/send/webhook-client.ts'
+import { ManualClock } from '../../src/model/time/clock.ts'
 import { cloudEvent, openEventGrid, publish } from '../event-grid.ts'
 
-/** Deliveries that ran into the time-out, whose answers the subscriber holds back until it is told to give them. */
-async function openSlow(count = 1) {
+/** A delivery that ran into the time-out, whose answer the subscriber holds back until it is told to give it. */
+async function openSlow() {
   const held: ServerResponse[] = []
   const server = createServer((request, response) => {
     request.resume()
     held.push(response)
   })
   const port = await listen(server)
-  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}`, concurrency: count, probation: false })
+  const grid = await openEventGrid({ ingress: () => `http://127.0.0.1:${port}` })
   await grid.subscribe()
-  await publish(
-    grid,
-    Array.from({ length: count }, (_, index) => cloudEvent({ id: `e${index}` })),
-  )
-  await expect.poll(() => held.length).toBe(count)
+  await publish(grid, [cloudEvent()])
+  await expect.poll(() => held.length).toBe(1)
   await grid.clock.advance(30_000)
   await grid.emulator.idle()
   expect(grid.records.deliveries.last).toMatchObject({ outcome: 'retry', error: expect.stringContaining('TimedOut') })
@@ -46,11 +45,31 @@ describe('an answer after the time-out', () => {
   })
 
   it('is waited for by 256 requests at most; a further one is given up', async () => {
-    const { grid, held } = await openSlow(257)
-    await expect.poll(() => held.filter(({ destroyed }) => destroyed).length).toBe(1)
-    for (const one of held) if (!one.destroyed) one.writeHead(200).end()
-    await expect.poll(() => grid.emulator.pending).toBe(1)
-    expect(grid.records.deliveries.filter(({ outcome }) => outcome === 'delivered')).toHaveLength(256)
+    const held: ServerResponse[] = []
+    const arrived = Promise.withResolvers<void>()
+    const port = await listen(createServer((_request, response) => held.push(response) === 257 && arrived.resolve()))
+    const clock = new ManualClock()
+    const client = createWebhookClient({ clock, ingress: () => undefined, trustedCertificates: [] })
+    onTestFinished(client.close)
+    const statuses: number[] = []
+    const answered = Promise.withResolvers<void>()
+    const take = (status: number) => statuses.push(status) === 256 && answered.resolve()
+    const late = { withinMs: 60_000, take: (status: number) => void take(status) }
+    const request = {
+      method: 'POST',
+      url: new URL(`http://127.0.0.1:${port}/`),
+      headers: {},
+      timeoutMs: 30_000,
+    } as const
+    const results = Promise.all(Array.from({ length: 257 }, () => client.send({ ...request, body: '{}', late })))
+    await arrived.promise
+    const givenUp = Promise.race(held.map((one) => new Promise((resolve) => one.once('close', () => resolve(one)))))
+    await clock.advance(30_000)
+    expect((await results).every(({ failure }) => failure?.outcome === 'TimedOut')).toBe(true)
+    const without = await givenUp
+    for (const one of held) if (one !== without) one.writeHead(200).end()
+    await answered.promise
+    expect(statuses).toHaveLength(256)
   })
 
   it('is waited for no longer than three minutes in all', async () => {
