@@ -63,13 +63,19 @@ it('keeps what a broken file held, and takes over what the others say', () => {
 it.each([
   ['type', component('alpha', { type: 'bindings.azure.eventgird' }), /did you mean bindings\.azure\.eventgrid/],
   ['kind', component('alpha').replace('kind: Component', 'kind: Componet'), /did you mean Component/],
-])('keeps what a file held that now has a typo in its %s', (_name, text, says) => {
-  const before = load({ 'a.yaml': component('alpha') })
-  const after = load({ 'a.yaml': text }, before)
-  expect([...after.components.keys()]).toEqual(['alpha'])
-  expect(after.faults).toEqual([expect.stringMatching(says)])
-  expect(after.notes).toEqual([])
-})
+])(
+  'keeps what a file held that now has a typo in its %s, which is a note in a file that held nothing',
+  (_name, text, says) => {
+    const before = load({ 'a.yaml': component('alpha') })
+    const after = load({ 'a.yaml': text }, before)
+    expect([...after.components.keys()]).toEqual(['alpha'])
+    expect(after.faults).toEqual([expect.stringMatching(says)])
+    expect(after.notes).toEqual([])
+    const first = load({ 'a.yaml': text })
+    expect(first.notes).toEqual([expect.stringMatching(says)])
+    expect(first.faults).toEqual([])
+  },
+)
 
 it.each([
   { name: 'nothing', text: '' },

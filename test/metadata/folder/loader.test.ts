@@ -337,6 +337,16 @@ describe('loadComponents', () => {
     ])
   })
 
+  it('says what to do about a path that is not there, and nothing where that is not known', async () => {
+    const folder = folderOf({})
+    const issuesOf = async (path: string) => (await refusal(loadComponents(path))).issues
+    const gone = { kind: 'unreadable', rule: expect.stringContaining('ENOENT'), fix: 'make it, or correct the path' }
+    expect(await issuesOf(join(folder, 'gone'))).toEqual([gone])
+    const [other] = (await issuesOf(`${folder}\0`)) ?? []
+    expect(other).toMatchObject({ kind: 'unreadable' })
+    expect(other).not.toHaveProperty('fix')
+  })
+
   it.each([[], [5], [['a'], 'b']])('refuses paths that are none: %j', async (...paths) => {
     await expect(Reflect.apply(loadComponents, undefined, [paths])).rejects.toThrow(TypeError)
   })
