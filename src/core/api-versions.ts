@@ -1,6 +1,9 @@
 /** The api-versions that Azure is asked by, each in this one place. */
 
-/** Microsoft.EventGrid in Resource Manager: the newest stable version. A write by an older one loses what a newer one has set. */
+/**
+ * Resource Manager's resources of Microsoft.EventGrid, event subscriptions above all: the newest stable version that is known. An older
+ * one hides what an operator has set by a newer one, and a write by it loses that.
+ */
 export const eventGridApiVersion = '2025-02-15'
 
 /** Events of namespaces: publish, receive, settle. The first version with renewLock and delays of a release. */

@@ -22,7 +22,10 @@ export function endpointsFromEnvironment(environment: Readonly<Record<string, st
   return { ...(resourceManager && { resourceManager }), ...(authorityHost && { authorityHost }) }
 }
 
-/** Where the topic or namespace of an endpoint is: at `endpoints.topics` if set and the host one of Azure's, else at the endpoint. */
+/**
+ * Where the topic or namespace of an endpoint is: at `endpoints.topics` if that is set and the host name is one of Azure's,
+ * else at the endpoint itself.
+ */
 export function topicUrl(endpoint: string, { topics }: Endpoints): string {
   const url = new URL(endpoint)
   const name = /^([a-z\d-]+)\.[a-z\d-]+\.eventgrid\.azure\.(net|us|cn)\.?$/.exec(url.hostname)?.[1]

@@ -1,7 +1,10 @@
 /** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
 import { type FilePlace, placeInWords } from './file-place.ts'
 
-/** The stable codes of {@link BindingError}: a caller branches on these, never on the message. docs/errors.md explains each. */
+/**
+ * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
+ * docs/errors.md explains each; a test compares the two.
+ */
 export const bindingErrorCodes = [
   'METADATA_INVALID',
   'NOT_INITIALIZED',
@@ -196,7 +199,10 @@ class CodedError<Code extends BindingErrorCode> extends Error {
   }
 }
 
-/** Every failure that this package reports, except wrong use (a TypeError). Holds no secret. `switch (error.code)` narrows `details`. */
+/**
+ * Every failure that this package reports, except wrong use of its functions, which is a TypeError. Holds no secret.
+ * `switch (error.code)` narrows `details`.
+ */
 export type BindingError<Code extends BindingErrorCode = BindingErrorCode> = {
   [Each in BindingErrorCode]: CodedError<Each>
 }[Code]

@@ -21,7 +21,11 @@ export interface CloudEvent<Data = unknown> {
   readonly [extension: string]: unknown
 }
 
-/** One delivered event, as a handler gets it: a plain object, so a spread copies all. @typeParam Data the type of `cloudEvent.data` */
+/**
+ * One delivered event, as a handler gets it: a plain object, so that a spread copies all of it.
+ *
+ * @typeParam Data the type of `cloudEvent.data`
+ */
 export interface ReceivedEvent<Data = unknown> {
   /** The event parsed; converted where it came in the Event Grid schema. */
   readonly cloudEvent: CloudEvent<Data>

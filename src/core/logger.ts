@@ -7,7 +7,10 @@ import { inBackground } from '../support/work/in-background.ts'
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** Where the binding's log lines go; `console` fits. A line holds no secret. There is no global logger: without one nothing is logged. */
+/**
+ * Where the binding's log lines go; `console` fits. A line never holds a secret.
+ * Passed in by the host: there is no global logger, and without one the binding is silent.
+ */
 export interface Logger {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -25,7 +28,10 @@ export const loggerBy = (
   error: (message, fields) => write('error', message, fields),
 })
 
-/** A host's logger whose errors are ignored: a line ends no process and fails no event. `console` would print a second `undefined`. */
+/**
+ * A host's logger whose errors are ignored: a line that can't be written must neither end the process nor fail an event.
+ * A line without fields has no second argument: `console` would write `undefined`.
+ */
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
     try {

@@ -3,7 +3,10 @@ import { inspect } from 'node:util'
 
 const redacted = '(redacted)'
 
-/** A text that must never be printed: string conversion, JSON and `util.inspect` give `(redacted)`, only {@link Secret.reveal} the text. */
+/**
+ * A text that must never be printed: string conversion, JSON and `util.inspect` all give `(redacted)`.
+ * Only {@link Secret.reveal} gives the text.
+ */
 export class Secret {
   readonly #text: string
 

@@ -202,7 +202,10 @@ const hexadecimal = /[\dA-Fa-f]{2}(?:[ :-]?[\dA-Fa-f]{2}){3,}/g
 /** Between two readings, so that no secret is found across. */
 const apart = '\uffff'
 
-/** What looks like base64 or hexadecimal, as UTF-8 and UTF-16. Where in a run a value begins is unknown: each place of a group is tried. */
+/**
+ * What looks like base64 or hexadecimal, read as UTF-8 and as UTF-16. Where a value begins within such a run is not known, so each place of
+ * a group is tried.
+ */
 function decodeBytes(layer: Layer): Layer | undefined {
   const into = createDecoded(layer, true)
   let isFound = false

@@ -13,7 +13,10 @@ import {
 import { cut } from '../../support/text/text.ts'
 import { packageVersion } from '../package-version.ts'
 
-/** Names of OpenTelemetry's conventions for messaging and CloudEvents, copied as their package tells libraries to; `eventgrid.` is ours. */
+/**
+ * Names of attributes, from OpenTelemetry's semantic conventions for messaging and CloudEvents. They are copied, because the conventions
+ * are still in development and their package tells libraries to copy them. The names that begin with `eventgrid.` are ours.
+ */
 export const attribute = {
   system: 'messaging.system',
   operationName: 'messaging.operation.name',
@@ -61,7 +64,10 @@ export function tracer(): Tracer | undefined {
 
 let made: { readonly provider: MeterProvider; readonly instruments: ReturnType<typeof createInstruments> } | undefined
 
-/** The instruments; `undefined` without an SDK for metrics. They are made at their use: made before the SDK, they record nothing. */
+/**
+ * The instruments; `undefined` where the process has no SDK for metrics. They are made when they are used: an
+ * instrument that is made before the SDK is there records nothing.
+ */
 export function instruments(): ReturnType<typeof createInstruments> {
   const provider = metrics.getMeterProvider()
   if (made?.provider !== provider) made = { provider, instruments: createInstruments(provider) }

@@ -30,7 +30,10 @@ export async function readPaths(paths: readonly string[]) {
   return { texts, unreadable }
 }
 
-/** The YAML files of a folder, by name; also a folder of such a name, which Docker makes where the file to mount is missing. */
+/**
+ * The YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. Among them is a folder with the
+ * name of such a file, which can't be read: Docker makes one where the file to mount is missing.
+ */
 async function filesOf(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
   if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)

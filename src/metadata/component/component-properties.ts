@@ -29,7 +29,10 @@ export interface ReferenceSources {
   readonly fill: (text: string) => string
 }
 
-/** The entries of a draft with their values, an {@link UnknownValue} for each with a fault; `properties`: those with none, by name. */
+/**
+ * The entries of a draft with their values, an {@link UnknownValue} for each that has a fault: enough to judge the others by.
+ * `properties` are those that have no fault, by name.
+ */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []

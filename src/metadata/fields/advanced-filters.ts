@@ -55,7 +55,12 @@ const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
   ]),
 )
 
-/** Advanced filters as JSON. Operators match in any letter case and come out as ARM spells them. @throws BrokenRule that names the filter */
+/**
+ * Advanced filters as JSON, in ARM's spelling (Event Grid: event-filtering). Operators match without regard to case and
+ * come out as ARM spells them.
+ *
+ * @throws BrokenRule that says which filter is wrong and how
+ */
 export function parseAdvancedFilters(json: string): readonly AdvancedFilter[] {
   const list = readJson(json)
   if (!Array.isArray(list)) throw new BrokenRule('must be a JSON array of filters')

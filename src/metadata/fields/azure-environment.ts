@@ -16,7 +16,10 @@ interface Cloud {
   readonly authorityHost: string
   /** Azure Resource Manager's base URL, without a trailing slash. It is the audience of its tokens too. */
   readonly resourceManager: string
-  /** What Event Grid sends as `WebHook-Request-Origin` (azure-sdk-for-net: WebJobs extension); the audience of publishing tokens, too. */
+  /**
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). It is the
+   * audience of tokens that publish, too.
+   */
   readonly eventGridOrigin: string
   /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
   readonly eventGridClientId: string | undefined
@@ -59,7 +62,11 @@ export const azureEnvironments: Readonly<Record<AzureEnvironmentName, AzureEnvir
   }),
 }
 
-/** The cloud of a name, in any letter case: of {@link azureEnvironmentNames} or {@link otherEnvironmentNames}. @throws BrokenRule */
+/**
+ * The cloud that goes by a name, in any letter case: one of {@link azureEnvironmentNames} or {@link otherEnvironmentNames}.
+ *
+ * @throws BrokenRule
+ */
 export function parseAzureEnvironment(text: string): AzureEnvironment {
   const known = otherEnvironmentNames.some((name) => name.toLowerCase() === text.toLowerCase())
   const name = known ? text.replace(/^AzureCloud$/i, 'AzurePublic').concat('Cloud') : text

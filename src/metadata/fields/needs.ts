@@ -20,7 +20,10 @@ export interface Circumstances {
   readonly has: (name: string) => boolean
 }
 
-/** Why this reader requires a field, as its rule ends (`on the input side`); `undefined`: it does not. `or`: what may be done instead. */
+/**
+ * Why this reader requires a field, as the rule ends: `is required on the input side`; `undefined` where it does not.
+ * `or` is what may be done in place of writing the field.
+ */
 export type Need = (by: Circumstances, reader: Reader) => { readonly why: string; readonly or?: string } | undefined
 
 /** The fields that a service principal is made of. The output side uses them too with `topicAuthentication: entra`. */

@@ -4,7 +4,11 @@ import { BrokenRule } from './broken-rule.ts'
 
 const maxUrlLength = 4096
 
-/** The public address of the input side, normalised; without a path `/api/events`. @throws BrokenRule: not https, user info, fragment */
+/**
+ * The public address of the input side, normalised; without a path it is `/api/events`.
+ *
+ * @throws BrokenRule for a URL that is not https, or has user info or a fragment
+ */
 export function parseSubscriberEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') {
@@ -14,7 +18,11 @@ export function parseSubscriberEndpoint(text: string): string {
   return url.href
 }
 
-/** The address of a namespace, without a trailing slash. @throws BrokenRule where not https, with a query, user info or fragment */
+/**
+ * The address of a namespace, without a trailing slash.
+ *
+ * @throws BrokenRule for a URL that is not https, or has a query, user info or a fragment
+ */
 export function parseNamespaceEndpoint(text: string): string {
   const url = parseUrl(text)
   if (url.protocol !== 'https:') throw new BrokenRule('must be an https URL')
@@ -22,7 +30,12 @@ export function parseNamespaceEndpoint(text: string): string {
   return url.href.replace(/(?<!\/)\/+$/, '')
 }
 
-/** The address of a custom topic, as it was given: https, or http on loopback. @throws BrokenRule */
+/**
+ * The address of a custom topic, as it was given.
+ *
+ * @throws BrokenRule where it is not https (or http on loopback), has user info or a fragment, or leads to a namespace topic
+ *   but not to publish
+ */
 export function parseTopicEndpoint(text: string): string {
   const url = parseUrl(text)
   if (/^\/topics\/[^/:]+\/?$/i.test(url.pathname)) {

@@ -4,21 +4,35 @@ import { readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { BrokenRule } from './broken-rule.ts'
 
-/** One of a few words, in any letter case; gives the word as we spell it. @throws BrokenRule that names them all, and the nearest */
+/**
+ * One of a few words, compared without regard to letter case; gives the word as we spell it.
+ *
+ * @throws BrokenRule that names them all, and the nearest
+ */
 export function parseChoice<const Word extends string>(text: string, words: readonly Word[]): Word {
   const found = words.find((word) => word.toLowerCase() === text.toLowerCase())
   if (found !== undefined) return found
   throw new BrokenRule(`must be ${words.length > 1 ? 'one of ' : ''}${words.join(', ')}`, didYouMean(text, words))
 }
 
-/** A whole number in plain digits: no sign, no leading zero. @param what the word for it in the rule. @throws BrokenRule for any other */
+/**
+ * A whole number in plain digits: no sign, no leading zero.
+ *
+ * @param what the word for it in the rule
+ * @throws BrokenRule for any other text, and for a number outside the limits
+ */
 export function parseInteger(text: string, atLeast: number, atMost: number, what = 'whole number'): number {
   const value = /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : Number.NaN
   if (value >= atLeast && value <= atMost) return value
   throw new BrokenRule(`must be a ${what} from ${atLeast} to ${atMost}, without sign or leading zero`)
 }
 
-/** A list: texts between commas, trimmed, or a JSON array of strings, as they are. @throws BrokenRule where it or an item is empty */
+/**
+ * A list: texts between commas, or a JSON array of strings (needed where an item holds a comma). Items are trimmed
+ * between commas and kept as they are in JSON.
+ *
+ * @throws BrokenRule where it is empty, holds an empty item, or is JSON of another form
+ */
 export function parseList(text: string): readonly string[] {
   const items = text.trimStart().startsWith('[') ? jsonItems(text) : text.split(',').map((item) => item.trim())
   if (items.length === 0) throw new BrokenRule('must hold at least one item', 'leave the field out instead')
@@ -43,7 +57,11 @@ interface DurationLimits {
   readonly isWhole?: boolean
 }
 
-/** A duration in Go's form: `25s`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded. @throws BrokenRule for any other, or off limits */
+/**
+ * A duration as Dapr writes it (Go's form): `25s`, `2m`, `1h30m`, `1.5s`, `500ms`. Gives milliseconds, rounded.
+ *
+ * @throws BrokenRule for a text of another form, or a duration outside the limits
+ */
 export function parseDuration(text: string, limits: DurationLimits): number {
   if (isDuration(text, limits)) return inMilliseconds(text)
   const { atLeast, atMost, unit = 's', isWhole } = limits

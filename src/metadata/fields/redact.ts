@@ -7,7 +7,10 @@ import { everyFieldName, findField } from './find-field.ts'
 
 const redacted = '(redacted)'
 
-/** The value of a field as it may be printed: quoted, or `(redacted)`, as is any name that the table of fields does not show otherwise. */
+/**
+ * The value of a metadata field as it may be printed: quoted, or `(redacted)`.
+ * Goes by the table of fields: a name that is not in it, and a field that does not say otherwise, is redacted.
+ */
 export function showValue(name: string, value: unknown): string {
   if (value instanceof Secret) return redacted
   const shown = findField(name)?.shown ?? 'redacted'

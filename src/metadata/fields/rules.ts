@@ -29,7 +29,10 @@ export const parseContainerName = matching(
   'must be 3 to 63 lower-case letters, digits and single hyphens',
 )
 
-/** A secret goes into an HTTP header or form: a control character can only be an accident, mostly the last line break of a file. */
+/**
+ * A secret goes into an HTTP header or form, so a control character or a byte order mark can only be an accident: the
+ * last line break of a file, mostly.
+ */
 export function parseSecret(text: string): Secret {
   if (!/[\p{Cc}\uFEFF]/u.test(text)) return new Secret(text)
   const fix = 'the end or the beginning of a file it was read from?'

@@ -24,7 +24,12 @@ const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
 const forms =
   'write /subscriptions/{id}/, /subscriptions/{id}/resourceGroups/{group}, or that group followed by /providers/{namespace}/{type}/{name}'
 
-/** Parses a scope of the specification's four forms, or of a child resource. Keywords match in any letter case. @throws BrokenRule */
+/**
+ * Parses a scope of any of the specification's four forms, or of a child resource. Keywords match without regard to
+ * case; a trailing slash is allowed.
+ *
+ * @throws BrokenRule
+ */
 export function parseScope(text: string): Scope {
   if (text.length > maxScopeLength) throw new BrokenRule(`must be at most ${maxScopeLength} characters long`)
   if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
@@ -82,7 +87,11 @@ export function parseEventSource(text: string): Scope {
   )
 }
 
-/** Parses the resource id of a namespace topic: `.../Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`. @throws BrokenRule */
+/**
+ * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
+ *
+ * @throws BrokenRule
+ */
 export function parseNamespaceTopic(text: string) {
   const scope = parseScope(text)
   if (scope.kind !== 'resource' || resourceType(scope) !== namespaceTopicType) {

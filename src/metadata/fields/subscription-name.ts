@@ -35,7 +35,10 @@ export function deriveSubscriptionName(
   return nameOfPlace(scopeKey(scope), origin + pathname)
 }
 
-/** The same for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place of the endpoint. */
+/**
+ * The default of `eventSubscriptionName` for pull delivery: at most 42 letters and digits before the hash, and the namespace topic in place
+ * of the endpoint.
+ */
 export function derivePullName(componentName: string | undefined, namespaceTopicId: string, scope?: Scope): string {
   if (componentName) return nameFor(componentName, pullPattern, 42)
   return nameOfPlace(scope ? scopeKey(scope) : '', namespaceTopicId.toLowerCase())

@@ -10,7 +10,10 @@ interface Holder<T> {
 
 export type Holders<T> = ReadonlyMap<string, Holder<T>>
 
-/** The owner of each name: the previous one, as a copy of a file replaces nothing in use, else the first. `doubled`: all other claims. */
+/**
+ * The owner of each name. The previous owner goes first, so that a copy of a file does not replace what is in use; then
+ * the order of the claims decides. `doubled`: every other claim to a name, with the file of its owner.
+ */
 export function findHolders<T>(claims: readonly Holder<T>[], before: Holders<T> | undefined) {
   const isPrevious = ({ name, file }: Holder<T>) => before?.get(name)?.file === file
   const holders = new Map<string, Holder<T>>()

@@ -39,7 +39,10 @@ export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omi
   readonly namespace?: string | undefined
   /** The previous result: a broken file keeps its previous components. */
   readonly before?: Loaded | undefined
-  /** Columns of the excerpt below each fault: the line of the file and a caret, secret values masked, no comments. @default no excerpts */
+  /**
+   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
+   * @default no excerpts
+   */
   readonly excerptWidth?: number | undefined
 }
 

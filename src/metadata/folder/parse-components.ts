@@ -32,7 +32,10 @@ interface CommonOptions {
    * @default the types of this binding
    */
   readonly types?: readonly string[]
-  /** Gets a line for all that is left out: a warning where yours was probably meant, or a file is empty; else debug. @default none */
+  /**
+   * Gets a line for everything that is left out: a warning where a component of yours was probably meant, or a file is empty; else debug.
+   * @default none
+   */
   readonly logger?: Logger
 }
 
@@ -90,7 +93,11 @@ export async function loadComponents(
   return componentsOf(files, known(answers), { ...options, issues })
 }
 
-/** The components of one YAML text, as {@link loadComponents} gives them. @throws as loadComponents; and a TypeError for no text */
+/**
+ * The components of one YAML text, as {@link loadComponents} gives them. It may hold several documents.
+ *
+ * @throws as loadComponents does; and a TypeError for a value that is not text
+ */
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
   if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
   checkValues('the options of parseComponents', options, { file: isText, ...loadOptions })

@@ -92,7 +92,10 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
 
-/** The stores that references name; with `secrets` those of references into these: with two it is not known whose secret is meant. */
+/**
+ * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
+ * a record by name holds.
+ */
 function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
   const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
   return [...new Set(leading.flatMap(({ store }) => store ?? []))]

@@ -118,7 +118,10 @@ function checked<T>(name: string, value: T | undefined): T {
 function eitherInput(values: Values, defaultName: string, options: SideOptions) {
   const { clientId, maxConcurrency, replaceDestination } = values
   return {
-    /** Whether the event subscription is managed, only read, or neither: then its name is given, and for pull the endpoint. */
+    /**
+     * What the binding does with the event subscription: creates and updates it, reads it, or nothing. With `none` its name was given,
+     * and for pull the namespace's endpoint too.
+     */
     provisioning: options.provisioning,
     /**
      * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`

@@ -21,7 +21,10 @@ export interface ParseMetadataOptions {
   readonly allowAnyPort?: boolean
   /** Takes the place of the field: for `provision`, which writes for a component whose replicas have `none`. @default the field */
   readonly provisioning?: 'manage'
-  /** Who resolved the references: a sidecar gives an empty text for a secret that its store lacks, and an error says so. @default 'us' */
+  /**
+   * Who resolved the references: a sidecar gives an empty text for a secret that its store does not have, and an error says so.
+   * @default 'us'
+   */
   readonly resolvedBy?: 'us' | 'sidecar'
 }
 

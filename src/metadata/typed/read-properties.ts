@@ -34,7 +34,10 @@ export interface GivenField {
 
 export type GivenFields = ReturnType<typeof readProperties>
 
-/** A value that is not known, such as that of a reference that does not resolve: its field is present, the fault reported already. */
+/**
+ * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
+ * is reported already.
+ */
 export class UnknownValue {
   readonly isUnknown = true
 }

@@ -1,7 +1,10 @@
 /** What is said where a server cannot listen: the option that names its port or address. */
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
-/** Rejects with an Error that names `--<server>-address` or `--<server>-port`. */
+/**
+ * Has a server listen where the options `--<server>-address` and `--<server>-port` say. Rejects with an Error that says what to do
+ * where it can't.
+ */
 export async function listening<T>(
   server: 'http' | 'grpc' | 'metrics',
   { host, port }: { readonly host: string; readonly port: number },

@@ -9,7 +9,10 @@ import { durationWords } from '../../support/time/duration-words.ts'
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/** `text` has durations in words. `json` is an object a line, with `time`, `level` and `msg` as in daprd's log; durations are in ms. */
+/**
+ * `text` is for people: durations are in words. `json` is for programs: one object a line with `time`, `level` and
+ * `msg`, as in daprd's log, and the fields; durations are in milliseconds.
+ */
 const logFormats = ['text', 'json'] as const
 
 export const logOptions = {

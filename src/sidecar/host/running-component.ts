@@ -94,7 +94,11 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
     appIsUp: (up: boolean) => attachment?.attached.appIsUp(up),
-    /** Starts it, or changes it to other metadata. @throws BindingError of `init` and `update`; one that runs goes on as before */
+    /**
+     * Starts it, or changes it to other metadata; the event subscription is brought up in the background.
+     *
+     * @throws BindingError of `Binding.init` and `update`; a component that runs goes on as before
+     */
     async open(next: LoadedComponent): Promise<void> {
       if (isRunning) await binding.update(next.component)
       else await binding.init(next.component, { subscription: 'background' })
@@ -158,7 +162,10 @@ function attach(
   let isEnded = false
   let isUp = false
 
-  /** Not async: that would keep the whole event until the answer. Its parsed form may be thirty times as large as its bytes. */
+  /**
+   * An async function would keep the whole event until the application has answered; its parsed form may be thirty
+   * times as large as its bytes.
+   */
   const handle = ({ data, signal, ...event }: ReceivedEvent) =>
     deliver(channel, address, { data, metadata: forwardedMetadata(event), signal })
 

@@ -167,7 +167,11 @@ export class Instance {
     }
   }
 
-  /** @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init` */
+  /**
+   * Runs an operation.
+   *
+   * @throws BindingError of `Binding.invoke`; NOT_INITIALIZED before the output side's `init`
+   */
   async invoke({ operation, data, metadata }: InvokeRequest, signal: AbortSignal): Promise<InvokeAnswer> {
     if (!this.current.output) {
       const fix = 'restart daprd: it initialises its components when it starts, and this process has started after it'

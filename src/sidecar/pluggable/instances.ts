@@ -88,7 +88,11 @@ export function createInstances(options: InstancesOptions) {
      * calls with made-up names take no room from them. @throws BindingError CLOSED after `close`, for a new name
      */
     obtain,
-    /** @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close` */
+    /**
+     * Initialises one side of a component.
+     *
+     * @throws BindingError of the side's `init`; OVERLOADED when too many components are initialised, CLOSED after `close`
+     */
     async init(name: string, side: Side, properties: Texts): Promise<void> {
       const instance = obtain(name)
       if (!instance.inUse && all().filter(({ inUse }) => inUse).length >= maxInitialized) {

@@ -50,7 +50,10 @@ const maxTimeLimits = 4
 const tooLate = 'the time limit passed before the stream had room'
 const isClosing = 'the component is closing'
 
-/** The open `Read`s of a component. The newest gets the events; an older one still takes its acknowledgements, and takes over after it. */
+/**
+ * The open `Read`s of one component. The newest gets the events; an older one still takes its acknowledgements, and takes
+ * over when the newer ends.
+ */
 export class Readers {
   readonly #options: ReadersOptions
   readonly #open: OpenReader[] = []

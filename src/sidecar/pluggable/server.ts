@@ -35,7 +35,11 @@ const lastAnswersMs = 1_000
 
 export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
 
-/** Serves both component types. @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts */
+/**
+ * Serves both component types on Unix domain sockets, for any number of components.
+ *
+ * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
+ */
 export async function createPluggable(options: PluggableOptions) {
   const { socketMode: mode = 0o660, initWarningMs = 60_000 } = options
   const { loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options

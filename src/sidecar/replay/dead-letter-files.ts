@@ -13,7 +13,10 @@ export interface DeadLetterFile {
 /** The hours and days in the names of blobs have no leading zeros. */
 const byTime = new Intl.Collator('en', { numeric: true })
 
-/** Rejects as Node does where a path can't be read. Of a folder all `.json` files; links to folders could lead in a circle. */
+/**
+ * The files of paths: each file once, and all `.json` files below a folder, hidden ones left out. Rejects as Node does where a
+ * path can't be read. Links to folders are not followed, since they could lead in a circle.
+ */
 export async function findDeadLetterFiles(paths: readonly string[]): Promise<readonly DeadLetterFile[]> {
   const found = new Map<string, DeadLetterFile>()
   // A shell makes them of a star. The lock may go at any moment.

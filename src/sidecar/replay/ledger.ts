@@ -20,7 +20,9 @@ export interface LedgerOptions {
   /** Called where a process that holds a folder may have been killed: it is watched for some seconds. */
   readonly onWait?: (folder: string) => void
   readonly signal?: AbortSignal
-  /** The most events kept in mind, with those of the ledgers: more do not fit into the heap of the image. @default 800_000 */
+  /**
+   * The most events that one replay keeps in mind, with those of the ledgers: more do not fit into the heap of the image. @default 800_000
+   */
   readonly maxEvents?: number
 }
 

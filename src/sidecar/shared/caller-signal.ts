@@ -1,7 +1,11 @@
 /** Until when a caller waits for its answer: a call that is cancelled, or whose connection has ended, is not worth going on with. */
 import type { EventEmitter } from 'node:events'
 
-/** @param gone the event that aborts the signal of the work: `cancelled` of a gRPC call, `close` of the answer to an HTTP request */
+/**
+ * Runs work with a signal that aborts when nobody waits for its result any more.
+ *
+ * @param gone the event that says so: `cancelled` of a gRPC call, `close` of the answer to an HTTP request
+ */
 export async function whileAwaited<Result>(
   call: EventEmitter,
   gone: 'cancelled' | 'close',

@@ -2,7 +2,10 @@
 import { fromJSON, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader'
 import { cut } from '../../support/text/text.ts'
 
-/** Of the form that `npm run definitions` writes. Every field of a message that was read has a value, its default where none was sent. */
+/**
+ * The definitions of a `.proto` file, from its JSON form (`npm run definitions` writes it). Every field of a message that was
+ * read has a value, its default where it was not sent.
+ */
 export function loadDefinitions(compiled: object): PackageDefinition {
   return fromJSON(Object(compiled), { defaults: true })
 }
@@ -18,5 +21,8 @@ const isMessage = (
   definition: PackageDefinition[string],
 ): definition is Exclude<typeof definition, ServiceDefinition> => 'format' in definition
 
-/** A text as a status holds it: percent-encoded in a header, whose bytes peers limit, and where half a surrogate pair can't be. */
+/**
+ * A text as a status holds it. gRPC sends it percent-encoded in a header, whose bytes peers limit; half a surrogate pair can't be
+ * encoded.
+ */
 export const statusDetails = (text: string): string => cut(text, 4_000).toWellFormed()

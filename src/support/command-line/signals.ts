@@ -16,7 +16,10 @@ class EndedBySignal extends Error {
 export const exitCodeOf = ({ reason }: AbortSignal): number =>
   reason instanceof EndedBySignal ? reason.exitCode : exitCodes.SIGTERM
 
-/** Handles SIGHUP, SIGINT and SIGTERM: the first resolves `asked` and aborts `stopping`, a later one ends the process, by its exit code. */
+/**
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A later signal ends the process
+ * at once, with that signal's exit code.
+ */
 export function awaitEnd() {
   const { promise, resolve } = Promise.withResolvers<string>()
   const ended = new AbortController()

@@ -29,7 +29,12 @@ export function painter(out: Pick<OutputStream, 'isTTY'>, colour = wantsColour(o
 
 const startOver = '\r\x1b[K'
 
-/** Writes to a stream, without others' control characters. @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb */
+/**
+ * Writes to a stream. What others sent, such as an error's text, can't move the cursor:
+ * control characters are left out.
+ *
+ * @param colour @default on a terminal, unless NO_COLOR is set or TERM is dumb
+ */
 export function createTerminal(out: OutputStream, colour = wantsColour(out)) {
   const live = isSmart(out)
   let shown = ''

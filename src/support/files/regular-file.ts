@@ -11,7 +11,10 @@ const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT 
 const maxTextBytes = 16 * 1024 * 1024
 const chunkBytes = 64 * 1024
 
-/** The text of a regular file of at most 16 MiB. Rejects as Node does, EISDIR for a folder; with an Error for a pipe, device or encoding. */
+/**
+ * The text of a regular file of at most 16 MiB. Rejects as Node does for a folder (EISDIR) or where it can't be
+ * opened, and with an Error for a pipe, a socket, a device or bytes of another encoding.
+ */
 export async function readRegularFile(file: string): Promise<string> {
   return decode(await readRegularBytes(file, maxTextBytes))
 }

@@ -6,7 +6,10 @@ import type { Server, Socket } from 'node:net'
 export type ClosableServer = ReturnType<typeof closable>
 
 export interface ClosableOptions {
-  /** Called for a connection that the system could not hand over (`EMFILE`), which the client sees closed. @default does nothing */
+  /**
+   * Called for a connection that the system could not hand over, with `EMFILE` for instance. The client sees it closed.
+   * @default does nothing
+   */
   readonly onRefused?: (error: Error) => void
 }
 

@@ -5,7 +5,11 @@ import { suggestName } from '../text/nearest-name.ts'
 /** Throws a TypeError for an invalid value of an option. Never called for `undefined`. */
 export type OptionCheck = (name: string, value: unknown) => void
 
-/** The entries of an object of options. Errors show no value: it may be secret. @throws TypeError for no object, or an unknown name */
+/**
+ * The entries of an object of options. Error messages show no value, because it may be a secret.
+ *
+ * @throws TypeError for a value that is not an object, and for an unknown name
+ */
 export function checkNames(subject: string, value: unknown, known: readonly string[]) {
   if (!isRecord(value)) throw new TypeError(`${subject} must be an object with ${known.join(', ')}`)
   for (const name of Object.keys(value)) {

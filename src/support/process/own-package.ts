@@ -8,7 +8,11 @@ export interface OwnPackage {
   readonly version: string
 }
 
-/** The package of a file, by its URL: its package.json is above the file, at a depth that differs in source, build and bundle. */
+/**
+ * The package that a file belongs to: its package.json is above the file, at a depth that differs in source, build and bundle.
+ *
+ * @param file URL of the file
+ */
 export function packageOf(file: string, name: string): OwnPackage {
   return lookFrom(dirname(fileURLToPath(file)), name)
 }

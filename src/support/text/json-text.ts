@@ -33,7 +33,10 @@ export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
 }
 
-/** `member` of each item of the array `list` of a JSON object, in one pass. `undefined` for another form, or where an item lacks it. */
+/**
+ * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
+ * text has another form, or an item lacks the member.
+ */
 export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
   let found: readonly Slice[] | undefined
   const end = walkMembers(bytes, 0, (key, start) => {
@@ -81,7 +84,10 @@ function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: 
   return { slices, end: skipSpace(bytes, at + 1, bytes.length) }
 }
 
-/** `visit` gets each member's key and its value's start, and returns the index behind it. Gives that behind the object, if it is whole. */
+/**
+ * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
+ * Returns the index behind the object, or `undefined` if there is no whole object.
+ */
 function walkMembers(bytes: Uint8Array, from: number, visit: (key: Slice, start: number) => number) {
   const open = skipSpace(bytes, from, bytes.length)
   if (bytes[open] !== openBrace) return undefined

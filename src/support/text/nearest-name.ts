@@ -1,6 +1,11 @@
 /** The suggestion for a mistyped name, or the names that are known. */
 
-/** The name that was probably meant, by edits, in any letter case. @param options.maxEdits @default a third of the name, at least two */
+/**
+ * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their
+ * neighbour. Case does not count.
+ *
+ * @param options.maxEdits the most edits. @default a third of the name's length, at least two
+ */
 export function nearestName(written: string, names: readonly string[], { maxEdits = Number.POSITIVE_INFINITY } = {}) {
   // A text much longer than any name is no typo, and would take long to compare.
   if (written.length > 100) return undefined

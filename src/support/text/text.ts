@@ -8,7 +8,11 @@ export function printable(text: string): string {
   return text.replace(unsafe, ' ')
 }
 
-/** A text from outside as one printable line: white space becomes single spaces, over `maxLength` UTF-16 units is cut. @default none */
+/**
+ * A text from outside as one printable line: white space becomes single spaces, and what is over `maxLength` is cut off.
+ *
+ * @param maxLength in UTF-16 code units. @default no limit
+ */
 export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   return cut(printable(text).replace(/\s+/g, ' ').trim(), maxLength)
 }

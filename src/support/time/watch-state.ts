@@ -12,7 +12,11 @@ export interface WatchOptions<State> {
   readonly intervalMs?: number
 }
 
-/** Calls back when the state has changed and two polls agree: a file that is being written is empty for a moment. Returns what ends it. */
+/**
+ * Polls, and calls back when the state has changed and two polls in a row have read the same: a file that is being
+ * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
+ * resolves when a running callback has ended.
+ */
 export function watchState<State>({ read, changed, intervalMs = 250, ...options }: WatchOptions<State>) {
   const stopping = new AbortController()
   const { signal } = stopping

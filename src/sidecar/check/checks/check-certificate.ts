@@ -62,7 +62,10 @@ export async function checkCertificates(
   return seen.length > 0 ? joined(seen) : failed(`no connection to ${url.host}`, { remedy })
 }
 
-/** As Event Grid does: by public roots, and without fetching a missing intermediate certificate. `undefined`: there was no connection. */
+/**
+ * Checks the certificate of one address as Event Grid does: by public roots and the intermediate certificates that the server
+ * sends. A missing intermediate is not fetched. `undefined`: there was no connection.
+ */
 export async function checkCertificate(options: CertificateOptions): Promise<Finding | undefined> {
   const { hostname } = options
   let seen: Seen

@@ -27,7 +27,10 @@ export interface AzureResource {
 /** How long one read of Azure may take, in ms: less than a check may take. */
 export const readLimitMs = 9_000
 
-/** Resource Manager, as the checks ask it. Its parts are made at their first use, which fails where the credential lacks something. */
+/**
+ * Resource Manager, as the checks ask it. Client and credential are made at their first use, which fails where the process lacks what the
+ * credential needs.
+ */
 export function reachArm(input: EitherInput, subscriptionId: string, endpoints: Endpoints) {
   const { credential: metadata, environment } = input
   const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))

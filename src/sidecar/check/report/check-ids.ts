@@ -1,6 +1,9 @@
 /** The ids of all checks, in their order. */
 
-/** As they are reported. They are a public interface: docs/check.md has a section for each, and the JSON Schema of the report has them. */
+/**
+ * The ids of all checks, in the order in which they are reported. They are a public interface: docs/check.md has a section
+ * for each, and the JSON Schema of the report lists them.
+ */
 export const checkIds = [
   'files/yaml',
   'files/metadata',

@@ -36,7 +36,11 @@ type ServeOptions = ReturnType<typeof readOptions>
 /** daprd and this command meet in Unix domain sockets, whose files and permissions other systems do not have. */
 const supported: readonly string[] = ['linux', 'darwin']
 
-/** Runs until a signal. Throws a UsageError for wrong options. */
+/**
+ * Runs until a signal. Throws a UsageError for wrong options.
+ *
+ * @param platform @default that of the process
+ */
 export async function run(
   args: readonly string[],
   _terminal?: unknown,

@@ -40,7 +40,11 @@ export function asked(all: readonly CheckedComponent[], component: string | unde
 /** A component that can be used: its metadata is valid. */
 export type UsableComponent = CheckedComponent & { readonly name: string; readonly metadata: ParsedMetadata }
 
-/** @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid */
+/**
+ * The components that the options ask for.
+ *
+ * @throws UsageError where there is none, and with all faults where one of them, or a file, is not valid
+ */
 export async function usableComponents(
   paths: ComponentPaths,
   options: Pick<LoadOptions, 'provisioning'> = {},

@@ -9,7 +9,10 @@ export type Outcome =
 /** Longest answer in bytes that is read to its end, so that the connection can be used again. Nobody needs its content. */
 const maxDrained = 65_536
 
-/** Settles by an answer, an upgrade, an error, a close without a word, or the signal. A connection that can't be used again is closed. */
+/**
+ * Sends a request and reads its answer to the end. Settles however the call ends: by an answer, an upgrade, an error, a
+ * connection that is closed without a word, or the signal. A connection that can't be used again is closed.
+ */
 export function sendRequest(out: ClientRequest, body: Buffer | undefined, signal: AbortSignal): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>()
   let isAnswered = false

@@ -12,7 +12,11 @@ interface CallEnd {
   readonly error?: unknown
 }
 
-/** A handler of unary calls from a function that resolves or throws. */
+/**
+ * A handler of unary calls from a function that resolves or throws.
+ *
+ * @param onEnd called at the end of each call
+ */
 export function unary<Request, Response>(
   logger: Logger,
   work: (call: ServerUnaryCall<Request, Response>) => Promise<Response>,

@@ -9,7 +9,10 @@ import { type Finding, ok, warning } from '../../report/finding.ts'
 
 const look = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
 
-/** @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure */
+/**
+ * @param resource where the event subscription is kept that Azure refuses without the provider
+ * @param options.byEmulator an emulator answers in the place of Azure: what may not be read there says nothing of Azure
+ */
 export async function checkProvider(
   resource: AzureResource,
   { byEmulator }: { readonly byEmulator: boolean },
