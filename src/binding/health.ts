@@ -1,5 +1,5 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
-import type { FailureStreak } from '../dispatch/outcomes.ts'
+import type { FailureStreak } from '../dispatch/failure-streak.ts'
 import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'

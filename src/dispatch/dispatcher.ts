@@ -4,7 +4,7 @@ import type { Clock } from '../support/time/clock.ts'
 import { type CallOutcome, callHandler, type HandlerReports } from './call-handler.ts'
 import { type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import { createFreeCalls, maxWaitMs } from './free-calls.ts'
-import { createKnownOutcomes } from './outcomes.ts'
+import { createKnownOutcomes } from './known-outcomes.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 

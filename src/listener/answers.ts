@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
-import { createFailureStreak, type FailureStreak } from '../dispatch/outcomes.ts'
+import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'

@@ -11,17 +11,18 @@ import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './li
 import { asBytes } from './payload/given-payload.ts'
 import { createTypoWarning } from './payload/new-event.ts'
 import { type StrayEvent, toEvents } from './payload/to-events.ts'
+import { loadOf } from './queue/plan-requests.ts'
 import {
   abortedError,
   createCall,
-  type FailedAttempt,
+  type FailedSend,
   failureInTime,
   idsOf,
-  loadOf,
   type PublishCall,
   type PublishReceipt,
 } from './queue/publish-call.ts'
-import { createQueueRoom, createRequestQueue } from './queue/request-queue.ts'
+import { createQueueRoom } from './queue/queue-room.ts'
+import { createRequestQueue } from './queue/request-queue.ts'
 import { createSender } from './queue/sender.ts'
 import { explainRejection } from './topic/create-error.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
@@ -57,7 +58,7 @@ export function createPublisher(options: PublisherOptions) {
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
-  const explain = (call: PublishCall, { answer, attempts }: FailedAttempt) =>
+  const explain = (call: PublishCall, { answer, attempts }: FailedSend) =>
     explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()

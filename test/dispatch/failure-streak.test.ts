@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createFailureStreak } from '../../src/dispatch/outcomes.ts'
+import { createFailureStreak } from '../../src/dispatch/failure-streak.ts'
 
 it('counts failures in a row from the first on, and is ended by a success alone', () => {
   let now = 0

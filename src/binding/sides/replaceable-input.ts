@@ -2,7 +2,7 @@
 import { emulatorRemedy, strayEmulatorId } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
-import { keepPort, leavePort } from '../../listener/http/listen.ts'
+import { keepPort, leavePort } from '../../listener/http/port-handover.ts'
 import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { inBackground } from '../../support/work/in-background.ts'

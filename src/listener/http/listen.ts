@@ -1,4 +1,4 @@
-/** The addresses and the port to listen at: how components of the process hand a port over, and what it means where none can be had. */
+/** The addresses and the port to listen at, and what it means where they cannot be had. */
 import { lookup as lookUp } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -71,59 +71,6 @@ export async function listen({ create, host, port, lookup = allAddresses }: List
   throw portUnavailable(refusal, candidate, port)
 }
 
-const leaving = new Map<number, Promise<void>>()
-
-/**
- * Tells that a port is about to be left: who wants it waits, whatever the order of the calls. The function that it returns tells that it was,
- * or that it is not left after all.
- */
-export function leavePort(port: number | undefined): () => void {
-  if (port === undefined) return () => {}
-  const { promise, resolve } = Promise.withResolvers<void>()
-  leaving.set(port, promise)
-  return () => {
-    if (leaving.get(port) === promise) leaving.delete(port)
-    resolve()
-  }
-}
-
-const kept = new Map<number, symbol>()
-
-/** Keeps a port for its owner, who closes it and opens it anew: nobody else gets it in between. The function that it returns ends that. */
-export function keepPort(port: number | undefined, owner: symbol): () => void {
-  if (port === undefined) return () => {}
-  kept.set(port, owner)
-  return () => void kept.delete(port)
-}
-
-const keptError = Object.assign(new Error('another component keeps it'), { code: 'EADDRINUSE' })
-
-/**
- * {@link listen}; once more when the port is left, where another component is about to do so and does not keep it.
- *
- * @param beforeListening called before each try
- */
-export async function listenOnceLeft(
-  options: ListenOptions,
-  owner: symbol | undefined,
-  beforeListening: (() => void) | undefined,
-) {
-  const { host = '::', port } = options
-  const isKept = () => (kept.get(port) ?? owner) !== owner
-  for (;;) {
-    try {
-      if (isKept()) throw portUnavailable(keptError, host, port)
-      beforeListening?.()
-      return await listen(options)
-    } catch (error) {
-      const isBusy = error instanceof BindingError && error.code === 'PORT_UNAVAILABLE'
-      const left = leaving.get(port)
-      if (!isBusy || error.details.reason !== 'EADDRINUSE' || isKept() || !left) throw error
-      await left
-    }
-  }
-}
-
 /** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
 export function refuseWithoutCodeGeneration(port: number): void {
   const complaint = complaintAboutCodeGeneration()
@@ -169,7 +116,7 @@ export function addressOf(server: Server): AddressInfo {
 const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
 
 /** What is wrong and what to do, by the system's code. */
-function portUnavailable(cause: unknown, host: string, port: number): BindingError {
+export function portUnavailable(cause: unknown, host: string, port: number): BindingError {
   const reason = codeOf(cause) ?? ''
   const known: Readonly<Record<string, Pick<BindingErrorParts, 'what' | 'fix'>>> = {
     EADDRINUSE: {

@@ -3,56 +3,9 @@ import type { Context } from '@opentelemetry/api'
 import { BindingError } from '../../core/errors.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
-import type { PublisherLimits } from '../limits.ts'
 import type { WireEvent } from '../payload/to-events.ts'
 import type { BegunAnswer, FailedRequest } from '../topic/topic-answer.ts'
-
-export type RequestBounds = Pick<PublisherLimits, 'maxRequestBytes' | 'maxRequestEvents'>
-
-/** The load of one event, or of all events of a call. */
-export interface Load {
-  readonly events: number
-  /** Bytes of UTF-8 JSON, with the commas between the events. */
-  readonly bytes: number
-}
-
-export const noLoad: Load = { events: 0, bytes: 0 }
-
-/** Both loads in one request: a comma joins them. Only the first may be of no event. */
-export function addLoads(one: Load, other: Load): Load {
-  if (one.events === 0) return other
-  return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
-}
-
-/** Does a load fit into one request? The brackets do not count, so that an event of the maximum size fits. */
-export function fits(load: Load, bounds: RequestBounds): boolean {
-  return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
-}
-
-export function loadOf(events: readonly WireEvent[]): Load {
-  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), noLoad)
-}
-
-/** The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it. */
-export function splitCall<E extends { readonly bytes: number }>(
-  events: readonly E[],
-  bounds: RequestBounds,
-): readonly (readonly E[])[] {
-  const requests: E[][] = []
-  let last: E[] = []
-  let load = noLoad
-  for (const event of events) {
-    const own = { events: 1, bytes: event.bytes }
-    if (last.length === 0 || !fits(addLoads(load, own), bounds)) {
-      last = []
-      requests.push(last)
-      load = noLoad
-    }
-    last.push(event)
-    load = addLoads(load, own)
-  }
-  return requests
-}
+import { type Load, type RequestBounds, splitCall } from './plan-requests.ts'
 
 /** The accepted events of a call. */
 export interface PublishReceipt {
@@ -63,7 +16,7 @@ export interface PublishReceipt {
   readonly requestId: string | undefined
 }
 
-export interface FailedAttempt {
+export interface FailedSend {
   readonly answer: FailedRequest
   readonly attempts: number
 }
@@ -83,7 +36,7 @@ export interface PublishCall {
   readonly done: { requests: number; requestIds: string[] }
   /** The attempt under way. */
   attempt: (BegunAnswer & { readonly number: number }) | undefined
-  lastFailure: FailedAttempt | undefined
+  lastFailure: FailedSend | undefined
   /** Resolved, rejected or aborted: its events are not sent again. */
   readonly settled: boolean
   resolve(): void
@@ -145,7 +98,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
 }
 
 /** Why a call fails whose time is over, by what is known now. */
-export function failureInTime({ attempt, lastFailure }: PublishCall): FailedAttempt | undefined {
+export function failureInTime({ attempt, lastFailure }: PublishCall): FailedSend | undefined {
   if (attempt?.status !== 200) return lastFailure
   const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
   return { answer, attempts: attempt.number }

@@ -1,43 +1,5 @@
-/** The queue of the publisher: how much it takes, when waiting calls are sent, and which together. */
-import { BindingError } from '../../core/errors.ts'
-import type { PublisherLimits } from '../limits.ts'
-import { addLoads, fits, type Load, noLoad, type PublishCall, type RequestBounds } from './publish-call.ts'
-
-/** The room of the publish queue, in events and bytes. */
-export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLimits) {
-  let held = noLoad
-  const exceeds = ({ events, bytes }: Load) => events > maxQueuedEvents || bytes > maxQueuedBytes
-
-  /** @throws BindingError PAYLOAD_TOO_LARGE for a load that exceeds the whole room */
-  function refuseTooLarge(load: Load): void {
-    if (!exceeds(load)) return
-    throw new BindingError('PAYLOAD_TOO_LARGE', {
-      what: 'the payload is larger than the whole queue of the publisher',
-      fix: `publish at most ${maxQueuedEvents} events and ${maxQueuedBytes} bytes in one call`,
-    })
-  }
-
-  return {
-    /** The load of all calls that are not settled. */
-    held: () => held,
-    refuseTooLarge,
-    /** Reserves room. @throws BindingError PAYLOAD_TOO_LARGE, or OVERLOADED where other calls hold the room */
-    take(load: Load): void {
-      refuseTooLarge(load)
-      const sum = { events: held.events + load.events, bytes: held.bytes + load.bytes }
-      if (exceeds(sum)) {
-        throw new BindingError('OVERLOADED', {
-          what: `${held.events} events of ${held.bytes} bytes wait for the topic already`,
-          fix: 'publish again later, or more slowly',
-        })
-      }
-      held = sum
-    },
-    release(load: Load): void {
-      held = { events: held.events - load.events, bytes: held.bytes - load.bytes }
-    },
-  }
-}
+import { fits, joinCalls, type RequestBounds } from './plan-requests.ts'
+import type { PublishCall } from './publish-call.ts'
 
 /** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
 export type SendOutcome = 'settled' | 'halve'
@@ -161,23 +123,3 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
 
 /** A call in several requests takes long: the others do not wait for it. */
 const isJoint = (calls: readonly PublishCall[]) => calls.some(({ requests }) => requests.length === 1)
-
-/**
- * Takes calls from the head of the queue, in order, while they are of one schema and fit into one request together (pure): at least one
- * where any waits. A call that exceeds a request on its own is taken alone.
- */
-export function joinCalls<C extends { readonly schema: string; readonly load: Load }>(
-  waiting: Iterable<C>,
-  bounds: RequestBounds,
-): readonly C[] {
-  const calls: C[] = []
-  let load = noLoad
-  for (const call of waiting) {
-    const grown = addLoads(load, call.load)
-    const first = calls[0]
-    if (first !== undefined && (first.schema !== call.schema || !fits(grown, bounds))) break
-    calls.push(call)
-    load = grown
-  }
-  return calls
-}

@@ -8,7 +8,7 @@ import type { WireEvent } from '../payload/to-events.ts'
 import { decideRetry, type TopicAnswer } from '../topic/topic-answer.ts'
 import type { TopicClient } from '../topic/topic-client.ts'
 import type { PublishTracing } from '../trace/publish-trace.ts'
-import type { FailedAttempt, PublishCall } from './publish-call.ts'
+import type { FailedSend, PublishCall } from './publish-call.ts'
 import type { SendOutcome } from './request-queue.ts'
 
 export interface SenderOptions {
@@ -19,7 +19,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly random: () => number
   readonly signal: AbortSignal
-  readonly explain: (call: PublishCall, failure: FailedAttempt) => BindingError
+  readonly explain: (call: PublishCall, failure: FailedSend) => BindingError
 }
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
@@ -53,7 +53,7 @@ export function createSender(options: SenderOptions) {
   }
 
   /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
-  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedAttempt): AttemptOutcome {
+  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedSend): AttemptOutcome {
     const { answer, attempts } = failure
     for (const call of calls) call.lastFailure = failure
     const verdict = decideRetry(answer)
@@ -134,7 +134,7 @@ function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimit
   return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
 }
 
-function logFields(calls: readonly PublishCall[], answer: FailedAttempt['answer']): LogFields {
+function logFields(calls: readonly PublishCall[], answer: FailedSend['answer']): LogFields {
   const events = nextEvents(calls).length
   const reason = answer.kind === 'answered' ? answer.message : answer.reason
   return { reason, events, ...('status' in answer && { status: answer.status }) }

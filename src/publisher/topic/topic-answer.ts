@@ -83,7 +83,7 @@ export function readAnswer(
 }
 
 /** @param status that of an answer that began, and did not end */
-export function readFailure(
+export function readNoAnswer(
   error: unknown,
   status: number | undefined,
   url: string,

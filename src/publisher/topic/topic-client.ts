@@ -22,7 +22,7 @@ import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.
 import { isLoopback } from '../../support/net/loopback.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 import type { WireEvent } from '../payload/to-events.ts'
-import { type BegunAnswer, readAnswer, readFailure, type TopicAnswer, unanswered } from './topic-answer.ts'
+import { type BegunAnswer, readAnswer, readNoAnswer, type TopicAnswer, unanswered } from './topic-answer.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -37,7 +37,9 @@ export interface TopicClientOptions {
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
 
-/** Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4). */
+/**
+ * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
+ */
 const contentTypes: Readonly<Record<EventSchema, string>> = {
   CloudEventSchemaV1_0: 'application/cloudevents-batch+json; charset=utf-8',
   EventGridSchema: 'application/json',
@@ -102,7 +104,7 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     }
     return response
       ? readAnswer(response, error, clean, clock.now())
-      : readFailure(error, one.begun.status, href, clean)
+      : readNoAnswer(error, one.begun.status, href, clean)
   }
 
   return {

@@ -1,4 +1,4 @@
-/** What is remembered of outcomes: those of events that may be delivered again, and how many deliveries in a row the application failed. */
+/** The outcomes of events that may be delivered again, so that none is handled twice. */
 import { keepNewest } from '../support/work/keep-newest.ts'
 import type { EventOutcome } from './delivery.ts'
 import type { DeliveryMember } from './read-delivery.ts'
@@ -53,27 +53,4 @@ function finalOutcomes(one: Unsure): ReadonlyMap<string, FinalOutcome> {
     }),
   )
   return one.final
-}
-
-/** Deliveries in a row that the application failed or did not answer in time; the times in epoch milliseconds. */
-export interface FailureStreak {
-  readonly count: number
-  readonly since: number
-  readonly lastAt: number
-}
-
-/** Counts them: a success ends the row, time alone does not. @param now epoch milliseconds */
-export function createFailureStreak(now: () => number) {
-  let streak: FailureStreak | undefined
-  return {
-    /** `undefined` where the last one succeeded, or there was none. */
-    current: () => streak,
-    failed(): void {
-      const at = now()
-      streak = { count: (streak?.count ?? 0) + 1, since: streak?.since ?? at, lastAt: at }
-    },
-    succeeded(): void {
-      streak = undefined
-    },
-  }
 }
