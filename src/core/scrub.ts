@@ -117,7 +117,9 @@ function inHtml(text: string): string[] {
     text.replace(/[&<>"']/g, (sign) => names[sign] ?? apostrophe),
   )
   const numbers = [decimal, hexadecimal]
-  const numbered = [/[&<>"']/gu, /[^\w\s.-]/gu, /./gsu].flatMap((signs) => numbers.map((by) => text.replace(signs, by)))
+  const numbered = [/[&<>"']/, /[^\w\s.-]/, /^/].flatMap((signs) =>
+    numbers.map((by) => Array.from(text, (one) => (signs.test(one) ? by(one) : one)).join('')),
+  )
   const added = [/\+/g, /[`=]/g, /[`=/]/g].flatMap((signs) =>
     numbers.flatMap((by) => named.map((written) => written.replace(signs, by))),
   )
@@ -137,7 +139,7 @@ function inBase64(text: string): string[] {
     // Characters that hold no bit of what stands before or after.
     return written.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
   })
-  return [whole, whole.replace(/=+$/, ''), ...within].flatMap((written) => [
+  return [whole, whole.replace(/={1,2}$/, ''), ...within].flatMap((written) => [
     written,
     written.replaceAll('+', '-').replaceAll('/', '_'),
   ])
