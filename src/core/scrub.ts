@@ -101,9 +101,10 @@ function inUrl(secret: string): string[] {
 /** As JavaScript, PHP (`\/`), Python (all but ASCII as `\u`), Go and .NET (`<`, `>`, `&` and others as `\u`) write a text in JSON. */
 function inJson(text: string): string[] {
   const plain = JSON.stringify(text).slice(1, -1)
-  const escaped = [/[^ -~]/g, /[<>&]|[^ -~]/g, /[<>&'+`]|[^ -~]/g].map((signs) => plain.replace(signs, inUnicode))
-  const dotNet = plain.replaceAll('\\"', inUnicode('"')).replace(/[<>&'+`]|[^ -~]/g, inUnicode)
-  return [plain, ...escaped, dotNet].flatMap((written) => {
+  const ascii = plain.replace(/[^ -~]/g, inUnicode)
+  const go = ascii.replace(/[<>&]/g, inUnicode)
+  const dotNet = ascii.replace(/[<>&'+`]/g, inUnicode)
+  return [plain, ascii, go, dotNet, dotNet.replaceAll('\\"', inUnicode('"'))].flatMap((written) => {
     const both = [written, lowered(written, /\\u[\dA-F]{4}/g)]
     return [...both, ...both.map((one) => one.replaceAll('/', '\\/'))]
   })
