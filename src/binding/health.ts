@@ -211,7 +211,7 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
 function problemOf(subscription: SubscriptionState): string | undefined {
   switch (subscription.state) {
     case 'pending':
-      return 'the event subscription is not provisioned yet'
+      return `the event subscription is not provisioned yet${subscription.why === undefined ? '' : `: ${subscription.why}`}`
     case 'failed':
       return (
         (subscription.delivers === false ? 'no event comes: ' : '') +

@@ -28,7 +28,7 @@ import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'
 
-type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer'>
+type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 
 export type SubscriptionControl = ReturnType<typeof controlOf>
 

@@ -82,12 +82,13 @@ export class SubscriptionKeeper {
   /**
    * To be called once. Nothing is repaired or polled before.
    *
-   * @param after the end of the upkeep before, which is awaited: a write of it that is under way would be overlooked otherwise. It must
-   *   not reject
+   * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
+   *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
    */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
     this.#hasBegun = true
-    this.#record.startWaiting()
+    if (after) this.#record.follows()
+    else this.#record.startWaiting()
     const ends = this.#closing.signal
     return this.#run(async () => {
       await after
@@ -144,7 +145,8 @@ export class SubscriptionKeeper {
     const record = this.#record
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
-      const how = { patience, signal, onLook: record.looked, onAnswer: record.answered, onAttempt }
+      const heard = { onLook: record.looked, onAnswer: record.answered, onWait: record.waits, onAttempt }
+      const how = { patience, signal, ...heard }
       const control = await this.#connect()
       const outcome = await (this.#manages ? control.upsert(how) : control.check(how))
       this.#wasPermitted = outcome.action !== 'notPermitted'
