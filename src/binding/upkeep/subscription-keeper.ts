@@ -102,7 +102,8 @@ export class SubscriptionKeeper {
    */
   repair(): void {
     if (!this.#manages || !this.#hasBegun || this.#task || this.#closing.signal.aborted) return
-    if (!this.#pace.mayRepair()) return
+    if (!this.#pace.mayRepair('a delivery has no credential that is known here; reading the event subscription again'))
+      return
     this.#runInBackground(async () => {
       const outcome = await this.#provision('timeout', this.#closing.signal)
       this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
@@ -137,7 +138,9 @@ export class SubscriptionKeeper {
 
   #poll(): void {
     this.#runInBackground(async () => {
-      if (await this.#needsProvision()) await this.#provision('timeout', this.#closing.signal)
+      if (!(await this.#needsProvision())) return
+      const outcome = await this.#provision('timeout', this.#closing.signal)
+      this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
     })
   }
 
@@ -168,7 +171,7 @@ export class SubscriptionKeeper {
     const manages = this.#manages
     try {
       const control = await this.#connect()
-      const finding = await control.inspect(this.#closing.signal, manages ? 'delivery' : 'all')
+      const finding = await control.inspect(this.#closing.signal, manages ? 'whole' : 'plain')
       if (finding.kind === 'missing') {
         const isBelieved = finding.certain || this.#wasMissing
         this.#wasMissing = true
@@ -181,8 +184,11 @@ export class SubscriptionKeeper {
       }
       this.#wasMissing = false
       if (this.#record.current().state !== 'provisioned') return true
-      if (finding.kind === 'intact' && !this.#wasPermitted) return true
+      if (!this.#wasPermitted) return true
       this.#record.found(finding.kind === 'changed' ? finding.problem : undefined)
+      // As after a delivery without it. What else somebody changed is left as it is.
+      if (finding.kind === 'changed' && finding.lacksCredential && manages)
+        return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
       if (verdictOf(failure) === 'scope') this.#lostWithResource()
