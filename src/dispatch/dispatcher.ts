@@ -1,9 +1,9 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
 import type { EventHandler } from '../core/event.ts'
 import type { Clock } from '../support/time/clock.ts'
-import { type CallOutcome, callHandler, type HandlerReports } from './call-handler.ts'
 import { type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import { createFreeCalls, maxWaitMs } from './free-calls.ts'
+import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
 import { createKnownOutcomes } from './known-outcomes.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
@@ -122,9 +122,12 @@ export class Dispatcher {
     const call: Call = { event, arrivedAt, signal, awaitedBy: [{ work, index }] }
     this.#running.push(call)
     // A handler may change it, and another event of the batch must not see that.
+    const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     const processing = beginProcessing(received, this.#options)
-    callHandler(handler, received, this.#options, processing, (outcome) => this.#onReturn(call, outcome))
+    callHandler(handler, { event: received, again, processing }, this.#options, (outcome) =>
+      this.#onReturn(call, outcome),
+    )
   }
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */

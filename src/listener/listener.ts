@@ -20,7 +20,7 @@ export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
-    Pick<DispatcherOptions, 'secrets'> {
+    Pick<DispatcherOptions, 'secrets' | 'onError'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
@@ -53,9 +53,18 @@ export async function createListener(options: ListenerOptions) {
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
-  const dispatcher = new Dispatcher({ ...input, ...source, handler, secrets, log: handlerLog, now: elapsed, clock })
+  const dispatcher = new Dispatcher({
+    ...input,
+    ...source,
+    handler,
+    onError,
+    secrets,
+    log: handlerLog,
+    now: elapsed,
+    clock,
+  })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {

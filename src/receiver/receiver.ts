@@ -22,7 +22,7 @@ import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-fa
 import { traceClient } from './receive-trace.ts'
 
 export interface ReceiverOptions
-  extends Pick<DispatcherOptions, 'handler' | 'secrets'>,
+  extends Pick<DispatcherOptions, 'handler' | 'onError' | 'secrets'>,
     Pick<ReceiveFailuresOptions, 'logger'> {
   readonly pull: PullMetadata
   readonly endpoints: Endpoints
@@ -65,7 +65,7 @@ export class Receiver {
   #everReceived = false
 
   constructor(options: ReceiverOptions) {
-    const { pull, handler, secrets, logger, clock } = options
+    const { pull, handler, onError, secrets, logger, clock } = options
     const now = () => clock.elapsed()
     const onRoom = () => this.#pumpSoon()
     this.#options = options
@@ -75,7 +75,17 @@ export class Receiver {
     this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
     const log = this.#handlerLog
-    this.#dispatcher = new Dispatcher({ ...pull, destination, handler, secrets, now, clock, log, onCallEnd: onRoom })
+    this.#dispatcher = new Dispatcher({
+      ...pull,
+      destination,
+      handler,
+      onError,
+      secrets,
+      now,
+      clock,
+      log,
+      onCallEnd: onRoom,
+    })
     this.#held = createHeldEvents({
       ...options,
       client: this.#client,

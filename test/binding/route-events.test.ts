@@ -147,7 +147,7 @@ it('looks at the result of each handler, as without a router', async () => {
   const refused = () => new Response('no', { status: 503 })
   const router = routeEvents()
     .on('order.placed', refused)
-    .on('order.*', async () => ({ saved: Promise.resolve() }))
+    .on('order.*', async () => [Promise.resolve()])
     .on('stock.moved', z.object({}), () => [new Error('no')])
     .otherwise(() => Promise.allSettled([Promise.reject('no')]))
   const { statuses, log } = await openRouted(router)

@@ -1,8 +1,8 @@
 /** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type Logger, silentLogger } from '../../core/logger.ts'
+import { checkLogger, type Logger, silentLogger } from '../../core/logger.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
-import { checkLogger, checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
+import { checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import type { Component } from '../component/component.ts'
 import { componentTypes } from '../component/component-definition.ts'

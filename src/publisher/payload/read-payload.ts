@@ -1,5 +1,7 @@
 /** Whether a payload is JSON, text or bytes. */
+import { isDeepStrictEqual } from 'node:util'
 import { BindingError } from '../../core/errors.ts'
+import { decodedData } from '../../core/event.ts'
 import { asBytes, invalidPayload } from './given-payload.ts'
 import { jsonOf, parseJson } from './payload-json.ts'
 
@@ -68,12 +70,15 @@ function parsed(text: string): Payload {
   }
 }
 
-/** A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. */
+/**
+ * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its decoded `data`
+ * is left out.
+ */
 function liftBinaryData(event: unknown): unknown {
   if (typeof event !== 'object' || event === null || !('specversion' in event) || !('data' in event)) return event
-  if ('toJSON' in event || Object.hasOwn(event, 'data_base64')) return event
-  const bytes = asBytes(event.data)
-  if (bytes === undefined) return event
-  const { data: _, ...rest } = event
-  return { ...rest, data_base64: bytes.toString('base64') }
+  if ('toJSON' in event) return event
+  const { data, ...rest } = event
+  if (Object.hasOwn(rest, 'data_base64')) return isDeepStrictEqual(data, decodedData(rest)) ? rest : event
+  const bytes = asBytes(data)
+  return bytes === undefined ? event : { ...rest, data_base64: bytes.toString('base64') }
 }
