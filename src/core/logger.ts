@@ -73,7 +73,7 @@ export function objectFirst(logger: ObjectFirstLogger): Logger {
 /** A logger that adds `traceId` and `spanId` of the active span to each line. */
 export function withTrace(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
-    const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {}
+    const { traceId, spanId } = dropErrors(() => trace.getActiveSpan()?.spanContext()) ?? {}
     logger[level](message, traceId === undefined ? fields : { ...fields, traceId, spanId })
   })
 }

@@ -171,7 +171,7 @@ export class Receiver {
       if ('failure' in answer) this.#notReceived(answer.failure)
       else this.#received(answer.events, asked, askedAt)
     } catch (error) {
-      // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
+      // Our code failed. The events come again when their locks end.
       this.#open.delete(request)
       this.#notReceived({ reason: `an unexpected error (${nameOf(error)})` })
     }

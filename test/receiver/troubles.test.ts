@@ -205,22 +205,6 @@ it('says that a lock is lost where a renewal finds it so, and renews it no more'
   expect(world.of('renewLock')).toHaveLength(1)
 })
 
-it('tries a settlement again that a telemetry SDK of the host has broken', async () => {
-  let breaks = true
-  const startSpan = (name: string) => {
-    if (name.startsWith('acknowledge') && breaks) throw new RangeError('no span')
-    return trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
-  }
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => expect.unreachable() }) })
-  onTestFinished(() => trace.disable())
-  const { side, advance, waits, log } = await open(await scriptNamespace(bringsOnce(['one'])))
-  const pauseMs = await waits((ms) => ms < 400)
-  expect(log.text()).toContain('"reason":"an unexpected error (RangeError)"')
-  breaks = false
-  advance(pauseMs)
-  await expect.poll(() => side.health().pull).toMatchObject({ settled: { acknowledge: 1 }, failedSettlements: 0 })
-})
-
 it.each([
   { name: 'fails', answer: { status: 503 } },
   { name: 'hangs', answer: undefined },
