@@ -12,9 +12,7 @@ import { decideSettlement, type Settlement } from './decide-settlement.ts'
 import {
   type NamespaceClient,
   type RequestFailure,
-  type SettleAnswer,
   type SettleOperation,
-  type SettleRequest,
   unconfirmed,
 } from './namespace-client.ts'
 

@@ -1,4 +1,3 @@
-import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
