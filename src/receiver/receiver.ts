@@ -5,6 +5,7 @@ import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { createFailureStreak } from '../dispatch/failure-streak.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
@@ -59,6 +60,7 @@ export class Receiver {
   readonly #cutting = new AbortController()
   /** What the open receives ask for. */
   readonly #open = new Set<{ readonly asked: number }>()
+  readonly #onRoom = () => this.#pumpSoon()
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
@@ -67,7 +69,7 @@ export class Receiver {
   constructor(options: ReceiverOptions) {
     const { pull, handler, onError, secrets, logger, clock } = options
     const now = () => clock.elapsed()
-    const onRoom = () => this.#pumpSoon()
+    const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
     this.#failing = createFailureStreak(() => clock.now())
@@ -149,6 +151,10 @@ export class Receiver {
   #pump(): void {
     const { handler, pull } = this.#options
     if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
+    if (processRoom.isFull()) {
+      processRoom.whenFree(this.#onRoom)
+      return
+    }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
       const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running

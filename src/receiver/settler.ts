@@ -9,12 +9,7 @@ import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { inBackground } from '../support/work/in-background.ts'
 import { decideSettlement, type Settlement } from './decide-settlement.ts'
-import {
-  type NamespaceClient,
-  type RequestFailure,
-  type SettleOperation,
-  unconfirmed,
-} from './namespace-client.ts'
+import { type NamespaceClient, type RequestFailure, type SettleOperation, unconfirmed } from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
 export interface HeldLock {
