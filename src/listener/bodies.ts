@@ -103,7 +103,7 @@ export function createBodies(options: BodiesOptions) {
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
       } else if (body === overLimit)
         refuse(tooLarge(isDelivery ? input.maxRequestBytes : maxValidationBytes), 'unreadable')
-      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
+      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bytes of events are under way.'), 'noRoom')
       else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
     },
   }
