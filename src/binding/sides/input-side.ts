@@ -11,8 +11,14 @@ import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 export interface InputSide {
   /** Where the listener listens; `undefined` for pull delivery. */
   address(): { readonly address: string; readonly port: number } | undefined
-  /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
-  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined): Promise<void>
+  /**
+   * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
+   *
+   * @param after what `endUpkeep` of the side before gave. Nothing is read before that is over
+   */
+  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined, after?: Promise<void>): Promise<void>
+  /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
+  endUpkeep(): Promise<void>
   handlerChanged(): void
   health(): InputHealth
   /** Whether a handler runs. */
@@ -55,6 +61,8 @@ export async function createInputSide(
         })
 
   let closed = false
+  let former: Promise<void> | undefined
+  const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
   const stateNow = (): SubscriptionState => keeper?.state() ?? { state: 'unmanaged' }
   const mayBeRouted = () => keeper?.isReady() ?? true
   const listener = await createListener({
@@ -80,14 +88,16 @@ export async function createInputSide(
 
   return {
     address: () => listener.address,
-    async start(subscription, signal) {
+    async start(subscription, signal, after) {
+      former = after
       if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
-      if (subscription === 'wait') return keeper.bringUp('timeout', signal)
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal, after)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
-      keeper.bringUp('forever').catch(() => {})
+      keeper.bringUp('forever', undefined, after).catch(() => {})
     },
+    endUpkeep,
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
     health: () =>
@@ -104,7 +114,7 @@ export async function createInputSide(
       ),
     isHandling: () => listener.status().running > 0,
     async close() {
-      await Promise.all([listener.drain(), keeper?.close()])
+      await Promise.all([listener.drain(), endUpkeep()])
       await listener.close()
       closed = true
     },

@@ -40,6 +40,8 @@ export async function createPullSide(
   let whyNotStarted: string | undefined
   let isClosing = false
   let closed = false
+  let former: Promise<void> | undefined
+  const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
 
   function receive(): void {
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
@@ -57,18 +59,20 @@ export async function createPullSide(
 
   return {
     address: () => undefined,
-    async start(subscription, signal) {
+    async start(subscription, signal, after) {
+      former = after
       if (subscription === 'wait') {
-        await keeper?.bringUp('timeout', signal)
+        await keeper?.bringUp('timeout', signal, after)
         receive()
         return
       }
       // Where the endpoint is known, receiving does not wait for ARM.
       if (given !== undefined) receive()
       // In the background only close ends the attempts; each failure is logged by the upsert itself.
-      const broughtUp = keeper?.bringUp('forever').then(receive, () => {})
+      const broughtUp = keeper?.bringUp('forever', undefined, after).then(receive, () => {})
       if (broughtUp) inBackground(broughtUp, notStarted)
     },
+    endUpkeep,
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
       decidePullHealth({
@@ -82,7 +86,7 @@ export async function createPullSide(
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       isClosing = true
-      await Promise.all([receiver?.close(), keeper?.close()])
+      await Promise.all([receiver?.close(), endUpkeep()])
       closed = true
     },
   }

@@ -134,7 +134,7 @@ export class ReplaceableInput {
     try {
       this.#current = await this.#create(component, how)
       how.release()
-      await this.#current?.side.start(how.subscription, how.signal)
+      await this.#current?.side.start(how.subscription, how.signal, former?.side.endUpkeep())
       how.signal.throwIfAborted()
     } catch (error) {
       if (this.#current && this.#current !== former) await this.#retire(this.#current)

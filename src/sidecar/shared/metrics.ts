@@ -79,6 +79,18 @@ export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
         },
       })
     },
+    /** Shows how many lines of the log were not written. */
+    watchLog(droppedLines: () => number): void {
+      new Counter({
+        name: 'eventgrid_binding_log_lines_dropped_total',
+        help: 'Lines of the log that could not be written',
+        registers: [registry],
+        collect() {
+          this.reset()
+          this.inc(droppedLines())
+        },
+      })
+    },
     contentType: registry.contentType,
     text(): Promise<string> {
       // The metrics of the process need a timer, so they start with the first read.
