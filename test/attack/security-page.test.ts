@@ -51,6 +51,9 @@ const bounds = {
   'time in which a redelivery joins its handling, in `handlerTimeout`': count(
     constant('dispatch/dispatcher.ts', 'joinTimeouts'),
   ),
+  'what waits for who reads stdout or stderr; more is dropped': bytes(
+    constant('support/command-line/output.ts', 'maxWaitingBytes'),
+  ),
   'pause between two log lines of one kind': seconds(constant('core/quiet-log.ts', 'intervalMs')),
   'an event that is published': bytes(publisherDefaults.maxEventBytes),
   'events of a request to the topic': count(publisherDefaults.maxRequestEvents),
