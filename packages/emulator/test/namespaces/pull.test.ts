@@ -290,7 +290,7 @@ it.each([
 
 it.each([
   { limit: 'events', options: { maxPending: 2 } },
-  { limit: 'bytes', options: { maxPendingBytes: 150 } },
+  { limit: 'bytes', options: { maxPendingBytes: 4_000 } },
 ])('answers 429 when too many $limit are pending, until one is settled', async ({ options }) => {
   const { emulator, publish, receive, settle } = await openQueue(options)
   for (const id of ['one', 'two']) expect((await publish({ ...order, id })).status).toBe(200)
