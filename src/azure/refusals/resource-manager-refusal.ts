@@ -143,7 +143,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
     details: {
       ...(status !== undefined && { status }),
       ...(code !== undefined && { azureCode: scrub(code, context.secrets) }),
-      ...(requestId !== undefined && { requestId: scrub(requestId, context.secrets) }),
+      ...(requestId !== undefined && { requestId }),
       ...explained.details,
     },
   }

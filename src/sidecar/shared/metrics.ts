@@ -79,6 +79,18 @@ export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
         },
       })
     },
+    /** Shows how many lines of the log were not written. */
+    watchLog(droppedLines: () => number): void {
+      new Counter({
+        name: 'eventgrid_binding_log_lines_dropped_total',
+        help: 'Lines of the log that could not be written',
+        registers: [registry],
+        collect() {
+          this.reset()
+          this.inc(droppedLines())
+        },
+      })
+    },
     contentType: registry.contentType,
     text(): Promise<string> {
       // The metrics of the process need a timer, so they start with the first read.
@@ -122,18 +134,23 @@ function createCounts(registry: Registry, known: KnownCodes, components: () => I
       codesOf.set(component, codes)
       starts.set({ component }, Date.now() / 1000)
       for (const code of initCodes) for (const side of sides) inits.inc({ component, side, code }, 0)
+      // A call may end after its component was forgotten.
+      const isForgotten = () => codesOf.get(component) !== codes
       return {
         event(result: EventResult, durationMs: number): void {
+          if (isForgotten()) return
           events.inc({ component, result })
           eventSeconds.observe({ component }, durationMs / 1000)
         },
         /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
         invoke(code: string, durationMs: number): void {
+          if (isForgotten()) return
           codes.add(code)
           invokes.inc({ component, code })
           invokeSeconds.observe({ component }, durationMs / 1000)
         },
         init(side: Side, code: string): void {
+          if (isForgotten()) return
           codes.add(code)
           inits.inc({ component, side, code })
         },

