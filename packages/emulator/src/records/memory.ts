@@ -41,6 +41,7 @@ export function createMemory(maxBytes: number) {
   }
 
   function makeRoom(): void {
+    if (held <= maxBytes) return
     for (const spared of [maxBytes / 10, 0]) {
       for (const rank of ranks) {
         let oldest = oldestOf(rank)
