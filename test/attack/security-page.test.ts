@@ -65,8 +65,8 @@ const bounds = {
   'time `close` goes on publishing': seconds(publisherDefaults.closeTimeoutMs),
   'nesting of a payload, in levels': count(constant('support/text/json-text.ts', 'maxDepth')),
   'names in the metadata of a `create`': count(constant('publisher/limits.ts', 'maxMetadataNames')),
-  'an answer of the topic': bytes(constant('publisher/topic/topic-client.ts', 'maxAnswerBytes')),
-  'an answer of ARM or Entra': bytes(constant('azure/answer-limit.ts', 'maxAnswerBytes')),
+  'an answer of the topic': bytes(constant('publisher/topic.ts', 'maxAnswerBytes')),
+  'an answer of ARM or Entra': bytes(constant('azure/http.ts', 'maxAnswerBytes')),
   'a message of daprd to `serve`': bytes(constant('sidecar/pluggable/server.ts', 'maxMessageBytes')),
   'component names that `serve` knows from calls alone': count(
     constant('sidecar/pluggable/instances.ts', 'maxUninitialized'),

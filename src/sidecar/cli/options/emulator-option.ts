@@ -2,7 +2,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
-import { readBounded } from '../../../azure/answer-limit.ts'
+import { readBounded } from '../../../azure/http.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { ownCommand } from '../../../support/command-line/own-command.ts'
 import { type OptionTexts, text } from '../../../support/command-line/parse-options.ts'
