@@ -4,7 +4,7 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { scrub } from '../../core/scrub.ts'
-import type { PullMetadata } from '../../metadata/typed/metadata.ts'
+import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
@@ -12,7 +12,7 @@ import { inBackground } from '../../support/work/in-background.ts'
 import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
-import type { InputSide } from './input-side.ts'
+import type { InputSide } from './push-side.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
@@ -22,7 +22,10 @@ import type { InputSide } from './input-side.ts'
  */
 export async function createPullSide(
   pull: PullMetadata,
-  options: SideOptions & { readonly handler: () => EventHandler | undefined },
+  options: SideOptions & {
+    readonly handler: () => EventHandler | undefined
+    readonly formers?: readonly InputMetadata[]
+  },
 ): Promise<InputSide> {
   const { endpoints, logger, secrets, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given, provisioning } = pull
@@ -40,6 +43,8 @@ export async function createPullSide(
   let whyNotStarted: string | undefined
   let isClosing = false
   let closed = false
+  let former: Promise<void> | undefined
+  const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
 
   function receive(): void {
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
@@ -57,18 +62,23 @@ export async function createPullSide(
 
   return {
     address: () => undefined,
-    async start(subscription, signal) {
+    // Former event subscriptions of push may deliver again once push is back.
+    accepts: () => options.formers ?? [],
+    async listen() {},
+    async start(subscription, signal, after) {
+      former = after
       if (subscription === 'wait') {
-        await keeper?.bringUp('timeout', signal)
+        await keeper?.bringUp('timeout', signal, after)
         receive()
         return
       }
       // Where the endpoint is known, receiving does not wait for ARM.
       if (given !== undefined) receive()
       // In the background only close ends the attempts; each failure is logged by the upsert itself.
-      const broughtUp = keeper?.bringUp('forever').then(receive, () => {})
+      const broughtUp = keeper?.bringUp('forever', undefined, after).then(receive, () => {})
       if (broughtUp) inBackground(broughtUp, notStarted)
     },
+    endUpkeep,
     handlerChanged: () => receiver?.handlerAttached(),
     health: () =>
       decidePullHealth({
@@ -82,7 +92,7 @@ export async function createPullSide(
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       isClosing = true
-      await Promise.all([receiver?.close(), keeper?.close()])
+      await Promise.all([receiver?.close(), endUpkeep()])
       closed = true
     },
   }

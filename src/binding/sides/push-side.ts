@@ -9,10 +9,20 @@ import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 
 /** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {
-  /** Where the listener listens; `undefined` for pull delivery. */
+  /** Where the listener listens; `undefined` for pull delivery, and while it does not listen. */
   address(): { readonly address: string; readonly port: number } | undefined
-  /** Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`. */
-  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined): Promise<void>
+  /** The metadata by which it accepts deliveries: its own, then former ones. */
+  accepts(): readonly InputMetadata[]
+  /** Listens, by push. It is closed where that fails. */
+  listen(signal: AbortSignal): Promise<void>
+  /**
+   * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
+   *
+   * @param after what `endUpkeep` of the side before gave. Nothing is read before that is over
+   */
+  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined, after?: Promise<void>): Promise<void>
+  /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
+  endUpkeep(): Promise<void>
   handlerChanged(): void
   health(): InputHealth
   /** Whether a handler runs. */
@@ -21,10 +31,10 @@ export interface InputSide {
   close(): Promise<void>
 }
 
-/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
-export async function createInputSide(
+/** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
+export async function createPushSide(
   input: InputMetadata,
-  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening' | 'portOwner'>,
+  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify'> & { readonly formers?: readonly InputMetadata[] },
 ): Promise<InputSide> {
   const { clock, ...common } = options
   const { logger, handler } = common
@@ -55,6 +65,8 @@ export async function createInputSide(
         })
 
   let closed = false
+  let former: Promise<void> | undefined
+  const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
   const stateNow = (): SubscriptionState => keeper?.state() ?? { state: 'unmanaged' }
   const mayBeRouted = () => keeper?.isReady() ?? true
   const listener = await createListener({
@@ -74,20 +86,32 @@ export async function createInputSide(
       const state = stateNow()
       return provisioning === 'manage' && state.state === 'provisioned' ? state.since : undefined
     },
+    credentialReadAt() {
+      const [state, carriesSince] = [stateNow(), keeper?.carriesOursSince()]
+      return state.state === 'provisioned' && carriesSince !== undefined
+        ? Math.max(state.since, carriesSince)
+        : undefined
+    },
   })
-  const { address, port } = listener.address
-  logger.info('listening for handshakes and deliveries', { address, port })
 
   return {
-    address: () => listener.address,
-    async start(subscription, signal) {
+    address: listener.address,
+    accepts: listener.accepts,
+    async listen(signal) {
+      await listener.listen(signal)
+      const { address, port } = listener.address() ?? {}
+      logger.info('listening for handshakes and deliveries', { address, port })
+    },
+    async start(subscription, signal, after) {
+      former = after
       if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
-      if (subscription === 'wait') return keeper.bringUp('timeout', signal)
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal, after)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
-      keeper.bringUp('forever').catch(() => {})
+      keeper.bringUp('forever', undefined, after).catch(() => {})
     },
+    endUpkeep,
     // The listener asks for the handler at each delivery.
     handlerChanged() {},
     health: () =>
@@ -104,7 +128,7 @@ export async function createInputSide(
       ),
     isHandling: () => listener.status().running > 0,
     async close() {
-      await Promise.all([listener.drain(), keeper?.close()])
+      await Promise.all([listener.drain(), endUpkeep()])
       await listener.close()
       closed = true
     },
