@@ -53,6 +53,7 @@ resource roles 'Microsoft.Authorization/roleAssignments@2022-04-01' = [for role 
 }]
 
 var endpoint = 'https://${namespace.properties.topicsConfiguration.hostname}'
+// Not the short form `{ name: a, value: b }`: format() takes a brace for the place of an argument, as String.Format of .NET does.
 var component = '''
 apiVersion: dapr.io/v1alpha1
 kind: Component
@@ -62,15 +63,24 @@ spec:
   type: bindings.cloud.eventrouter
   version: v1
   metadata:
-    - { name: deliveryMode, value: pull }
-    - { name: provisioning, value: none }
-    - { name: azureCredential, value: managedIdentity }
-    - { name: clientId, value: "{0}" }
-    - { name: namespaceTopic, value: "{1}" }
-    - { name: eventSubscriptionName, value: "{2}" }
-    - { name: namespaceEndpoint, value: "{3}" }
-    - { name: topicEndpoint, value: "{3}/topics/{4}:publish" }
-    - { name: topicAuthentication, value: entra }
+    - name: deliveryMode
+      value: pull
+    - name: provisioning
+      value: none
+    - name: azureCredential
+      value: managedIdentity
+    - name: clientId
+      value: "{0}"
+    - name: namespaceTopic
+      value: "{1}"
+    - name: eventSubscriptionName
+      value: "{2}"
+    - name: namespaceEndpoint
+      value: "{3}"
+    - name: topicEndpoint
+      value: "{3}/topics/{4}:publish"
+    - name: topicAuthentication
+      value: entra
 '''
 
 resource app 'Microsoft.App/containerApps@2024-03-01' = {

@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
 import { asBytes } from './payload/given-payload.ts'
-import { createTypoWarning } from './payload/new-event.ts'
-import { type StrayEvent, toEvents } from './payload/to-events.ts'
+import { createDoubtLog } from './payload/payload-doubts.ts'
+import { toEvents } from './payload/to-events.ts'
 import { loadOf } from './queue/plan-requests.ts'
 import {
   abortedError,
@@ -63,9 +62,7 @@ export function createPublisher(options: PublisherOptions) {
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
-  const onUnknownName = createTypoWarning(logger)
-  const payloadLog = createQuietLog({ logger, now: clock.elapsed })
-  const onStrayEvent = (stray: StrayEvent) => payloadLog.warn(strayWarning, { ...stray })
+  const warnOf = createDoubtLog(logger, clock.elapsed)
   let closed: Promise<void> | undefined
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
@@ -115,8 +112,6 @@ export function createPublisher(options: PublisherOptions) {
       maxEventBytes: limits.maxEventBytes,
       now: clock.now,
       newId: randomUUID,
-      onUnknownName,
-      onStrayEvent,
     })
     const { events, context } = callTrace?.begin(given) ?? { events: given.events, context: undefined }
     const load = loadOf(events)
@@ -134,6 +129,7 @@ export function createPublisher(options: PublisherOptions) {
       onSettled: ({ load: held }) => room.release(held),
     })
     queue.add(call)
+    for (const doubt of given.doubts) warnOf(doubt)
     return call
   }
 
@@ -170,9 +166,6 @@ export function createPublisher(options: PublisherOptions) {
     },
   }
 }
-
-const strayWarning =
-  'an array was published as the data of one event, though an event is in it: its first element is none. An array of events begins with one'
 
 const closedError = (details?: PublishDetails) =>
   new BindingError('CLOSED', {

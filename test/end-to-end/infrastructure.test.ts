@@ -2,13 +2,12 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Binding, parseComponents } from 'eventgrid-binding'
 import { expect, it, onTestFinished } from 'vitest'
-import { Language, Parser } from 'web-tree-sitter'
 import { sendArm } from '../support/azure-clients.ts'
+import { formatDotNet, parseBicep } from '../support/bicep.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -19,14 +18,9 @@ const text = (file: string) => readFileSync(join(here, file), 'utf8')
 const bicepFiles = globSync('**/*.bicep', { cwd: here })
 
 it.each(bicepFiles)('%s is Bicep without an error of syntax', async (file) => {
-  await Parser.init()
-  const grammarPackage = createRequire(import.meta.url).resolve('tree-sitter-bicep/package.json')
-  const grammar = join(dirname(grammarPackage), 'tree-sitter-bicep.wasm')
-  const parser = new Parser()
-  parser.setLanguage(await Language.load(grammar))
-  const tree = parser.parse(text(file))
-  const fault = tree?.rootNode.descendantsOfType('ERROR')[0]?.startPosition
-  expect({ fault, broken: tree?.rootNode.hasError }).toEqual({ fault: undefined, broken: false })
+  const tree = await parseBicep(text(file))
+  const fault = tree.descendantsOfType('ERROR')[0]?.startPosition
+  expect({ fault, broken: tree.hasError }).toEqual({ fault: undefined, broken: false })
 })
 
 interface Resource {
@@ -70,7 +64,7 @@ function evaluator(group: string, parameters: Readonly<Record<string, string>>) 
     variables: (name = '') => value(template.variables[name] ?? ''),
     resourceId: (type = '', ...names) => resourceId(group, type, ...names),
     subscriptionResourceId: (type = '', ...names) => resourceId(`${subscription}`, type, ...names),
-    format: (shape = '', ...parts) => shape.replace(/\{(\d+)\}/g, (_, at) => parts[Number(at)] ?? ''),
+    format: (shape = '', ...parts) => formatDotNet(shape, parts),
     guid: (...parts) =>
       createHash('sha256')
         .update(parts.join())

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest'
 import type { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { connectHost, type ReadSession } from '../sidecar/pluggable/grpc-host.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { startCommand } from '../support/command.ts'
 import { componentYaml, emulatorVariables, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { openDaprApp } from '../support/dapr-app.ts'
@@ -27,8 +28,10 @@ export interface DoorWorld {
 
 /** A component that runs, whatever it runs in. */
 export interface Opened {
-  /** Publishes data by the operation `create`. Rejects when that fails. */
-  create(data: object): Promise<void>
+  /** Publishes a payload by the operation `create`. Rejects when that fails. */
+  create(payload: object, metadata?: Readonly<Record<string, string>>): Promise<void>
+  /** What it has logged. */
+  log(): string
   /** Ends it as its user does: `close`, or SIGTERM to the process. Resolves when it has ended well. */
   close(): Promise<void>
 }
@@ -59,14 +62,17 @@ function pullFieldsOf(emulator: EventGridEmulator): Record<string, string> {
 }
 
 async function openLibrary(world: DoorWorld): Promise<Opened> {
+  const log = captureLog()
   const binding = new Binding({
     endpoints: world.emulator.endpoints,
+    logger: log,
     onEvent: ({ cloudEvent }) => world.handle(cloudEvent.data),
   })
   onTestFinished(() => binding.close())
   await binding.init(fieldsOf(world))
   return {
-    create: async (data) => void (await binding.invoke('create', data)),
+    create: async (payload, metadata) => void (await binding.invoke('create', payload, metadata && { metadata })),
+    log: log.text,
     close: () => binding.close(),
   }
 }
@@ -87,8 +93,11 @@ async function openServe(world: DoorWorld): Promise<Opened> {
   for (const side of ['input', 'output'] as const) await host.init(side, 'orders', fieldsOf(world))
   void acknowledgeAll(await host.read('orders'), world.handle)
   return {
-    create: async (data) =>
-      void (await host.invoke('orders', { operation: 'create', data: Buffer.from(JSON.stringify(data)) })),
+    create: async (payload, metadata = {}) => {
+      const data = Buffer.from(JSON.stringify(payload))
+      await host.invoke('orders', { operation: 'create', data, metadata })
+    },
+    log: () => command.lines.join('\n'),
     close: () => terminated(command),
   }
 }
@@ -130,11 +139,12 @@ async function openRun(world: DoorWorld): Promise<Opened> {
   const command = startCommand(args, emulatorVariables(emulator, folder.path))
   const [, api = ''] = await command.line(/ready: .*url=(http\S+)\/v1\.0/)
   return {
-    async create(data) {
-      const body = JSON.stringify({ operation: 'create', data })
+    async create(data, metadata) {
+      const body = JSON.stringify({ operation: 'create', data, metadata })
       const answer = await fetch(`${api}/v1.0/bindings/orders`, { method: 'POST', body })
       if (!answer.ok) throw new Error(`create was answered ${answer.status}: ${await answer.text()}`)
     },
+    log: () => command.lines.join('\n'),
     close: () => terminated(command),
   }
 }

@@ -60,6 +60,27 @@ describe.each(doors)('through $name', ({ open }) => {
     await expect(health(world)).rejects.toThrow()
   })
 
+  it('warns of what is published in another way than was meant', async () => {
+    const world = await openLifecycle(() => {})
+    const opened = await open(world)
+    await opened.create({ type: 'order.placed', source: '/shop', data: { order: 1 } })
+    await opened.create({ order: 2 }, { eventType: 'order.placed' })
+    await opened.create({ ...later, id: '3' }, { subject: 'orders/3' })
+    await opened.create({ eventType: 'refund', amount: 5 })
+    expect(world.emulator.events().events.map(({ type }) => type)).toEqual([
+      ...['eventgrid-binding.create', 'eventgrid-binding.create', 'order.placed', 'eventgrid-binding.create'],
+    ])
+    const warnings = opened
+      .log()
+      .split('\n')
+      .filter((line) => /does nothing|looks like an event/.test(line))
+    expect(warnings).toEqual([
+      expect.stringMatching(/looks like an event .*specversion/),
+      expect.stringMatching(/does nothing.*eventType.*did you mean type/),
+      expect.stringMatching(/does nothing.*subject.*published unchanged/),
+    ])
+  })
+
   it('has an event delivered again whose handling fails', async () => {
     let tries = 0
     const world = await openLifecycle(() => {

@@ -30,28 +30,33 @@ export const answer =
 /** As an ingress without a backend that is ready. */
 export const noBackend = answer(503, { 'content-type': 'text/html' }, '<title>no healthy upstream</title>')
 
-/** @param host the name of its certificate, which only a proxy leads here */
-export async function openIngress(host = 'localhost'): Promise<PublicIngress & { readonly port: number }> {
+/** A key, and a certificate for a name that is signed by it (PEM). */
+export async function ownCertificate(host: string): Promise<{ readonly key: string; readonly certificate: string }> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
   const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: `CN=Public ingress ${randomUUID()}`,
+    name: `CN=${host} ${randomUUID()}`,
     keys,
     signingAlgorithm: algorithm,
     extensions: [new SubjectAlternativeNameExtension([{ type: 'dns', value: host }])],
   })
   const key = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64')
-  const ca = certificate.toString('pem')
+  return {
+    key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`,
+    certificate: certificate.toString('pem'),
+  }
+}
+
+/** @param host the name of its certificate, which only a proxy leads here */
+export async function openIngress(host = 'localhost'): Promise<PublicIngress & { readonly port: number }> {
+  const { key, certificate: ca } = await ownCertificate(host)
   const asked: string[] = []
   let routeOf: (request: IncomingMessage) => Route = () => noBackend
-  const server = createServer(
-    { key: `-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----\n`, cert: ca },
-    (request, response) => {
-      if (isQuestion(request)) asked.push(`${request.method}`)
-      const route = routeOf(request)
-      if (typeof route === 'number') passOn(route, request, response)
-      else route(response, request)
-    },
-  )
+  const server = createServer({ key, cert: ca }, (request, response) => {
+    if (isQuestion(request)) asked.push(`${request.method}`)
+    const route = routeOf(request)
+    if (typeof route === 'number') passOn(route, request, response)
+    else route(response, request)
+  })
   server.on('tlsClientError', () => {})
   const port = await listen(server)
   return {

@@ -35,6 +35,8 @@ export class InputSlot {
   readonly #draining = new Set<OpenedInput>()
   /** The metadata by which deliveries were accepted last. */
   #accepted: readonly InputMetadata[] = []
+  /** Whether deliveries were routed to the side before. */
+  #wasReady = false
 
   constructor(shared: () => SideOptions, fastify: FastifyHook | undefined) {
     this.#shared = shared
@@ -76,6 +78,7 @@ export class InputSlot {
     }
     if (isOpen) logChange('input', former.of.component, component, this.#shared().logger)
     const port = former?.side.address()?.port
+    this.#wasReady = isOpen && former.side.health().ready
     this.#accepted = former?.side.accepts() ?? this.#accepted
     try {
       const next = await this.#make(component, port)
@@ -135,7 +138,8 @@ export class InputSlot {
     if (push) {
       const { createPushSide } = await import('./push-side.ts')
       const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }
-      return { side: await createPushSide(at, { ...options, fastify: this.#fastify }), of }
+      const [fastify, wasReady] = [this.#fastify, this.#wasReady]
+      return { side: await createPushSide(at, { ...options, fastify, wasReady }), of }
     }
     if (!pull) return undefined
     const { createPullSide } = await import('./pull-side.ts')

@@ -1,4 +1,5 @@
 /** Push delivery put together: the listener, and the watch over its event subscription. */
+import { isSamePlace } from '../../listener/admit/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputHealth } from '../health.ts'
@@ -31,13 +32,15 @@ export interface InputSide {
   close(): Promise<void>
 }
 
+export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
+  /** Deliveries were routed here until now. Those of a former credential may be so without a look at the event subscription. @default false */
+  readonly wasReady?: boolean
+}
+
 /** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
-export async function createPushSide(
-  input: InputMetadata,
-  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify'> & { readonly formers?: readonly InputMetadata[] },
-): Promise<InputSide> {
-  const { clock, ...common } = options
-  const { logger, handler } = common
+export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
+  const { clock, wasReady = false, ...common } = options
+  const { logger, handler, formers = [] } = common
   let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
@@ -53,6 +56,7 @@ export async function createPushSide(
     return connecting
   }
   const { provisioning } = input
+  const takesFormer = formers.some((former) => isSamePlace(former, input))
   const keeper =
     provisioning === 'none'
       ? undefined
@@ -60,7 +64,7 @@ export async function createPushSide(
           connect,
           logger,
           provisioning,
-          addsCredential: input.deliveryAuthentication.kind === 'secret',
+          addsCredential: input.deliveryAuthentication.kind === 'secret' && !(wasReady && takesFormer),
           ...(clock && { clock }),
         })
 

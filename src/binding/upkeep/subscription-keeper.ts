@@ -74,14 +74,25 @@ export class SubscriptionKeeper {
     return this.#record.isReady()
   }
 
-  /** To be called once. Nothing is repaired or polled before. */
-  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal): Promise<void> {
+  /** Since when the event subscription is known to deliver with our credential, in ms since 1970; `undefined` while it is not. */
+  carriesOursSince(): number | undefined {
+    return this.#record.carriesOursSince()
+  }
+
+  /**
+   * To be called once. Nothing is repaired or polled before.
+   *
+   * @param after the end of the upkeep before, which is awaited: a write of it that is under way would be overlooked otherwise. It must
+   *   not reject
+   */
+  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
     this.#hasBegun = true
     this.#record.startWaiting()
     const ends = this.#closing.signal
-    return this.#run(
-      async () => void (await this.#provision(patience, signal ? AbortSignal.any([signal, ends]) : ends)),
-    )
+    return this.#run(async () => {
+      await after
+      await this.#provision(patience, signal ? AbortSignal.any([signal, ends]) : ends)
+    })
   }
 
   /**
@@ -97,6 +108,7 @@ export class SubscriptionKeeper {
     })
   }
 
+  /** Ends the tasks. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
   async close(): Promise<void> {
     this.#closing.abort()
     this.#cancelPoll()

@@ -52,10 +52,16 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
   /** Whether it delivered when it was last read; `undefined` before that. */
   let delivers: boolean | undefined
   let timesDeleted = 0
+  let carriesOursSince: number | undefined
   return {
     current: () => state,
     /** How often it was found missing after it had been there. */
     timesDeleted: () => timesDeleted,
+    /**
+     * Since when it is known to deliver with our credential, in ms since 1970; `undefined` while it is not. Ten minutes later no delivery
+     * comes by its settings from before.
+     */
+    carriesOursSince: () => carriesOursSince,
     /** A read found it missing. */
     missed(): void {
       if (state.state === 'provisioned') timesDeleted++
@@ -74,6 +80,8 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     looked(look: SubscriptionLook): void {
       isReady ||= !look.lacksCredential
       delivers = look.delivers
+      if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
+      else carriesOursSince ??= clock.now()
     },
     /** The endpoint was asked: another replica answers for it, or nobody does. */
     answered(isServed: boolean): void {

@@ -42,7 +42,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
       .map(async (input) => ({
         input,
         name: input.eventSubscriptionName.toLowerCase(),
-        isOther: !isSameMetadata(placeOf(input), placeOf(present)),
+        isOther: !isSamePlace(input, present),
         check: await createFormerCheck(input, options),
         warnedAt: Number.NEGATIVE_INFINITY,
       })),
@@ -115,6 +115,10 @@ const createFormerCheck = async (input: InputMetadata, options: CheckCredentialO
   input.deliveryAuthentication.kind === 'none'
     ? () => ({ kind: 'absent' })
     : createCredentialCheck({ ...options, input })
+
+/** Are they the same event subscription? */
+export const isSamePlace = (one: InputMetadata, other: InputMetadata): boolean =>
+  isSameMetadata(placeOf(one), placeOf(other))
 
 /** Which event subscription it is. Azure compares both without case. */
 const placeOf = ({ eventSubscriptionName, scope }: InputMetadata) =>

@@ -48,14 +48,14 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const local = new Map(
     [...stores].map(([name, { item }]) => [name, readSecretStore(item, options, { issues, notes })]),
   )
-  /** A store may be in a file that is broken. */
-  const isAnyHidden = [...storesByFile.values()].includes(undefined)
+  /** Files that are broken: a store may be in one of them. */
+  const hiding = [...storesByFile].flatMap(([file, found]) => (found ? [] : file))
   const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
   const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
   const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
 
   function secretOf(reference: SecretReference): string | undefined {
-    const store = reference.store ?? (names.length === 1 && !isAnyHidden ? names[0] : undefined)
+    const store = reference.store ?? (names.length === 1 && hiding.length === 0 ? names[0] : undefined)
     const searched: Secrets[] = []
     if (given.kind === 'unreadable') return undefined
     if (given.kind === 'function') {
@@ -70,10 +70,10 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
       searched.push(secrets)
     }
     const isLocal = store !== undefined && local.has(store)
-    if (!isLocal && isAnyHidden) return undefined
     const secrets = isLocal ? local.get(store) : {}
     if (!secrets) return undefined
     const where = (shape: string) =>
+      (!isLocal && hiding.length > 0 ? `mend ${hiding.join(', ')} first, where a secret store may be; or ` : '') +
       troubleWith(store, names, given) +
       words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
     const text = findSecret(secrets, reference)

@@ -21,3 +21,30 @@ export async function pauseWithin(
   await pause(clock, ms, signal)
   signal.throwIfAborted()
 }
+
+/** So long after the end of its caller a write that was sent is awaited, in ms. */
+const lastAnswerMs = 10_000
+
+/**
+ * Sends a write. One that was sent is not aborted with its caller, but awaited for a while: whoever reads next, such as the side that an
+ * `update` opens, would otherwise read what that write is still to change.
+ */
+export async function untilAnswered<T>(
+  { signal, deadline }: CallLimits,
+  clock: Pick<SteadyClock, 'setTimer'>,
+  send: (limits: CallLimits) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted()
+  const late = new AbortController()
+  let cancel = () => {}
+  const startTimer = () => {
+    cancel = clock.setTimer(lastAnswerMs, () => late.abort(signal.reason))
+  }
+  signal.addEventListener('abort', startTimer, { once: true })
+  try {
+    return await send({ signal: late.signal, deadline })
+  } finally {
+    cancel()
+    signal.removeEventListener('abort', startTimer)
+  }
+}

@@ -7,7 +7,7 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from '../decide/subscription-place.ts'
 import type { Arm, ArmRequest } from './arm-client.ts'
-import { type CallLimits, pauseWithin } from './call-limits.ts'
+import { type CallLimits, pauseWithin, untilAnswered } from './call-limits.ts'
 import { unreadable } from './read-list.ts'
 
 /** A PUT holds the whole event subscription, a PATCH the top-level fields to replace. Holds secrets. */
@@ -40,8 +40,8 @@ export async function writeSubscription(
   const isWrapped = method === 'PUT' || place.kind === 'namespaceTopic'
   const body = isWrapped ? { properties } : properties
   let last: PipelineResponse | undefined
-  async function send(request: ArmRequest): Promise<LroResponse> {
-    last = await arm.send(request, limits)
+  async function send(request: ArmRequest, within = limits): Promise<LroResponse> {
+    last = await arm.send(request, within)
     const { status: statusCode, headers, bodyAsText } = last
     const answer = readJson(bodyAsText)
     if (bodyAsText && !isRecord(answer))
@@ -51,7 +51,7 @@ export async function writeSubscription(
   const operation = new LroEngine({
     requestMethod: method,
     requestPath: path,
-    sendInitialRequest: () => send({ method, path, body }),
+    sendInitialRequest: () => untilAnswered(limits, clock, (within) => send({ method, path, body }, within)),
     sendPollRequest: (url) => send({ path: url }),
   })
   try {

@@ -1,17 +1,14 @@
 /** Makes an event of plain data: from defaults and the invoke metadata. */
-import type { Logger } from '../../core/logger.ts'
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
-import { nearestName } from '../../support/text/nearest-name.ts'
-import { quote } from '../../support/text/text.ts'
-import { maxMetadataNames } from '../limits.ts'
 import { faultsOfMetadata } from './event-faults.ts'
 import { traceOfMetadata } from './event-trace.ts'
 import { invalidPayload, kindOf } from './given-payload.ts'
 import type { Payload } from './read-payload.ts'
 
 /** Invoke metadata that goes into an event made from data; names match without regard to case. */
-const metadataNames = ['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate']
-const known: ReadonlySet<string> = new Set(metadataNames)
+export const metadataNames: ReadonlySet<string> = new Set([
+  ...['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate'],
+])
 
 /** The type of an event made from data, unless the invoke metadata says `type`. */
 const defaultEventType = 'eventgrid-binding.create'
@@ -26,8 +23,6 @@ export interface NewEventContext {
   readonly defaultSource: string
   readonly now: () => number
   readonly newId: () => string
-  /** Called with each other name in the metadata, as it is written. @default nothing */
-  readonly onUnknownName?: (name: string) => void
 }
 
 /**
@@ -38,7 +33,7 @@ export interface NewEventContext {
  */
 export function newEvent(payload: Payload, metadata: Readonly<Record<string, string>>, context: NewEventContext) {
   const { schema } = context
-  const given = readAttributes(metadata, context.onUnknownName)
+  const given = readAttributes(metadata)
   const faults = faultsOfMetadata(given, schema)
   if (faults.length > 0) throw invalidPayload(faults.join(', '), 'correct the metadata of the call', { faults })
   const id = given.get('id') ?? context.newId()
@@ -97,22 +92,11 @@ function withData(attributes: Readonly<Record<string, string>>, payload: Payload
 }
 
 /** The known metadata by lower-case name. An empty value counts as absent. */
-function readAttributes(
-  metadata: Readonly<Record<string, unknown>>,
-  onUnknownName?: (name: string) => void,
-): ReadonlyMap<string, string> {
+function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
   const given = new Map<string, string>()
-  const names = Object.keys(metadata).length
-  if (names > maxMetadataNames) {
-    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
-  }
   for (const [key, value] of Object.entries(metadata)) {
     const name = key.toLowerCase()
-    if (!known.has(name)) {
-      onUnknownName?.(key)
-      continue
-    }
-    if (value === '' || value === undefined) continue
+    if (!metadataNames.has(name) || value === '' || value === undefined) continue
     if (typeof value !== 'string') {
       throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
     }
@@ -123,24 +107,4 @@ function readAttributes(
     given.set(name, value)
   }
   return given
-}
-
-/** A caller may invent a name for each call: so many names are compared, each once. */
-const maxNames = 100
-
-/** No name that is longer can be a typo of a known one. */
-const maxNameLength = 20
-
-/** Too many names are near `id`: `ip`, `uid` and others. */
-const compared = metadataNames.filter((name) => name !== 'id')
-
-/** Logs one warning of each unknown name that is one edit away from a known one: the event lacks what the caller gave. */
-export function createTypoWarning(logger: Logger): (name: string) => void {
-  const seen = new Set<string>()
-  return (name) => {
-    if (seen.size >= maxNames || name.length > maxNameLength || seen.has(name)) return
-    seen.add(name)
-    const meant = nearestName(name, compared, { maxEdits: 1 })
-    if (meant) logger.warn(`create does not know ${quote(name)} in the metadata of a call: did you mean ${meant}?`)
-  }
 }

@@ -5,11 +5,13 @@ import type { TraceContext } from '../../core/telemetry/trace-context.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { memberTexts, sliceTopLevel } from '../../support/text/json-text.ts'
+import { maxMetadataNames } from '../limits.ts'
 import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
 import { faultsOfEvent } from './event-faults.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from './event-trace.ts'
 import { invalidPayload, kindOf } from './given-payload.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
+import { doubtsOfData, type PayloadDoubt, unusedMetadata } from './payload-doubts.ts'
 import { readPayload } from './read-payload.ts'
 
 export interface WireEvent extends EventTrace {
@@ -24,21 +26,13 @@ export interface WireEvent extends EventTrace {
 export interface CallEvents {
   readonly schema: EventSchema
   readonly events: readonly WireEvent[]
+  /** What the caller may have meant otherwise. */
+  readonly doubts: readonly PayloadDoubt[]
 }
 
 export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
   readonly topicSchema: OutputMetadata['topicSchema']
   readonly maxEventBytes: number
-  /** Called with what an array has that is published as data though an event is in it. @default nothing */
-  readonly onStrayEvent?: (stray: StrayEvent) => void
-}
-
-/** An event within an array that does not begin with one. */
-export interface StrayEvent {
-  readonly schema: EventSchema
-  readonly index: number
-  /** What the array begins with, in words. */
-  readonly first: string
 }
 
 /** A message names so many faults and counts the rest. */
@@ -55,15 +49,20 @@ export function toEvents(
   metadata: Readonly<Record<string, string>>,
   context: ToEventsContext,
 ): CallEvents {
+  const names = Object.keys(metadata).length
+  if (names > maxMetadataNames) {
+    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
+  }
   const payload = readPayload(given)
   const { topicSchema: wanted, maxEventBytes } = context
   const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
   const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
+  const unused = unusedMetadata(metadata, { isWhole: whole !== undefined })
   if (!whole) {
-    const stray = payload.kind === 'json' ? strayEvent(payload.value) : undefined
-    if (stray) context.onStrayEvent?.(stray)
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
-    return wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
+    const events = wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
+    const doubtful = payload.kind === 'json' ? doubtsOfData(payload.value, isEvent) : []
+    return { schema, events, doubts: [...doubtful, ...unused] }
   }
   const { schema, isArray, events } = whole
   if (wanted !== 'auto' && schema !== wanted) {
@@ -81,7 +80,7 @@ export function toEvents(
       faults: faults.slice(0, 100),
     })
   }
-  return wireEvents(schema, events, wire)
+  return { schema, events: wireEvents(schema, events, wire), doubts: unused }
 }
 
 const nameOf: Readonly<Record<EventSchema, string>> = {
@@ -89,8 +88,18 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
   EventGridSchema: 'an event of the Event Grid schema',
 }
 
-const schemaWithin = (value: unknown): EventSchema | undefined =>
-  isRecord(value) ? schemaOf(withoutDeadLetter(value)) : undefined
+/** The schema of an event; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another one of its members. */
+function schemaWithin(value: unknown): EventSchema | undefined {
+  if (!isRecord(value)) return undefined
+  const event = withoutDeadLetter(value)
+  const schema = schemaOf(event)
+  const isData = schema === 'EventGridSchema' && !beside.some((name) => Object.hasOwn(event, name))
+  return isData ? undefined : schema
+}
+
+const beside = ['subject', 'eventTime', 'dataVersion'] as const
+
+const isEvent = (value: unknown) => schemaWithin(value) !== undefined
 
 /** An event and its text; a new one without its data. */
 interface WholeEvent {
@@ -126,18 +135,6 @@ function recognise(text: string, value: unknown) {
   return { schema, isArray: true, events }
 }
 
-/** What looks like an event in an array that begins with something else: CloudEvents by their mark, others where they are whole. */
-function strayEvent(value: unknown): StrayEvent | undefined {
-  if (!Array.isArray(value)) return undefined
-  for (const [index, item] of value.entries()) {
-    const schema = schemaWithin(item)
-    const isWhole =
-      schema === 'CloudEventSchemaV1_0' || (isRecord(item) && faultsOfEvent('EventGridSchema', item).length === 0)
-    if (schema !== undefined && isWhole) return { schema, index, first: kindOf(value[0]) }
-  }
-  return undefined
-}
-
 /** The text of each item of an array, as it stands there. */
 function itemTexts(text: string): readonly string[] {
   const bytes = Buffer.from(text)
@@ -160,7 +157,7 @@ function wireEvents(
   schema: EventSchema,
   events: readonly WholeEvent[],
   { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
-): CallEvents {
+): readonly WireEvent[] {
   const wireEvent = ({ event, json }: WholeEvent, index: number): WireEvent => {
     const id = String(event.id)
     const bytes = Buffer.byteLength(json)
@@ -173,7 +170,7 @@ function wireEvents(
     }
     return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
   }
-  return { schema, events: events.map(wireEvent) }
+  return events.map(wireEvent)
 }
 
 const list = (faults: readonly string[]) =>

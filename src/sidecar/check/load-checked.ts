@@ -32,7 +32,6 @@ export interface CheckedComponent {
 /** The components as they were loaded, the faults of each apart. @param excerptWidth columns of the line of a fault that is shown */
 export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number): readonly CheckedComponent[] {
   const storeFaults = storeIssues.map(describeIssue)
-  const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? [file] : []))
   let areStoreFaultsTold = false
   const found: CheckedComponent[] = []
   const earlier: Earlier[] = []
@@ -49,7 +48,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
     else if (taken.length === 0 && mistakes.length > 0) found.push(alone(file, yaml))
     for (const one of taken) {
       const { name, properties, sides } = one.component
-      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults, broken)
+      const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults)
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(name, earlier), ...sharedSubscriptions(metadata, earlier)])
       found.push({ name, file, properties, sides, metadata, files: { yaml, ...findings, names } })
@@ -73,12 +72,11 @@ const alone = (file: string, yaml: Finding, secrets?: Finding): CheckedComponent
   files: { yaml, secrets },
 })
 
-/** What is wrong with the fields and references of a component. @param broken files that may hold a secret store, and can't be read */
+/** What is wrong with the fields and references of a component. */
 function examine(
   one: TakenComponent,
   faulty: (issues: readonly MetadataIssue[]) => Finding,
   storeFaults: readonly string[],
-  broken: readonly string[],
 ) {
   const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
   // A name that is there twice is told by files/names.
@@ -93,7 +91,6 @@ function examine(
   const tellsStoreFaults = unresolved.length === 0 && isUnknown && storeFaults.length > 0
   if (unresolved.length > 0) secrets = faulty(unresolved)
   else if (tellsStoreFaults) secrets = failed(storeFaults.join('\n'), { remedy })
-  else if (isUnknown) secrets = failed(`its secrets may be in a file that is not valid YAML: ${broken.join(', ')}`)
   const warnings = (metadata?.warnings ?? []).map((issue) => warning(describeIssue(issue), { field: issue.field }))
   const fields = faults.length > 0 ? faulty(faults) : joined([ok(validSides(metadata)), ...warnings])
   return {

@@ -285,7 +285,10 @@ describe('secret stores', () => {
     for (const text of [alpha, named]) {
       const files = { 'a.yaml': text, 'b.yaml': 'kind: [', 'c.yaml': folder.store('two', 'key-2') }
       const { faults, components } = load(files)
-      expect(faults).toEqual([expect.stringMatching(/^b\.yaml:1:\d+: is not valid YAML/)])
+      expect(faults).toEqual([
+        expect.stringMatching(/^a\.yaml:10:41: accessKey is a secretKeyRef .*mend b\.yaml first/),
+        expect.stringMatching(/^b\.yaml:1:\d+: is not valid YAML/),
+      ])
       expect(components.size).toBe(0)
     }
   })

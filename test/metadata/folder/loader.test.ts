@@ -283,6 +283,7 @@ describe('loadComponents', () => {
       'brokenRule a.yaml:9',
       'doubledName b.yaml:12',
       'brokenRule c.yaml:1',
+      'unresolvedReference d.yaml:8',
       'unreadable undefined:undefined',
       'doubledName f.yaml:3',
     ])

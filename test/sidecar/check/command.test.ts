@@ -46,7 +46,7 @@ it('names the broken file beside a component whose secrets may be in it', async 
   folder.write('orders.yaml', readFileSync(`${folder.path}/orders.yaml`, 'utf8').replace('local-secrets', 'elsewhere'))
   const { idsThat, said } = await check('--component', 'orders', '--offline')
   expect(idsThat('failed')).toEqual(['files/secrets'])
-  expect(said('files/secrets')).toMatch(/not valid YAML: .*broken\.yaml/)
+  expect(said('files/secrets')).toMatch(/mend \S*broken\.yaml first, where a secret store may be/)
 })
 
 it('runs with --only nothing else, prerequisites neither, and without --skip all but those', async () => {
