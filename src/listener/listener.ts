@@ -39,8 +39,6 @@ export interface ListenerOptions
   readonly limits?: Partial<ServerLimits>
 }
 
-export type Listener = Awaited<ReturnType<typeof createListener>>
-
 /**
  * Makes a listener that serves the subscriber endpoint once it listens on `handshakePort`. The host's plugins are loaded.
  *

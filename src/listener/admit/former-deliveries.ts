@@ -16,8 +16,6 @@ export interface FormerDeliveriesOptions extends CheckCredentialOptions {
   readonly logger: Logger
 }
 
-export type FormerDeliveries = Awaited<ReturnType<typeof createFormerDeliveries>>
-
 /** How long a former credential is accepted once the event subscription was read with the present one: Event Grid may use either. */
 const settlingMs = 10 * 60_000
 
