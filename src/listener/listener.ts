@@ -87,7 +87,7 @@ export async function createListener(options: ListenerOptions) {
     limits,
     log,
     clock,
-    isOurPath: createPathCheck(input.subscriberEndpoint),
+    isOurPath: createPathCheck(...[input, ...formers.inputs()].map(({ subscriberEndpoint }) => subscriberEndpoint)),
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server

@@ -123,7 +123,9 @@ const placeOf = ({ eventSubscriptionName, scope }: InputMetadata) =>
   [eventSubscriptionName, scope.id].map((id) => id.toLowerCase())
 
 /** All that decides whether a delivery is accepted. */
-const accessOf = (input: InputMetadata) => {
-  const { deliveryAuthentication: delivery, environment, subscriberEndpoint } = input
-  return [placeOf(input), delivery, delivery.kind === 'entra' && [environment, subscriberEndpoint]]
-}
+const accessOf = (input: InputMetadata) => [
+  placeOf(input),
+  input.deliveryAuthentication,
+  input.environment,
+  input.subscriberEndpoint,
+]
