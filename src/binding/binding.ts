@@ -256,9 +256,9 @@ export class Binding implements BindingComponent {
   }
 
   /**
-   * Drains and stops: the port is freed, handlers under way are awaited (at most `handlerTimeout`), queued events are published. The event
-   * subscription stays, so Event Grid keeps events for the next start. May be called again. An `init` or `update` under way rejects with
-   * CLOSED.
+   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`), queued events are
+   * published. The event subscription stays, so Event Grid keeps events for the next start. May be called again. An `init` or `update` under
+   * way rejects with CLOSED.
    *
    * With `sides` it closes these alone, and `update` can open them again; meanwhile their health is `unhealthy`, and `invoke` rejects with
    * CLOSED. A host of several components closes the input sides of all first, as a handler may publish through another component.

@@ -103,15 +103,14 @@ export async function createListener(options: ListenerOptions) {
   })
   await loadOrClose(server, options.fastify, [routes, createUnknownPaths(answers)])
 
-  function stop(): void {
+  function takeNothing(): void {
     isDraining = true
-    address = undefined
     dispatcher.stop()
-    server.stop()
   }
 
   async function close(): Promise<void> {
-    stop()
+    takeNothing()
+    address = undefined
     closing.abort()
     await server.close()
     handlerLog.close()
@@ -139,13 +138,18 @@ export async function createListener(options: ListenerOptions) {
       }
     },
     /** Frees the port at once. What comes on open connections is answered 503, and handlers go on. */
-    stop,
-    /** The same, and waits for running handlers, for `handlerTimeout` at most. */
+    stop(): void {
+      takeNothing()
+      address = undefined
+      server.stop()
+    },
+    /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
-      stop()
+      takeNothing()
+      server.closeIdle()
       await within(clock, input.handlerTimeoutMs, dispatcher.idle())
     },
-    /** Ends the connections, whatever still runs. */
+    /** Frees the port and ends the connections, whatever still runs. */
     close,
   }
 }

@@ -84,9 +84,11 @@ export class InputSlot {
       const next = await this.#make(component, port)
       try {
         opening.signal.throwIfAborted()
+        former?.side.stop()
         if (former) this.#retire(former)
         await this.#open(next, opening, former)
       } catch (error) {
+        next?.side.stop()
         const ended = next && this.#retire(next)
         this.#current = former
         if (isOpen) await this.#reopen(former, port, opening.closing)
@@ -154,7 +156,7 @@ export class InputSlot {
     logger.warn(`${component} has the ${id} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
   }
 
-  /** Accepts no more events, and frees the port at once. Resolves when the handlers under way have ended. */
+  /** Takes nothing new. Resolves when the handlers under way have ended. */
   #retire(one: OpenedInput): Promise<void> {
     this.#draining.add(one)
     one.ending ??= one.side

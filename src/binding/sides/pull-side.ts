@@ -89,6 +89,8 @@ export async function createPullSide(
         receiver: receiver?.status(),
         whyNotStarted,
       }),
+    // Its port is none. What asks for events ends with `close`, which follows.
+    stop() {},
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       isClosing = true

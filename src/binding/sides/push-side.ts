@@ -28,7 +28,9 @@ export interface InputSide {
   health(): InputHealth
   /** Whether a handler runs. */
   isHandling(): boolean
-  /** Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
+  /** Takes nothing new, and frees the port at once. Handlers go on. */
+  stop(): void
+  /** Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
   close(): Promise<void>
 }
 
@@ -130,6 +132,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
         },
         Date.now(),
       ),
+    stop: listener.stop,
     isHandling: () => listener.status().running > 0,
     async close() {
       await Promise.all([listener.drain(), endUpkeep()])

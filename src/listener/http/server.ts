@@ -104,7 +104,9 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     app,
     /** Accepts no more connections, and frees the port at once. Requests of the open connections go on. */
     stop: closing.stopAccepting,
-    /** Ends the rest. A hook of the host that fails or hangs must neither keep it open nor hide why `init` has failed. */
+    /** Ends the connections without a request, which may come back to another replica. */
+    closeIdle: () => server.closeIdleConnections(),
+    /** Frees the port, and ends the rest. A hook of the host that fails or hangs must neither keep it open nor hide why `init` has failed. */
     async close(): Promise<void> {
       const closed = app.close().catch((error: unknown) => {
         log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })

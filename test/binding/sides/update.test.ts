@@ -420,11 +420,10 @@ it('leaves a port to another component whose call comes at the same time, in any
   await Promise.all([one.update({ handshakePort: b }), other.update({ handshakePort: a })])
   expect([one, other].map(({ binding }) => String(binding.address()?.port))).toEqual([b, a])
   await other.roundTrip()
-  const over = one.binding.close()
-  await third.init({ handshakePort: b })
-  await third.roundTrip()
+  const over = Promise.all([one.binding.close(), third.init({ handshakePort: b })])
   release()
   await over
+  await third.roundTrip()
   expect(one.handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(ids)
 })
 

@@ -133,19 +133,3 @@ describe('the head of a request decides', () => {
     expect(await decision).toEqual({ kind: 'read', as: 'delivery' })
   })
 })
-
-describe('while draining', () => {
-  const draining = gate({ isDraining: () => true })
-
-  it('still consents to a handshake, since another replica may be the one that is asked next', () => {
-    const origin = 'eventgrid.azure.net'
-    const decision = decideByHead(draining, 'OPTIONS', { 'webhook-request-origin': origin })
-    expect(decision).toMatchObject({ answer: { status: 200, headers: { 'webhook-allowed-origin': origin } } })
-  })
-
-  it('answers OPTIONS without an origin by 503', () => {
-    expect(decideByHead(draining, 'OPTIONS', {})).toMatchObject({
-      answer: { status: 503, headers: { allow: 'POST, OPTIONS', 'retry-after': '30' } },
-    })
-  })
-})

@@ -62,6 +62,13 @@ describe('OPTIONS with an origin', () => {
     expect(granted.headers.get('webhook-allowed-origin')).toBe('eventgrid.azure.us')
     expect(refused.headers.get('webhook-allowed-origin')).toBeNull()
   })
+
+  it('still consents while draining, since another replica may be the one that is asked next', async () => {
+    const { request, listener } = await openListener()
+    await listener.drain()
+    const answer = await request({ method: 'OPTIONS', headers: { 'webhook-request-origin': origin } })
+    expect(answer.headers.get('webhook-allowed-origin')).toBe(origin)
+  })
 })
 
 describe('OPTIONS without an origin', () => {
@@ -79,6 +86,15 @@ describe('OPTIONS without an origin', () => {
   it('answers 200 although no handler is there', async () => {
     const { request } = await openListener({ handler: undefined })
     expect((await request({ method: 'OPTIONS' })).status).toBe(200)
+  })
+
+  it('answers 503 while draining', async () => {
+    const { request, listener } = await openListener()
+    await listener.drain()
+    const answer = await request({ method: 'OPTIONS' })
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('allow')).toBe('POST, OPTIONS')
+    expect(answer.headers.get('retry-after')).toBe('30')
   })
 
   it('answers 500 without internals when the health cannot be read', async () => {
