@@ -1,12 +1,12 @@
 /** The public class `Binding`: its life from init to close, with one change of its two sides at a time, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
+import type { Side } from '../core/component.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, isBindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
 import type { FastifyHook } from '../listener/http/host-plugins.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
-import type { Side } from '../metadata/fields/field-entry.ts'
 import { describeIssue } from '../metadata/typed/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
@@ -178,8 +178,13 @@ export class Binding implements BindingComponent {
       const fix = `call ${what} again when ready`
       if (closing.aborted)
         throw new BindingError('CLOSED', { what: `a side was closed while ${what} was under way`, fix })
-      if (given?.aborted) throw new BindingError('ABORTED', { what: `${what} was aborted by its signal`, fix })
-      throw error
+      if (!given?.aborted) throw error
+      const why = isBindingError(error) ? `: ${error.what}` : ''
+      throw new BindingError('ABORTED', {
+        what: `${what} was aborted by its signal${why}`,
+        fix,
+        cause: isBindingError(error) ? error.cause : undefined,
+      })
     }
   }
 

@@ -1,7 +1,8 @@
 /** A component whose metadata are parsed: what its sides are opened with, and what the log says where an update changes them. */
+
+import type { Side } from '../../core/component.ts'
 import type { Logger } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'

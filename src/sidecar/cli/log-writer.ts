@@ -1,5 +1,6 @@
 /** Each message is a line on stderr: text, in colours and local time on a terminal, or JSON, as `--log-level` and `--log-format` say. */
 import { type LogFields, type Logger, loggerBy, withTrace } from '../../core/logger.ts'
+import { outputOf } from '../../support/command-line/output.ts'
 import { type OptionTexts, readChoice, text } from '../../support/command-line/parse-options.ts'
 import { type OutputStream, painter } from '../../support/command-line/terminal.ts'
 import { hanging, wrapFor } from '../../support/command-line/wrap.ts'
@@ -29,7 +30,7 @@ export const readLogOptions = (values: OptionTexts<typeof logOptions>) => ({
 
 /** Makes loggers that write to stderr: for the lines of one component, or of the process where no name is given. */
 export function createLoggers(options: LogOptions): (component?: string) => Logger {
-  const { stderr: out } = process
+  const out = outputOf(2)
   return (component) =>
     withTrace(createLogWriter({ ...options, out, ...(component !== undefined && { fields: { component } }) }))
 }

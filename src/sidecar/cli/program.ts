@@ -1,7 +1,8 @@
 /** The program finds the command that its first argument names, and complains where there is none. */
 import { packageVersion } from '../../core/package-version.ts'
 import { helpEntry } from '../../support/command-line/help-text.ts'
-import { type Command, endWithReader, print, runCommand, say } from '../../support/command-line/run-command.ts'
+import { outputOf } from '../../support/command-line/output.ts'
+import { type Command, print, runCommand, say } from '../../support/command-line/run-command.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
 
@@ -68,7 +69,6 @@ Exit codes: 0 a clean end, 1 a failure, 2 wrong usage or configuration, 130 or
 `
 
 export async function main(args: readonly string[]): Promise<number> {
-  endWithReader()
   const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args
   if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
   if (name === '--help' || name === '-h') return print(help)
@@ -89,7 +89,7 @@ const askedFor = (command: string | undefined): readonly string[] =>
 
 /** The complaint comes last, where it is read. */
 function complain(complaint: string, { before = '' } = {}): number {
-  process.stderr.write(before)
+  outputOf(2).write(before)
   say(`eventgrid-binding: ${printable(complaint)}${before === '' ? '\nsee: eventgrid-binding --help' : ''}`)
   return 2
 }

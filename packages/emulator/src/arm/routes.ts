@@ -1,12 +1,11 @@
 // ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readJson } from '../../../../src/support/text/json-text.ts'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
-import { recordedBodyLimit } from '../records/records.ts'
+import { shownBody } from '../records/shown-request.ts'
 import { readAuthorization } from '../server/authorization.ts'
-import { serveFace } from '../server/face.ts'
+import { recordedBody, serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './call/authorization.ts'
@@ -101,12 +100,12 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       method: request.method,
       apiVersion,
       query,
-      url: request.url,
+      url: request.url.replace(sent, path),
       content: typeof request.body === 'string' ? request.body : undefined,
       caller,
       baseUrl: `https://${host.replace(/:443$/, '')}`,
     }
-    request.outcome.body = parsed(call.content)
+    request.outcome.body = shownBody(recordedBody(call.content ?? ''))
     const { subscriptionId = '' } = 'scope' in target ? (parseArmScope(target.scope) ?? {}) : {}
     const { id: azureId = '' } = directory.azureSubscription(subscriptionId) ?? {}
     reply.headers(limits.count(caller.objectId, azureId, { method: request.method, path }))
@@ -188,11 +187,6 @@ async function authenticate(
   if (verdict.problem === 'expired') throw armErrors.expiredToken(verdict.message)
   if (verdict.problem === 'invalid-audience') throw armErrors.wrongAudience(verdict.message.slice(0, 200))
   throw armErrors.invalidToken()
-}
-
-function parsed(content: string | undefined): unknown {
-  if (content === undefined || content.length > recordedBodyLimit) return undefined
-  return readJson(content) ?? content
 }
 
 function headerOf(request: FastifyRequest, name: string): string | undefined {

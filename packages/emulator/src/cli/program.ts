@@ -1,5 +1,5 @@
 // `eventgrid-emulator`: runs the emulator, or prints its version, its help or the schema of its configuration.
-import { type Command, endWithReader, print, runCommand } from '../../../../src/support/command-line/run-command.ts'
+import { type Command, print, runCommand } from '../../../../src/support/command-line/run-command.ts'
 import { wrongOption } from '../../../../src/support/command-line/usage-error.ts'
 import { packageOf } from '../../../../src/support/process/own-package.ts'
 
@@ -16,7 +16,6 @@ The word schema prints the JSON Schema (draft 7) of the file of --config.
   })
 
 export async function main(args: readonly string[]): Promise<number> {
-  endWithReader()
   const [first, ...rest] = args
   if (first === '--version' || first === '-v') return print(`${packageOf(import.meta.url, bin).version}\n`)
   if (first === 'help') return print((await loadEmulate()).help)

@@ -1,7 +1,9 @@
 // Entra's endpoints: `/oauth2/v2.0/token`, token answer fields, discovery document, keys, 64 KB form.
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { cut } from '../../../../src/support/text/text.ts'
 import type { Clock } from '../model/time/clock.ts'
+import { shownBody } from '../records/shown-request.ts'
 import { readAuthorization } from '../server/authorization.ts'
 import { serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
@@ -10,9 +12,6 @@ import type { Directory } from './directory.ts'
 import { EntraError, entraErrorBody, entraErrors, injectedError } from './errors.ts'
 import { issuerOf, type TokenIssuer } from './token-issuer.ts'
 import { decideTokenRequest } from './token-request.ts'
-
-/** Fields of a token request that prove who the client is. */
-const secretFields = ['client_secret', 'client_assertion', 'password']
 
 /** Entra too refuses long forms. */
 const maxFormBytes = 65_536
@@ -52,9 +51,7 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
   const answerToken =
     (names: 'resource' | 'scope') => async (request: FastifyRequest<TokenRoute>, reply: FastifyReply) => {
       const { body: form = {} } = request
-      const secrets = secretFields.filter((name) => form[name] !== undefined)
-      const redacted = Object.fromEntries(secrets.map((name) => [name, '(redacted)']))
-      if (secrets.length > 0) request.outcome.body = { ...form, ...redacted }
+      request.outcome.body = shownForm(form)
       const { tenant } = request.params
       const asked = { tenant, form, authorization: readAuthorization(request.headers), names }
       reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
@@ -109,6 +106,15 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
       ],
     })
   })
+}
+
+/** The longest value of a field in a record, in characters: whoever sends a form has proved nothing yet. */
+const recordedValue = 200
+
+/** A form for the record. What is no field by its name, such as a JSON text, is left out. */
+function shownForm(form: Readonly<Record<string, string>>): unknown {
+  const fields = Object.entries(form).filter(([name]) => /^[a-z_]{1,40}$/i.test(name))
+  return shownBody(Object.fromEntries(fields.slice(0, 20).map(([name, value]) => [name, cut(value, recordedValue)])))
 }
 
 const commonTenants: ReadonlySet<string> = new Set(['common', 'organizations', 'consumers'])

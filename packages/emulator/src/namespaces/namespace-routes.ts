@@ -7,9 +7,10 @@ import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import { named } from '../model/resources/resource-ids.ts'
+import { shownPath } from '../model/shown-text.ts'
 import type { EventWatcher } from '../records/event-watcher.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
-import { serveFace } from '../server/face.ts'
+import { recordedBody, serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
@@ -50,7 +51,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
-    if (topic !== undefined) request.outcome.publish = { topic }
+    if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
   })
   serveFace(app, options, {
     ...{
@@ -131,6 +132,7 @@ async function findTopic(
   if (!namespace) throw namespaceNotFound(withAdvice('The namespace was not found.', advice.namespace))
   const topic = store.topics.get(`${namespace.id}/topics/${topicName}`)
   await authorizeNamespaceCall(options, request, { namespace, topic, action })
+  request.outcome.body = recordedBody(bodyOf(request))
   if (!topic) throw namespaceNotFound(withAdvice(`Topic '${topicName.slice(0, 50)}' is not found.`, advice.topic))
   return topic
 }

@@ -56,11 +56,11 @@ export interface RequestRecord {
   readonly method: string
   /** Path and query as sent; values in the query that may be secret are redacted. */
   readonly url: string
-  /** Lower-case names; credentials redacted. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Lower-case names. Values are redacted of all headers that are not known to be public. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
   /**
-   * The body parsed where it is JSON or a form, else as text; undefined for an empty body, or one that was not read. A body over
-   * 16,384 bytes is left out, or replaced by its length.
+   * The body of a caller whose credential was accepted: parsed where it is JSON or a form, else as text; one over 16,384 bytes is
+   * replaced by its length. Values are redacted of all members that are not known to be public; a published event stands as it was sent.
    */
   readonly body?: unknown
   readonly status: number
@@ -92,7 +92,7 @@ interface EndpointRecord extends SubscriptionRecord {
   readonly target: string
   /** The answer's status; undefined without an answer. */
   readonly status?: number
-  /** The answer's headers; cookies, and values of the query of the URL, are redacted. */
+  /** The answer's headers. Values are redacted of those that are not known to be public, and what they repeat of the query of the URL. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /**
    * The beginning of the answer's body. Of a delivery: at most 4,096 bytes, and only what came with the headers or soon after. Of a

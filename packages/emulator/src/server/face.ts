@@ -1,6 +1,8 @@
 // How Entra, Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { codeOf } from '../../../../src/support/process/error-code.ts'
+import { readJson } from '../../../../src/support/text/json-text.ts'
+import { nestsTooDeeply } from '../model/events/json-object.ts'
 import { shownText } from '../model/shown-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
 import type { Fault } from './faults.ts'
@@ -80,4 +82,16 @@ export function readBodies(scope: FastifyInstance, bodyLimit: number, read: (bod
   scope.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
     done(null, read(body)),
   )
+}
+
+/** The longest body in a record, in bytes. */
+const recordedBytes = 16_384
+
+/** A body for the record: parsed where it is JSON that can be written again, else as text, or its length where it is long. */
+export function recordedBody(body: Buffer | string): unknown {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  if (bytes.length > recordedBytes) return `(${bytes.length} bytes)`
+  const text = String(bytes)
+  if (text === '') return undefined
+  return (nestsTooDeeply(bytes) ? undefined : readJson(text)) ?? text
 }

@@ -1,12 +1,12 @@
-// Record of each incoming request, credentials redacted; injected faults applied to it.
+// What is recorded of each request that the emulator answers, and the injected faults that answer in its place.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pause } from '../../../../src/support/time/clock.ts'
-import { shownPath, shownText } from '../model/shown-text.ts'
+import { shownPath } from '../model/shown-text.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
-import { recordedBodyLimit } from '../records/records.ts'
+import { shownHeaders } from '../records/shown-request.ts'
 import type { Fault, Faults } from './faults.ts'
 import type { Refusal } from './unreadable-request.ts'
 
@@ -17,7 +17,7 @@ export interface RequestOutcome {
   message?: string
   publish?: PublishSummary
   receive?: ReceiveSummary
-  /** Set it to record another body than the one Fastify parsed. */
+  /** What the record shows of the body; set once the caller's credential is accepted. Without it no part of the body is recorded. */
   body?: unknown
 }
 
@@ -76,8 +76,7 @@ export function recordRequests(
 
   function record(request: FastifyRequest, status: number): void {
     recorded.add(request)
-    const long = Number(request.headers['content-length'] ?? 0) > recordedBodyLimit
-    const { body = long ? undefined : request.body, ...outcome } = request.outcome
+    const { outcome } = request
     if (status >= 400 && outcome.publish && !outcome.publish.isCheck) figures?.add('refused')
     records.requests.push({
       at: clock.now(),
@@ -85,7 +84,6 @@ export function recordRequests(
       method: request.method,
       url: shownPath(request.url),
       headers: shownHeaders(request.headers),
-      ...(body === undefined ? {} : { body }),
       status,
       ...outcome,
       requestId: request.id,
@@ -122,19 +120,6 @@ export function recordRaw(
     ...outcome,
     requestId: randomUUID(),
   })
-}
-
-const credentialHeaders = ['authorization', 'proxy-authorization', 'aeg-sas-key', 'aeg-sas-token', 'cookie']
-
-function shownHeaders(headers: FastifyRequest['headers']): RequestRecord['headers'] {
-  const shown = { ...headers }
-  // Such as `referer`, and what a proxy says of the URL that it was asked for.
-  for (const [name, value] of Object.entries(shown)) if (typeof value === 'string') shown[name] = shownText(value)
-  for (const name of credentialHeaders) {
-    const value = shown[name]
-    if (typeof value === 'string') shown[name] = value.replace(/^([A-Za-z]+ )?.*$/s, '$1(redacted)')
-  }
-  return shown
 }
 
 /** Waits by the clock, or until the fault is taken back; true if the client disconnected meanwhile. */

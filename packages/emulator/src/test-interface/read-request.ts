@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { cut } from '../../../../src/support/text/text.ts'
+import { nestsTooDeeply, tooDeep } from '../model/events/json-object.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { TestInterfaceProblem } from './problem.ts'
 
@@ -37,6 +38,7 @@ export function readBody(schema: z.ZodType | undefined, body: Buffer | undefined
 }
 
 function jsonOf(body: Buffer): unknown {
+  if (nestsTooDeeply(body)) throw new TestInterfaceProblem(400, `the body ${tooDeep}`)
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch {

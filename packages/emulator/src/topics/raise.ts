@@ -6,7 +6,7 @@ import type { SourcedEvents } from '../model/events/accepted-event.ts'
 import { asAcceptedEvent } from '../model/events/convert-schema.ts'
 import { preciseTime } from '../model/events/event-grid-time.ts'
 import { eventOf } from '../model/events/event-text.ts'
-import type { JsonObject } from '../model/events/json-object.ts'
+import { type JsonObject, jsonTextOf } from '../model/events/json-object.ts'
 import { isPublishable } from '../model/resources/resource.ts'
 import { named, sameName } from '../model/resources/resource-ids.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
@@ -21,6 +21,7 @@ import { sourcedEvents } from './sourced-events.ts'
  * resource group and the subscription that contain the source. Throws a TypeError for an invalid event.
  */
 export function raisedEvents(store: Store, scope: string, events: readonly unknown[], now: number): SourcedEvents[] {
+  for (const [index, event] of events.entries()) jsonTextOf(event, `event ${index}`)
   const target = store.resource(scope)
   if (isPublishable(target)) {
     const accepted = events.map((event, index) => {

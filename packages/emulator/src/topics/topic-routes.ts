@@ -1,14 +1,12 @@
 // Publish URL `/topics/:name/api/events`: api-version, 429 with `retry-after`, and validation URL answers.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { readJson } from '../../../../src/support/text/json-text.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import { admitsAddress } from '../model/resources/network-rules.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
 import { shownPath } from '../model/shown-text.ts'
-import { recordedBodyLimit } from '../records/records.ts'
-import { serveFace } from '../server/face.ts'
+import { recordedBody, serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
@@ -105,7 +103,7 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     await authorizePublish(options, request, target, parsedUrl.pathname)
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
     if (intake.full()) throw tooMany(reply)
-    request.outcome.body = shownBody(body)
+    request.outcome.body = recordedBody(body)
     // `eventgrid-binding check` sends it: what refuses it says only that the credential is right.
     if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
     const events = parsePublished(request.headers, body, target, clock.now())
@@ -149,11 +147,4 @@ function sizesOf(events: readonly AcceptedEvent[], bodyBytes: number): number[] 
 
 function fullUrl(request: FastifyRequest): string {
   return `${request.protocol}://${request.host}${request.originalUrl}`
-}
-
-/** The body for the record: parsed, or its length if it is long. */
-function shownBody(body: Buffer): unknown {
-  if (body.length > recordedBodyLimit) return `(${body.length} bytes)`
-  const text = body.toString('utf8')
-  return readJson(text) ?? text
 }

@@ -223,3 +223,13 @@ describe('a custom topic', () => {
     expect(await sendArm(emulator, emulator.topic().id, { method: 'PATCH', body })).toMatchObject({ status: 400 })
   })
 })
+
+it.each([3_000, 100_000])('a body that nests %i levels deep is refused in words', async (levels) => {
+  const emulator = await startEmulator({ clients: [{ roles: [{ role: 'Owner' }] }] })
+  const deep = `${'['.repeat(levels)}1${']'.repeat(levels)}`
+  const body = `{"location":"westeurope","properties":${deep}}`
+  expect(await sendArm(emulator, emulator.topic().id, { method: 'PUT', body })).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('nests deeper than 2,000 levels') } },
+  })
+})

@@ -149,3 +149,35 @@ it('a failed handshake is not offered again where the options refuse that, and i
     expect(state()).toEqual(states)
   }
 })
+
+describe('an endpoint that fails all the time', () => {
+  it('is asked once in an advance of the clock, however far that goes', async () => {
+    const { subscriber, clock, emulator, state, asked } = await open({ retryHandshakes: true })
+    subscriber.onHandshake(() => ({ status: 404 }))
+    await put(emulator)
+    for (const ms of [400 * 24 * 60 * minute, 60 * minute, 5_000]) {
+      const before = asked()
+      await clock.advance(ms)
+      expect(asked()).toBe(before + 1)
+    }
+    subscriber.onHandshake(grant)
+    await clock.advance(5_000)
+    expect(state()).toEqual(['Succeeded'])
+  })
+
+  it('is told of once a minute, and at once when it answers something else', async () => {
+    const { subscriber, clock, emulator, outcomes } = await open({ retryHandshakes: true })
+    subscriber.onHandshake(() => ({ status: 404 }))
+    await put(emulator)
+    const advance = async (times: number) => {
+      for (let time = 0; time < times; time++) await clock.advance(5_000)
+    }
+    await advance(11)
+    expect(outcomes()).toEqual(['failed 404'])
+    await advance(1)
+    expect(outcomes()).toEqual(['failed 404', 'failed 404'])
+    subscriber.onHandshake(() => ({ status: 503 }))
+    await advance(2)
+    expect(outcomes()).toEqual(['failed 404', 'failed 404', 'failed 503'])
+  })
+})

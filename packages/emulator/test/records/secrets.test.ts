@@ -1,15 +1,20 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { request as requestSecurely } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { serialize } from 'node:v8'
 import { expect, it } from 'vitest'
-import { send } from '../../../../test/support/azure-clients.ts'
+import { send, sendArm } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { requestLines } from '../../src/cli/record-lines.ts'
+import type { EventGridEmulator } from '../../src/index.ts'
 import { openEventGrid } from '../event-grid.ts'
 
 const key = 'c3dvcmRmaXNoLXN3b3JkZmlzaA=='
 const spellings = [key, encodeURIComponent(key), encodeURIComponent(encodeURIComponent(key)), 'swordfish']
 
 /** A URL as a client writes it, which Node's own client would write otherwise. */
-async function sendRaw(origin: string, path: string, method = 'POST', headers = {}): Promise<string> {
+async function sendRaw(origin: string, path: string, method = 'POST', headers = {}, body = '[]'): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const { hostname, port } = new URL(origin)
   const out = request({ hostname, port, path, method, headers }, (answer) => {
@@ -19,7 +24,7 @@ async function sendRaw(origin: string, path: string, method = 'POST', headers = 
     })
     answer.on('end', () => resolve(text))
   })
-  out.on('error', reject).end('[]')
+  out.on('error', reject).end(body)
   return promise
 }
 
@@ -80,4 +85,102 @@ it('an answer that repeats the query of its endpoint is recorded without it', as
     status: 308,
     responseBody: 'Cannot POST /hook?code=(redacted)',
   })
+})
+
+/** All that tells of requests: the test interface, the records and the terminal. */
+async function toldBy(emulator: EventGridEmulator): Promise<string> {
+  const shown = await (await fetch(`${emulator.proxy}/emulator/requests`)).text()
+  const page = await (await fetch(`${emulator.proxy}/page/state`)).text()
+  const records = emulator.records.requests.all()
+  return [shown, page, JSON.stringify(records), JSON.stringify(records.map((one) => requestLines(one, true)))].join()
+}
+
+const secretValue = 'swordfish-swordfish'
+const destination = {
+  endpointType: 'WebHook',
+  properties: {
+    endpointUrl: `https://shop.example/hook?code=${secretValue}`,
+    deliveryAttributeMappings: [
+      { name: 'x-shop', type: 'Static', properties: { value: secretValue, isSecret: true } },
+      { name: 'x-else', type: 'Static', properties: { value: secretValue, issecret: 'true' } },
+      { name: 'x-more', type: 'Static', properties: { Value: secretValue } },
+    ],
+  },
+}
+
+it.each([
+  {
+    name: 'a PUT that is taken',
+    properties: { destination, eventDeliverySchema: 'CloudEventSchemaV1_0' },
+    status: 201,
+  },
+  { name: 'a PUT that is refused', properties: { destination, eventDeliverySchema: 'None' }, status: 400 },
+  { name: 'a member that nobody knows', properties: { destination, hush: { name: secretValue } }, status: 400 },
+])('$name shows no secret of its body', async ({ properties, status }) => {
+  const emulator = await startEmulator({ clients: [{ roles: [{ role: 'Owner' }] }] })
+  const path = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions/made`
+  const body = JSON.stringify({ properties, password: secretValue })
+  const answer = await sendArm(emulator, path, { method: 'PUT', body })
+  const told = await toldBy(emulator)
+  expect(told).not.toContain(secretValue)
+  expect(told).toContain('https://shop.example/hook')
+  if (status === 400) expect(answer.status).toBe(400)
+})
+
+const json = { 'content-type': 'application/json' }
+const formType = { 'content-type': 'application/x-www-form-urlencoded' }
+
+it.each([
+  {
+    name: 'a form at another path',
+    path: 'oauth2/v2.0/token/',
+    headers: formType,
+    body: `client_secret=${secretValue}`,
+  },
+  { name: 'a form at no path', path: 'nothing', headers: formType, body: `client_secret=${secretValue}` },
+  { name: 'JSON', path: 'oauth2/v2.0/token', headers: json, body: JSON.stringify({ client_secret: secretValue }) },
+  { name: 'a form that is none', path: 'oauth2/v2.0/token', headers: formType, body: secretValue },
+  { name: 'a field in other letters', path: 'oauth2/token', headers: formType, body: `Client_Secret=${secretValue}` },
+  { name: 'a field of another grant', path: 'oauth2/token', headers: formType, body: `refresh=${secretValue}` },
+])('a token request shows no secret: $name', async ({ path, headers, body }) => {
+  const emulator = await startEmulator()
+  await send(emulator, `/${emulator.tenantId}/${path}`, { method: 'POST', headers, body })
+  expect(emulator.records.requests).toHaveLength(1)
+  expect(await toldBy(emulator)).not.toContain(secretValue)
+})
+
+it.each([
+  ...['x-ms-copy-source-authorization', 'x-ms-encryption-key', 'x-ms-source-encryption-key', 'x-functions-key'],
+  ...['ocp-apim-subscription-key', 'x-ms-authorization-auxiliary', 'authorization', 'cookie', 'referer', 'x-whatever'],
+])('a record shows no value of the header %s', async (name) => {
+  const emulator = await startEmulator()
+  await sendRaw(emulator.proxy, '/topics/orders/api/events', 'POST', { [name]: secretValue, 'user-agent': 'shop/1' })
+  const told = await toldBy(emulator)
+  expect(told).not.toContain(secretValue)
+  expect(told).toContain('shop/1')
+})
+
+it.each([
+  { face: 'topic', path: '/topics/orders/api/events' },
+  { face: 'topic', path: '/eventsubscriptions/made/validate' },
+  { face: 'namespace', path: '/namespaces/shop/topics/orders:publish' },
+  { face: 'arm', path: '/subscriptions/1?api-version=2022-06-15' },
+  { face: 'entra', path: '/common/oauth2/v2.0/token' },
+  { face: 'entra', path: '/v1.0/directoryObjects/getByIds' },
+])('a body of a caller without a credential is not recorded ($face, $path)', async ({ face, path }) => {
+  const emulator = await startEmulator()
+  // Without its length: it comes in chunks.
+  const out = requestSecurely(emulator.endpoints.resourceManager, {
+    method: 'POST',
+    path,
+    headers: formType,
+    ca: emulator.ca,
+  })
+  out.write(`client_id=${secretValue.repeat(1_500)}`)
+  out.end(`&client_secret=${secretValue.repeat(1_500)}`)
+  const [answer] = await once(out, 'response')
+  await text(answer)
+  const { last } = emulator.records.requests
+  expect(last?.face).toBe(face)
+  expect(serialize(last).length).toBeLessThan(4_000)
 })

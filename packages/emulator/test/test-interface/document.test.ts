@@ -20,6 +20,8 @@ const table = [
   'GET /emulator/openapi.json',
 ]
 
+const deep = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`
+
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 it('describes each operation, and no other is served', async () => {
@@ -106,6 +108,9 @@ it.each([
 it.each([
   ['POST', '/emulator/settle', 400, '{', /not valid JSON/],
   ['POST', '/emulator/settle', 400, '[]', /the body .*object/],
+  ['POST', '/emulator/settle', 400, `{"timeout":${deep(30_000)}}`, /nests deeper than 2,000 levels/],
+  ['POST', '/emulator/topics/orders/raise', 400, `[{"data":${deep(5_000)}}]`, /nests deeper than 2,000 levels/],
+  ['POST', '/emulator/topics/ordrs/raise', 400, `{"data":${deep(2_100)}}`, /nests deeper than 2,000 levels/],
   ['POST', '/emulator/settle', 400, '{"timeout":"11m"}', /10m or less/],
   ['POST', '/emulator/faults', 400, '', /the body is missing/],
   ['POST', '/emulator/faults', 400, '{"route":"arm"}', /has no effect at arm/],

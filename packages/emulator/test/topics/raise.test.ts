@@ -65,3 +65,10 @@ it('a CloudEvent is not delivered to a subscription of the Event Grid schema, wh
   await grid.emulator.idle()
   expect(grid.subscriber.deliveries().map(({ body }) => JSON.parse(body)[0].eventType)).toEqual([blobCreated.eventType])
 })
+
+it.each([3_000, 50_000])('data that nests %i levels deep is refused in words', async (levels) => {
+  const { emulator } = await openEventGrid()
+  const data: unknown = JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
+  const raising = () => emulator.raise('orders', [cloudEvent(), cloudEvent({ data })])
+  expect(raising).toThrow(new TypeError('event 1 nests deeper than 2,000 levels'))
+})

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { packageFolder } from '../../../core/package-version.ts'
 import { fill } from '../../../support/command-line/help-text.ts'
+import { outputOf } from '../../../support/command-line/output.ts'
 import { ancestors, ownCommand } from '../../../support/command-line/own-command.ts'
 import { parseOptions } from '../../../support/command-line/parse-options.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
@@ -58,9 +59,9 @@ export async function run(args: readonly string[]): Promise<number> {
     const schemaLine = schema ? `# yaml-language-server: $schema=${schemaPath(schema, dirname(name))}\n` : ''
     // wx: a file that somebody has written meanwhile stays as it is.
     writeFileSync(name, schemaLine + text, { flag: 'wx', mode })
-    process.stdout.write(`wrote ${name}\n`)
+    outputOf(1).write(`wrote ${name}\n`)
   }
-  process.stdout.write(`\n${next(ownCommand('eventgrid-binding'))}`)
+  outputOf(1).write(`\n${next(ownCommand('eventgrid-binding'))}`)
   return 0
 }
 

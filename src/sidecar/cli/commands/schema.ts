@@ -1,4 +1,5 @@
 /** The command `schema` prints the JSON Schema of a component, of the emulator configuration or of a report. */
+import { outputOf } from '../../../support/command-line/output.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 
 export const help = `Usage: eventgrid-binding schema [component | emulator | check]
@@ -32,6 +33,6 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!make || more.length > 0) {
     throw wrongOption(`schema takes component, emulator or check, not ${JSON.stringify(args.join(' '))}`)
   }
-  process.stdout.write(`${JSON.stringify(await make(), null, 2)}\n`)
+  outputOf(1).write(`${JSON.stringify(await make(), null, 2)}\n`)
   return 0
 }

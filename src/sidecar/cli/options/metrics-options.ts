@@ -1,7 +1,10 @@
 /** `--metrics-port` and `--metrics-address` say where health and metrics are served. */
+
+import { outputOf } from '../../../support/command-line/output.ts'
 import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'
+import type { Metrics } from '../../shared/metrics.ts'
 import { listening } from '../listening.ts'
 
 export const metricsOptions = {
@@ -18,5 +21,7 @@ export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): 
 }
 
 /** Serves health and metrics. Rejects with an Error that says what to do where that is not possible. */
-export const serveMetrics = (observed: Observed, at: MetricsServerOptions) =>
-  listening('metrics', at, () => openMetricsServer(observed, at))
+export function serveMetrics(observed: Observed & { readonly metrics: Metrics }, at: MetricsServerOptions) {
+  observed.metrics.watchLog(() => outputOf(2).dropped)
+  return listening('metrics', at, () => openMetricsServer(observed, at))
+}

@@ -2,6 +2,7 @@
 import { readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
+import { nestsTooDeeply, tooDeep } from '../../model/events/json-object.ts'
 import { trackedTypes } from '../../model/resources/resource.ts'
 import { resourceGroupId, resourceId, sameName } from '../../model/resources/resource-ids.ts'
 import type { Store } from '../../model/resources/store.ts'
@@ -111,6 +112,7 @@ export function jsonContent(call: ArmCall): unknown {
   if (call.content === undefined || call.content.trim() === '') {
     throw armErrors.invalidContent('The request body is empty')
   }
+  if (nestsTooDeeply(Buffer.from(call.content))) throw armErrors.invalidContent(`The request content ${tooDeep}`)
   const json = readJson(call.content)
   if (json === undefined) throw armErrors.invalidContent('Error parsing the request content as JSON')
   return json

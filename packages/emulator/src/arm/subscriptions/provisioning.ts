@@ -6,7 +6,7 @@ import {
   withInForce,
 } from '../../model/resources/event-subscription.ts'
 import type { Store } from '../../model/resources/store.ts'
-import type { CancelTimer, Clock } from '../../model/time/clock.ts'
+import { type CancelTimer, type Clock, pauseBeforeNext } from '../../model/time/clock.ts'
 import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
@@ -175,7 +175,7 @@ export function createProvisioning(options: ProvisioningOptions) {
   const retryFailed = (written: EventSubscription, over: AbortSignal, retries: HandshakeRetries): void => {
     const failed = store.subscriptions.get(written.id)
     if (over.aborted || failed?.provisioningState !== 'Failed') return
-    const cancel = clock.setTimer(handshakeAgainMs, () => {
+    const cancel = clock.setTimer(pauseBeforeNext(clock, handshakeAgainMs), () => {
       move(failed, 'Updating')
       validate(failed, retries)
     })

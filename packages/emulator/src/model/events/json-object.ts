@@ -1,4 +1,6 @@
 // Safe reading of JSON: nesting limit of 2,000, own properties, dotted paths such as `data.key1`.
+
+import { messageOf } from '../../../../../src/support/process/error-code.ts'
 import { isRecord, type UnknownRecord } from '../../../../../src/support/text/is-record.ts'
 import { nestsDeeper } from '../../../../../src/support/text/json-text.ts'
 
@@ -12,6 +14,22 @@ const maxDepth = 2_000
 
 /** Whether a body holds JSON that could not be written again. */
 export const nestsTooDeeply = (body: Buffer): boolean => nestsDeeper(body, maxDepth)
+
+/** What is said of such a body. */
+export const tooDeep = `nests deeper than ${maxDepth.toLocaleString('en-US')} levels`
+
+/** The JSON text of a value that was not sent as text. Throws a TypeError for one that has none, or that nests too deeply. */
+export function jsonTextOf(value: unknown, name: string): string {
+  let text: string
+  try {
+    text = JSON.stringify(value)
+  } catch (error) {
+    // Of a value that nests very deeply Node says that its stack is too small.
+    throw new TypeError(error instanceof RangeError ? `${name} ${tooDeep}` : `${name} is no JSON: ${messageOf(error)}`)
+  }
+  if (nestsTooDeeply(Buffer.from(text ?? ''))) throw new TypeError(`${name} ${tooDeep}`)
+  return text
+}
 
 /** An own property of a JSON value; undefined if it has no such property. */
 export function ownField(value: unknown, name: string): unknown {

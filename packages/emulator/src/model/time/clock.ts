@@ -7,6 +7,10 @@ export type { CancelTimer, Clock }
 /** The machine's clock. Its timers do not keep the process alive: the emulator's servers do. */
 export const realClock: Clock = createClock({ keepsAlive: false })
 
+/** The pause before something is done again: never twice in one advance of a manual clock, however far that goes. In milliseconds. */
+export const pauseBeforeNext = (clock: Clock, ms: number): number =>
+  clock instanceof ManualClock ? clock.advancing + ms : ms
+
 interface Timer {
   readonly due: number
   readonly callback: () => void
@@ -21,6 +25,8 @@ const cancelledRoom = 1_000
  */
 export class ManualClock implements Clock {
   #now: number
+  /** The end of the advance under way. */
+  #target = 0
   /** The timers that are set, in the order in which they were. */
   readonly #timers = new Set<Timer>()
   /** The same by their time. Holds cancelled ones too, which `#next` leaves out. */
@@ -60,6 +66,7 @@ export class ManualClock implements Clock {
    */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
+    this.#target = target
     await this.#settle()
     for (let timer = this.#next(); timer && timer.due <= target; timer = this.#next()) {
       this.#timers.delete(timer)
@@ -68,6 +75,11 @@ export class ManualClock implements Clock {
       await this.#settle()
     }
     this.#now = Math.max(this.#now, target)
+  }
+
+  /** What is left of the advance under way, in milliseconds; 0 where none is. */
+  get advancing(): number {
+    return Math.max(this.#target - this.#now, 0)
   }
 
   /** Number of timers that are set. */
