@@ -23,8 +23,12 @@ export interface InputSide {
   health(): InputHealth
   /** Whether a handler runs. */
   isHandling(): boolean
-  /** Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
-  close(): Promise<void>
+  /**
+   * Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled.
+   *
+   * @param hurry aborts when open requests to a namespace are to end; until then each ends by itself. @default at once
+   */
+  close(hurry?: AbortSignal): Promise<void>
 }
 
 /** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */

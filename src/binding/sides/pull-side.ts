@@ -84,9 +84,9 @@ export async function createPullSide(
         whyNotStarted,
       }),
     isHandling: () => receiver?.isHandling() ?? false,
-    async close() {
+    async close(hurry) {
       isClosing = true
-      await Promise.all([receiver?.close(), endUpkeep()])
+      await Promise.all([receiver?.close(hurry), endUpkeep()])
       closed = true
     },
   }

@@ -42,6 +42,8 @@ export class ReplaceableInput {
   readonly #portOwner = Symbol('a component')
   #handler: EventHandler | undefined
   #current: OpenedInput | undefined
+  /** Aborts when the input side is closed, not replaced. */
+  #closing = new AbortController()
   /** Replaced ones whose handlers go on. */
   readonly #draining = new Set<OpenedInput>()
 
@@ -173,7 +175,7 @@ export class ReplaceableInput {
   #retire(one: OpenedInput): Promise<void> {
     if (one.ending) return one.ending
     this.#draining.add(one)
-    one.ending = one.side.close().finally(() => {
+    one.ending = one.side.close(this.#closing.signal).finally(() => {
       one.hasEnded = true
       this.#draining.delete(one)
     })
@@ -185,6 +187,8 @@ export class ReplaceableInput {
     const before = this.#current
     this.#current = undefined
     if (before) this.#retire(before).catch(() => {})
+    this.#closing.abort()
+    this.#closing = new AbortController()
     await Promise.all([...this.#draining, before].map((one) => one?.ending))
   }
 }
