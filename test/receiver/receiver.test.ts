@@ -87,7 +87,11 @@ async function holdEvent(settle?: Script) {
   const world = await scriptNamespace(bringsOnce(['one'], settle))
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()
   const onEvent = vi.fn(() => open)
-  const { side, close, advance } = await openSide({ ...world.properties, handlerTimeout: '10m' }, world.endpoints, onEvent)
+  const { side, close, advance } = await openSide(
+    { ...world.properties, handlerTimeout: '10m' },
+    world.endpoints,
+    onEvent,
+  )
   await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
   return { side, close, world, finish, advance }
 }
