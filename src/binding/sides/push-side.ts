@@ -1,4 +1,5 @@
 /** Push delivery put together: the listener, and the watch over its event subscription. */
+import { isSamePlace } from '../../listener/admit/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputHealth } from '../health.ts'
@@ -9,8 +10,12 @@ import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 
 /** The input side: a listener or a receiver, and its event subscription. */
 export interface InputSide {
-  /** Where the listener listens; `undefined` for pull delivery. */
+  /** Where the listener listens; `undefined` for pull delivery, and while it does not listen. */
   address(): { readonly address: string; readonly port: number } | undefined
+  /** The metadata by which it accepts deliveries: its own, then former ones. */
+  accepts(): readonly InputMetadata[]
+  /** Listens, by push. It is closed where that fails. */
+  listen(signal: AbortSignal): Promise<void>
   /**
    * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
    *
@@ -23,21 +28,26 @@ export interface InputSide {
   health(): InputHealth
   /** Whether a handler runs. */
   isHandling(): boolean
+  /** Takes nothing new, and frees the port at once. Handlers go on. */
+  stop(): void
   /**
-   * Takes nothing new at once, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled.
+   * Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their
+   * events be settled.
    *
    * @param hurry aborts when open requests to a namespace are to end; until then each ends by itself. @default at once
    */
   close(hurry?: AbortSignal): Promise<void>
 }
 
-/** Opens the listener. The event subscription comes after, by `start`: Event Grid shakes hands with a listener that is up. */
-export async function createInputSide(
-  input: InputMetadata,
-  options: SideOptions & Pick<ListenerOptions, 'handler' | 'fastify' | 'beforeListening' | 'portOwner'>,
-): Promise<InputSide> {
-  const { clock, ...common } = options
-  const { logger, handler } = common
+export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
+  /** Deliveries were routed here until now. Those of a former credential may be so without a look at the event subscription. @default false */
+  readonly wasReady?: boolean
+}
+
+/** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
+export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
+  const { clock, wasReady = false, ...common } = options
+  const { logger, handler, formers = [] } = common
   let attributes: ReadonlySet<string> | undefined
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
@@ -53,6 +63,7 @@ export async function createInputSide(
     return connecting
   }
   const { provisioning } = input
+  const takesFormer = formers.some((former) => isSamePlace(former, input))
   const keeper =
     provisioning === 'none'
       ? undefined
@@ -60,7 +71,7 @@ export async function createInputSide(
           connect,
           logger,
           provisioning,
-          addsCredential: input.deliveryAuthentication.kind === 'secret',
+          addsCredential: input.deliveryAuthentication.kind === 'secret' && !(wasReady && takesFormer),
           ...(clock && { clock }),
         })
 
@@ -86,12 +97,22 @@ export async function createInputSide(
       const state = stateNow()
       return provisioning === 'manage' && state.state === 'provisioned' ? state.since : undefined
     },
+    credentialReadAt() {
+      const [state, carriesSince] = [stateNow(), keeper?.carriesOursSince()]
+      return state.state === 'provisioned' && carriesSince !== undefined
+        ? Math.max(state.since, carriesSince)
+        : undefined
+    },
   })
-  const { address, port } = listener.address
-  logger.info('listening for handshakes and deliveries', { address, port })
 
   return {
-    address: () => listener.address,
+    address: listener.address,
+    accepts: listener.accepts,
+    async listen(signal) {
+      await listener.listen(signal)
+      const { address, port } = listener.address() ?? {}
+      logger.info('listening for handshakes and deliveries', { address, port })
+    },
     async start(subscription, signal, after) {
       former = after
       if (!keeper) return
@@ -116,6 +137,7 @@ export async function createInputSide(
         },
         Date.now(),
       ),
+    stop: listener.stop,
     isHandling: () => listener.status().running > 0,
     async close() {
       await Promise.all([listener.drain(), endUpkeep()])

@@ -1,4 +1,4 @@
-/** The output side of a component: calls under way end on the former one when it is replaced. */
+/** The place of the output side: calls under way end on the former one when it is replaced. */
 import { BindingError } from '../../core/errors.ts'
 import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
 import { inBackground } from '../../support/work/in-background.ts'
@@ -6,12 +6,14 @@ import type { InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import type { SideHealth } from '../health.ts'
 import { locateError } from '../locate-failure.ts'
 import type { SideOptions } from '../side-options.ts'
-import { logChange, type OpenedSide, optionsOf, type ParsedComponent } from './opened-side.ts'
 import type { OutputSide } from './output-side.ts'
+import { logChange, type OpenedSide, optionsOf, type ParsedComponent } from './parsed-component.ts'
 
-export class ReplaceableOutput {
+export class OutputSlot {
   readonly #shared: () => SideOptions
   #current: OpenedSide<OutputSide> | undefined
+  /** It was closed, and not opened since. */
+  #isClosed = false
   /** Replaced ones whose calls are not settled. */
   readonly #leaving = new Set<OutputSide>()
 
@@ -24,29 +26,33 @@ export class ReplaceableOutput {
   }
 
   health(): SideHealth | undefined {
+    if (this.#isClosed) return { status: 'unhealthy', reasons: ['the output side was closed by close({ sides })'] }
     return this.#current?.side.health()
   }
 
   /**
-   * Opens an output side in the place of the one there is, which takes calls until `meanwhile` is done. Where that fails, it stays. One
-   * with the same metadata goes on.
+   * Opens an output side in the place of the one there is, which takes calls until `meanwhile` is done. Where that fails, the former one
+   * stays. A side with the same metadata goes on.
    */
   async replace(component: ParsedComponent, meanwhile: () => Promise<void>): Promise<void> {
     const { logger } = this.#shared()
     const former = this.#current
-    if (isSameMetadata(former?.of.component.metadata.output, component.metadata.output)) {
+    if (former && isSameMetadata(former.of.component.metadata.output, component.metadata.output)) {
       await meanwhile()
-      if (former) former.of.component = component
+      former.of.component = component
       return
     }
     if (former) logChange('output', former.of.component, component, logger)
     const next = await this.#open(component)
+    const wasClosed = this.#isClosed
+    this.#isClosed = false
     // Before there is a listener: a handler may publish.
     this.#current ??= next
     try {
       await meanwhile()
     } catch (error) {
       this.#current = former
+      this.#isClosed = wasClosed
       await next?.side.close()
       throw error
     }
@@ -75,9 +81,13 @@ export class ReplaceableOutput {
     this.#leaving.delete(before)
   }
 
-  /** @throws BindingError SIDE_NOT_CONFIGURED, and the others of `create` */
+  /** @throws BindingError SIDE_NOT_CONFIGURED, CLOSED where the side was closed alone, and the others of `create` */
   async create(payload: unknown, call: InvokeOptions): Promise<InvokeAnswer> {
     if (!this.#current) {
+      if (this.#isClosed) {
+        const what = 'the output side was closed by close({ sides })'
+        throw new BindingError('CLOSED', { what, fix: 'call update to open it again' })
+      }
       throw new BindingError('SIDE_NOT_CONFIGURED', {
         what: 'operation "create" needs the output side, which this component does not configure',
         fix: 'set accessKey and topicEndpoint in its metadata',
@@ -94,9 +104,10 @@ export class ReplaceableOutput {
     }
   }
 
-  /** Publishes what is queued, and ends. */
+  /** Publishes what is queued, and ends. The side can be opened again. */
   async close(): Promise<void> {
     const all = [this.#current?.side, ...this.#leaving]
+    this.#isClosed ||= this.#current !== undefined
     this.#current = undefined
     await Promise.all(all.map((side) => side?.close()))
   }
