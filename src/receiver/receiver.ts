@@ -40,7 +40,7 @@ export interface ReceiverOptions
 const maxWaitSeconds = 30
 /** An empty queue is answered after `maxWaitSeconds`; an answer within this time did not wait. */
 const atOnceMs = 1_000
-/** How long close waits for answers to open receives while the queue is not empty. */
+/** How long close waits for answers to open receives, in ms: the namespace may lock an event for them at any time. */
 const lastAnswersMs = 1_000
 /** How long close waits for settlements after the handlers have ended or had their time: a cut one leaves its event locked. */
 const lastSettlementsMs = 5_000
@@ -60,6 +60,8 @@ export class Receiver {
   readonly #cutting = new AbortController()
   /** What the open receives ask for. */
   readonly #open = new Set<{ readonly asked: number }>()
+  /** Resolves when nothing more is asked for and no receive is open. */
+  readonly #lastAnswer = Promise.withResolvers<void>()
   readonly #onRoom = () => this.#pumpSoon()
   #willPump = false
   #wasFull = false
@@ -122,16 +124,26 @@ export class Receiver {
   }
 
   /**
-   * Receives nothing new, releases what was not begun, and awaits the handlers, `handlerTimeout` at the longest. Then their events are
-   * settled: five seconds are left for that.
+   * Asks for nothing more. What its open receives still bring is released at once, since the namespace may have locked events for them
+   * already. Awaits the handlers, `handlerTimeout` at the longest; then five seconds are left to settle their events.
+   *
+   * @param hurry aborts when the open receives are to end: within a second. Until then each ends by itself, as after an
+   *   `update`. @default at once
    */
-  async close(): Promise<void> {
+  async close(hurry = AbortSignal.abort()): Promise<void> {
     const { clock, pull } = this.#options
     this.#closing.abort()
     this.#dispatcher.stop()
-    const drained = this.#endReceives().then(() => this.#dispatcher.idle())
-    await within(clock, pull.handlerTimeoutMs, drained)
-    this.#cutting.abort()
+    this.#endIfIdle()
+    const cut = async () => {
+      await pause(clock, lastAnswersMs, this.#cutting.signal)
+      this.#cutting.abort()
+    }
+    const onHurry = () => void cut()
+    if (hurry.aborted) onHurry()
+    else hurry.addEventListener('abort', onHurry, { once: true })
+    await Promise.all([this.#lastAnswer.promise, within(clock, pull.handlerTimeoutMs, this.#dispatcher.idle())])
+    hurry.removeEventListener('abort', onHurry)
     await within(clock, lastSettlementsMs, this.#held.idle())
     this.#held.close()
     this.#client.close()
@@ -181,7 +193,13 @@ export class Receiver {
       this.#open.delete(request)
       this.#notReceived({ reason: `an unexpected error (${nameOf(error)})` })
     }
-    if (this.#closing.signal.aborted && this.#open.size === 0) this.#cutting.abort()
+    this.#endIfIdle()
+  }
+
+  #endIfIdle(): void {
+    if (!this.#closing.signal.aborted || this.#open.size > 0) return
+    this.#cutting.abort()
+    this.#lastAnswer.resolve()
   }
 
   #received(events: readonly LockedEvent[], asked: number, askedAt: number): void {
@@ -217,15 +235,6 @@ export class Receiver {
   #countOutcome(outcome: EventOutcome): void {
     if (outcome === 'threw' || outcome === 'timedOut') this.#failing.failed()
     else if (outcome !== 'notTried') this.#failing.succeeded()
-  }
-
-  /**
-   * Ends the open receives. While the queue is not empty, the namespace may have locked events for them already. Their answers are
-   * awaited for a moment, so that these events are released. Otherwise nobody would get them until their locks end.
-   */
-  async #endReceives(): Promise<void> {
-    if (this.#wasFull && this.#open.size > 0) await pause(this.#options.clock, lastAnswersMs, this.#cutting.signal)
-    this.#cutting.abort()
   }
 }
 

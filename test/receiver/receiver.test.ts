@@ -19,12 +19,12 @@ it('shows no key that an answer repeats', async () => {
 it('leaves no timer behind when it closes, though a handler failed in the same way again', async () => {
   // Each event comes a second time at once, and a third time never.
   const { emulator, publish, byKey } = await openPull({ emulator: { clock: new ManualClock() } })
-  const { side, log, pending } = await openSide(byKey, emulator.endpoints, () => {
+  const { side, close, log, pending } = await openSide(byKey, emulator.endpoints, () => {
     throw new Error('the store is gone')
   })
   await publish(order('one'), order('two'))
   await expect.poll(() => side.health().pull?.settled).toMatchObject({ release: 4 })
-  await side.close()
+  await close()
   expect(log.text()).toContain('warn the handler failed, so the event is not acknowledged {"leftOut":3}')
   expect(pending()).toBe(0)
 })
@@ -87,33 +87,28 @@ async function holdEvent(settle?: Script) {
   const world = await scriptNamespace(bringsOnce(['one'], settle))
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()
   const onEvent = vi.fn(() => open)
-  const { side, advance } = await openSide({ ...world.properties, handlerTimeout: '10m' }, world.endpoints, onEvent)
+  const { side, close, advance } = await openSide(
+    { ...world.properties, handlerTimeout: '10m' },
+    world.endpoints,
+    onEvent,
+  )
   await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
-  return { side, world, finish, advance }
+  return { side, close, world, finish, advance }
 }
 
-it('closes at once while it waits for events of an empty queue', async () => {
-  const { side, world, finish } = await holdEvent()
-  finish()
-  await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1 })
-  expect(world.of('receive')).toHaveLength(2)
-  // Its clock stands still.
-  await side.close()
-})
-
 it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
-  const { side, world, finish, advance } = await holdEvent(({ operation }) =>
+  const { close, world, finish, advance } = await holdEvent(({ operation }) =>
     operation === 'acknowledge' ? null : undefined,
   )
   advance(31_000)
   await expect.poll(() => world.of('renewLock')).toHaveLength(1)
   finish()
-  await side.close()
+  await close()
   expect(world.requests.at(-1)?.operation).toBe('acknowledge')
 })
 
 it('renews the lock of an event at each half of it, as long as its handler runs and no longer', async () => {
-  const { side, world, finish, advance } = await holdEvent()
+  const { side, close, world, finish, advance } = await holdEvent()
   advance(28_000)
   expect(world.of('renewLock')).toEqual([])
   for (const count of [1, 2, 3]) {
@@ -123,7 +118,7 @@ it('renews the lock of an event at each half of it, as long as its handler runs 
   finish()
   await expect.poll(() => world.requests.at(-1)?.operation).toBe('acknowledge')
   advance(120_000)
-  await side.close()
+  await close()
   expect(world.of('renewLock')).toHaveLength(3)
 })
 

@@ -38,7 +38,13 @@ export async function openSide(properties: Record<string, string>, endpoints: En
   const handler = () => onEvent
   const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
   await side.start('wait', new AbortController().signal)
-  return { side, log, ...time }
+  /** Closes it when the second for the last answers is over. */
+  const close = () => {
+    const closed = side.close()
+    time.advance(1_000)
+    return closed
+  }
+  return { side, close, log, ...time }
 }
 
 /** One request to the data plane. */

@@ -179,7 +179,7 @@ it('gives a lock token up when its lock ends', async () => {
 })
 
 it('warns of no lost lock where an event was settled while its renewal was under way', async () => {
-  const { world, side, advance, log, end } = await hold(({ operation }) =>
+  const { world, side, close, advance, log, end } = await hold(({ operation }) =>
     operation === 'renewLock' ? undefined : null,
   )
   advance(30_000)
@@ -187,7 +187,7 @@ it('warns of no lost lock where an event was settled while its renewal was under
   end()
   await expect.poll(() => side.health().pull?.settled).toMatchObject({ acknowledge: 1 })
   // Closing ends the renewal as lost, after the settlement.
-  await side.close()
+  await close()
   expect(log.text()).not.toContain('could not be renewed')
 })
 

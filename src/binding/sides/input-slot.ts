@@ -33,6 +33,8 @@ export class InputSlot {
   #current: OpenedInput | undefined
   /** Those that take nothing new, and whose handlers go on. */
   readonly #draining = new Set<OpenedInput>()
+  /** Aborts when the slot is closed: open requests of replaced receivers are to end then. */
+  #closing = new AbortController()
   /** The metadata by which deliveries were accepted last. */
   #accepted: readonly InputMetadata[] = []
   /** Whether deliveries were routed to the side before. */
@@ -85,7 +87,7 @@ export class InputSlot {
       try {
         opening.signal.throwIfAborted()
         former?.side.stop()
-        if (former) this.#retire(former)
+        if (former) this.#retire(former, this.#closing.signal)
         await this.#open(next, opening, former)
       } catch (error) {
         next?.side.stop()
@@ -157,10 +159,10 @@ export class InputSlot {
   }
 
   /** Takes nothing new. Resolves when the handlers under way have ended. */
-  #retire(one: OpenedInput): Promise<void> {
+  #retire(one: OpenedInput, hurry?: AbortSignal): Promise<void> {
     this.#draining.add(one)
     one.ending ??= one.side
-      .close()
+      .close(hurry)
       .catch((error: unknown) => this.#shared().logger.error(`an input side could not be closed: ${messageOf(error)}`))
       .finally(() => this.#draining.delete(one))
     return one.ending
@@ -169,6 +171,8 @@ export class InputSlot {
   /** Takes no new event, and waits for the handlers under way, also those of replaced sides. Its side can be opened again. */
   async close(): Promise<void> {
     if (this.#current) this.#retire(this.#current)
+    this.#closing.abort()
+    this.#closing = new AbortController()
     await Promise.all([...this.#draining].map(({ ending }) => ending))
   }
 }

@@ -92,9 +92,9 @@ export async function createPullSide(
     // Its port is none. What asks for events ends with `close`, which follows.
     stop() {},
     isHandling: () => receiver?.isHandling() ?? false,
-    async close() {
+    async close(hurry) {
       isClosing = true
-      await Promise.all([receiver?.close(), endUpkeep()])
+      await Promise.all([receiver?.close(hurry), endUpkeep()])
       closed = true
     },
   }

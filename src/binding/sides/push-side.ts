@@ -30,8 +30,13 @@ export interface InputSide {
   isHandling(): boolean
   /** Takes nothing new, and frees the port at once. Handlers go on. */
   stop(): void
-  /** Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
-  close(): Promise<void>
+  /**
+   * Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their
+   * events be settled.
+   *
+   * @param hurry aborts when open requests to a namespace are to end; until then each ends by itself. @default at once
+   */
+  close(hurry?: AbortSignal): Promise<void>
 }
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
