@@ -146,7 +146,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
   const kept = memory.shelf<TrailedEvent>(leave)
   /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
   const known = new WeakMap<EventText, TrailedEvent>()
-  const listeners: TrailListener[] = []
+  const listeners = new Set<TrailListener>()
   /** How many are left out, and those of them that may still change: pending events, which are bounded themselves. */
   const left = new Map<Rank, number>()
   const open = new Map<number, TrailedEvent>()
@@ -318,7 +318,11 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       failed: left.get('failed') ?? 0,
       waiting: left.get('waiting') ?? 0,
     }),
-    listen: (listener: TrailListener) => void listeners.push(listener),
+    /** Tells a listener of all changes, until the returned function is called. */
+    listen(listener: TrailListener): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
     /** Forgets all events, for good: what is told of one of them later has no effect. */
     clear(): void {
       lastForgotten = lastKey

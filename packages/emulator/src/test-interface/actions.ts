@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import { realTimers } from '../../../../src/support/time/real-timers.ts'
 import { dataPlaneAudience } from '../entra/token-request.ts'
 import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
 import type { InputSchema } from '../model/resources/input-schema.ts'
@@ -155,4 +156,44 @@ async function credential(
   if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
   const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
   return { authorization: `Bearer ${token}` }
+}
+
+/** How often a wait looks again where something changed, in real milliseconds. */
+const lookEveryMs = 25
+
+/** Resolves when `found` finds so many events, or when the time is over; with what it finds then. */
+export async function awaitEvents<Event>(
+  { trail }: Pick<LiveSources, 'trail'>,
+  {
+    count,
+    timeoutMs,
+    found,
+  }: { readonly count: number; readonly timeoutMs: number; readonly found: () => readonly Event[] },
+): Promise<readonly Event[]> {
+  let events = found()
+  let isChanged = false
+  const changed = () => {
+    isChanged = true
+  }
+  const stop = trail.listen({ changed, gone: changed, cleared: changed })
+  const over = realTimers.abortAfter(timeoutMs)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = realTimers.setInterval(() => {
+    if (isChanged) events = found()
+    isChanged = false
+    if (events.length >= count || over.aborted) resolve()
+  }, lookEveryMs)
+  if (events.length < count) await promise
+  realTimers.clearInterval(timer)
+  stop()
+  return events
+}
+
+/** The event subscriptions that matched kept events and did not get them, with the reason. */
+export function unservedSubscriptions({ trail }: Pick<LiveSources, 'trail'>) {
+  const fates = trail.events().flatMap((event) => [...event.fates.values()].filter(({ state }) => state === 'unserved'))
+  return [...Map.groupBy(fates, ({ subscriptionId }) => subscriptionId)].map(([subscriptionId, own]) => ({
+    ...{ subscription: own[0]?.subscriptionName ?? '', subscriptionId, because: own[0]?.reason ?? '' },
+    events: own.length,
+  }))
 }

@@ -2,10 +2,20 @@
 import type { z } from 'zod'
 import type { ReadonlyDeep } from '../model/readonly-deep.ts'
 import { publishLimits } from '../topics/parse-published.ts'
-import { eventDetail, keysOfBodies, peekQueue, redeliver, tryAllNow, tryEventNow } from './actions.ts'
+import {
+  awaitEvents,
+  eventDetail,
+  keysOfBodies,
+  peekQueue,
+  redeliver,
+  tryAllNow,
+  tryEventNow,
+  unservedSubscriptions,
+} from './actions.ts'
 import { durationMs } from './durations.ts'
 import type { LiveSources, LiveView } from './live-view.ts'
 import { TestInterfaceProblem } from './problem.ts'
+import type { PublishedEvent } from './published-events.ts'
 import * as schemas from './schemas.ts'
 import { StillPendingError } from './still-pending.ts'
 import type { TestedEmulator } from './tested-emulator.ts'
@@ -174,16 +184,39 @@ export const operations: readonly TestOperation[] = [
     ...{ method: 'POST', path: '/emulator/settle', id: 'settle' },
     summary: 'Waits until no event is pending; later attempts and dead letters count too',
     ...{ body: schemas.settleRequest, answer: schemas.settleAnswer },
-    refusals: { 408: 'Events were still pending when the time was over.' },
-    async run({ emulator, body }) {
+    refusals: {
+      408: 'Events were still pending when the time was over.',
+      409: 'Nothing is pending, but event subscriptions that match events did not get them.',
+    },
+    async run({ emulator, live, body }) {
       const timeout = durationMs('timeout', body.timeout ?? defaultTimeout, mostTimeout)
       try {
         await emulator.settled({ timeout })
-        return { settled: true } as const
+        const unserved = unservedSubscriptions(live.sources)
+        if (unserved.length === 0) return { settled: true } as const
+        const because = unserved.map((one) => `${one.subscription}: ${one.because}`)
+        throw new TestInterfaceProblem(409, `events were not delivered to ${because.join('; ')}`, { unserved })
       } catch (error) {
         if (!(error instanceof StillPendingError)) throw error
         throw new TestInterfaceProblem(408, error.message, { pending: error.pending })
       }
+    },
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/wait', id: 'wait' },
+    summary: 'Waits until so many events are there, those too that are not published yet',
+    ...{ body: schemas.waitRequest, answer: schemas.eventsAnswer },
+    refusals: { 408: 'Fewer events were there when the time was over.' },
+    async run({ emulator, live, body: { timeout = defaultTimeout, count = 1, fate, ...query } }) {
+      const isWanted = ({ subscriptions }: PublishedEvent) =>
+        fate === undefined || subscriptions.some(({ state }) => state === fate)
+      const found = () => emulator.events(query).events.filter(isWanted)
+      const timeoutMs = durationMs('timeout', timeout, mostTimeout)
+      const events = await awaitEvents(live.sources, { count, timeoutMs, found })
+      if (events.length >= count) return { events, leftOut: emulator.events({ limit: 1 }).leftOut }
+      throw new TestInterfaceProblem(408, `after ${timeout} ${events.length} of ${count} such events are there`, {
+        events,
+      })
     },
   }),
   operation({

@@ -20,6 +20,8 @@ const anything = z.unknown()
 /** The most events that a request may ask for: as many as the page may keep. */
 const mostEvents = 5000
 
+const eventFates = ['delivered', 'pending', 'dead-lettered', 'dropped', 'unmatched', 'unserved'] as const
+
 const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
 
 // Requests.
@@ -48,6 +50,17 @@ export const requestsQuery = z.strictObject({
 })
 
 export const settleRequest = z.strictObject({
+  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
+})
+
+export const waitRequest = z.strictObject({
+  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
+  type: maybe(name.describe('The type of the event')),
+  subject: maybe(text.max(4096).describe('The subject of the event')),
+  count: maybe(z.int().min(1).max(mostEvents).describe('How many events at least. Default: 1')),
+  fate: maybe(
+    z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
+  ),
   timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
 })
 
@@ -126,9 +139,7 @@ const attempt = z.strictObject({
 const subscriptionFate = z.strictObject({
   name: text,
   id: text,
-  state: z
-    .enum(['delivered', 'pending', 'dead-lettered', 'dropped', 'unmatched', 'unserved'])
-    .describe('unserved: the event matches, and is not delivered, for the reason that is given'),
+  state: z.enum(eventFates).describe('unserved: the event matches, and is not delivered, for the reason that is given'),
   tries: count,
   attempts: z.array(attempt),
   nextTryAt: maybe(time),
@@ -386,4 +397,10 @@ export const problem = z.strictObject({
       .array(z.strictObject({ subscription: text, subscriptionId: text, topic: text, detail: text }))
       .describe('What was pending when the time was over'),
   ),
+  unserved: maybe(
+    z
+      .array(z.strictObject({ subscription: text, subscriptionId: text, because: text, events: count }))
+      .describe('The event subscriptions that did not get events that they match'),
+  ),
+  events: maybe(z.array(publishedEvent).describe('The events that were there when the time was over')),
 })
