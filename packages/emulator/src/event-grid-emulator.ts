@@ -8,12 +8,7 @@ import { createTurns } from '../../../src/support/work/in-turn.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
-import {
-  checkTopicNames,
-  type EventGridEmulatorOptions,
-  type ResolvedOptions,
-  resolveOptions,
-} from './config/options.ts'
+import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
@@ -144,7 +139,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * for an unknown option, and a RangeError for an unknown Azure subscription.
    */
   addTopic(options: TopicOptions): TopicView {
-    checkTopicNames(options)
+    checkTopic(options)
     putPublished(this.#parts, 'topics', { subscriptionId: this.subscriptionId, ...options })
     return this.topic(options.name)
   }

@@ -12,7 +12,8 @@ export type {
   SystemTopicOptions,
   TopicOptions,
 } from './config/config-schema.ts'
-export { type EventGridEmulatorOptions, emulatorDefaults } from './config/options.ts'
+export { emulatorDefaults } from './config/config-schema.ts'
+export type { EventGridEmulatorOptions } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
 export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store.ts'
 export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'

@@ -1,10 +1,23 @@
-// Fields of the emulator's configuration: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it.
+/** Which fields the emulator's configuration has: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it. */
 import { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
 import type { ReadonlyDeep } from '../model/readonly-deep.ts'
+import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
 import { inputSchemas } from '../model/resources/input-schema.ts'
 import { inputSchemaMappingBy } from '../model/resources/input-schema-mapping.ts'
+import { queueSubscriptionSettings } from '../model/resources/queue-subscription.ts'
+
+/** The ids that are used where none are given; the same at every start. */
+export const emulatorDefaults = {
+  tenantId: '11111111-1111-4111-8111-111111111111',
+  clientId: '22222222-2222-4222-8222-222222222222',
+  subscriptionId: '33333333-3333-4333-8333-333333333333',
+  resourceGroup: 'rg',
+  topic: 'orders',
+  location: 'westeurope',
+  tokenLifetimeSeconds: 3599,
+} as const
 
 const text = z.string().min(1, 'must not be empty')
 const port = z
@@ -39,7 +52,10 @@ const client = z.strictObject({
   clientId: field('Its application id. Default: 22222222-2222-4222-8222-222222222222.', text),
   clientSecret: field(
     'Its secret, or a list of secrets that are valid at once, as during a rotation; the emulator shows the first. Default: random.',
-    z.union([text, list(text).min(1, 'must name one at least').max(20, 'must name 20 at most')]),
+    z.union(
+      [text, list(text).min(1, 'must name one at least').max(20, 'must name 20 at most')],
+      'must be a text, or a list of 1 to 20 texts',
+    ),
   ),
   objectId: field('The object id of its service principal. Default: derived from the client id.', text),
   roles: field(
@@ -65,7 +81,10 @@ const place = {
   location: field('Its region. Default: westeurope.', text),
 }
 const key = z.string().regex(/^[A-Za-z0-9+/]{4,}={0,2}$/, 'must be base64')
-const keys = field('Its two keys, base64. Default: random, and kept while it exists.', z.tuple([key, key]))
+const keys = field(
+  'Its two keys, base64. Default: random, and kept while it exists.',
+  z.tuple([key, key], 'must be a list of two'),
+)
 const plainName = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
 const name = plainName.describe('3 to 50 letters, digits and hyphens. Required.')
 
@@ -98,7 +117,9 @@ const systemTopic = z.strictObject({
   ...place,
 })
 
-const properties = z.record(z.string(), z.unknown())
+/** Read by the schemas of Resource Manager, so that a fault is that of a PUT. */
+const settings = z.record(z.string(), z.unknown())
+const queueSettings = z.record(z.string(), z.unknown())
 const eventSubscription = z.strictObject({
   name: text.describe('3 to 64 letters, digits and hyphens. Required.'),
   topic: field('The custom topic whose events it gets. Default: the first.', text),
@@ -112,7 +133,7 @@ const eventSubscription = z.strictObject({
   ),
   properties: field(
     "Filter, retry policy, delivery schema, destination and so on, in ARM's shape. Default: Event Grid's defaults.",
-    properties,
+    settings,
   ),
 })
 
@@ -120,7 +141,7 @@ const queueSubscription = z.strictObject({
   name,
   properties: field(
     "deliveryConfiguration and filtersConfiguration, in ARM's shape. Default: a queue with Event Grid's defaults.",
-    properties,
+    queueSettings,
   ),
 })
 const namespaceTopic = z.strictObject({
@@ -199,7 +220,7 @@ export const configSchema = z.strictObject({
   ),
   deliver: field(
     'Topics, by name, and the local URL, or URLs, that get their events: topic, event subscription and ingress in one. Default: none.',
-    z.record(plainName, z.union([url, list(url)])),
+    z.record(plainName, z.union([url, list(url)], 'must be a URL, like http://127.0.0.1:3000/hook, or a list of URLs')),
   ),
   topics: field('Custom topics. Default: those of deliver, else one, orders.', list(topic)),
   domains: field('Domains. The first event subscription of a domain topic creates it. Default: none.', list(topic)),
@@ -350,12 +371,31 @@ export function configJsonSchema(): object {
   const schema = z.toJSONSchema(configSchema, {
     target: 'draft-7',
     override({ zodSchema, jsonSchema }) {
+      if (zodSchema === settings) Object.assign(jsonSchema, armSchema(eventSubscriptionSettings))
+      if (zodSchema === queueSettings) Object.assign(jsonSchema, armSchema(queueSubscriptionSettings))
       if (zodSchema instanceof z.ZodPipe) allowName(jsonSchema)
       // zod's own format, which validators do not know. The pattern beside it says the same.
       if (jsonSchema.format === 'starts_with') delete jsonSchema.format
     },
   })
   return { ...schema, title: 'Configuration of the emulator' }
+}
+
+/** Names and values of settings in ARM's shape. What is required is left to the start, which fills in an endpoint and the delivery mode. */
+function armSchema(schema: z.ZodType): object {
+  const {
+    $schema: _draft,
+    additionalProperties,
+    ...rest
+  } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    override({ jsonSchema }) {
+      delete jsonSchema.required
+      // Validators know no formats by themselves.
+      delete jsonSchema.format
+    },
+  })
+  return { ...rest, additionalProperties: additionalProperties ?? false }
 }
 
 /** A role may be written as its name alone: a pipe makes a mapping of it before it is checked. */

@@ -1,6 +1,5 @@
-// Reading the YAML configuration file: 30 problems, 1 MiB, excerpts, masked secrets, trusted certificates.
+/** What a YAML configuration file means, and where its faults are: the first 30, each with its line, secrets masked. */
 import { X509Certificate } from 'node:crypto'
-import type { z } from 'zod'
 import {
   type LocatedScalar,
   type Place,
@@ -8,16 +7,13 @@ import {
   type YamlPath,
 } from '../../../../src/support/files/located-yaml.ts'
 import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
-import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { createBlobDeadLetterStore } from '../dead-letters/blob-dead-letter-store.ts'
 import { createStorageQueues } from '../delivery/send/storage-queues.ts'
 import { ownField } from '../model/events/json-object.ts'
-import { referenceFaults } from './config-references.ts'
-import { type Config, configSchema, namesAt } from './config-schema.ts'
+import { type ConfigFault, checkConfig, fieldName, maxFaults } from './config-faults.ts'
+import { type Config, namesAt } from './config-schema.ts'
 import type { EventGridEmulatorOptions } from './options.ts'
 
-/** A file of another kind has thousands of problems. */
-const maxProblems = 30
 const limits = { maxLength: 1_048_576, maxDocuments: 1 }
 
 export interface ConfigProblem {
@@ -79,43 +75,35 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   if (document === undefined || document.value === null)
     throw new EmulatorConfigError([located({ line: 1, column: 1 }, '', 'is empty')])
   const { value } = document
-  const problem = (path: YamlPath, rule: string, name?: string) =>
-    name === undefined
-      ? located(document.placeOf(path), fieldName(path), rule)
-      : located(document.placeOfKey(path, name), fieldName([...path, name]), rule)
-  const parsed = configSchema.safeParse(value)
+  const problem = (fault: ConfigFault) => {
+    const { path, rule, name } = fault
+    const place = name === undefined ? document.placeOf(path) : document.placeOfKey(path, name)
+    return located(place, fieldName(fault), rule + quotes(rule, valueAt(value, path)))
+  }
+  const { data, faults } = checkConfig(value, source.now)
   const problems = document.duplicateKeys.map(({ place, rule }) => located(place, '', rule))
-  for (const issue of (parsed.error?.issues ?? []).slice(0, maxProblems)) {
-    const path = issue.path.filter((part) => typeof part !== 'symbol')
-    if (issue.code !== 'unrecognized_keys') problems.push(problem(path, ruleOf(issue, valueAt(value, path))))
-    else for (const key of issue.keys) problems.push(problem(path, unknownRule(key, namesAt(path)), key))
-  }
-  for (const { path, rule, name } of referenceFaults(value, source.now)) {
-    // They are found one by one, so those over the limit cost nothing.
-    if (problems.length >= maxProblems) break
-    problems.push(problem(path, rule, name))
-  }
-  const trustedCertificates = (parsed.data?.trustedCertificates ?? []).map((file, index) => {
+  problems.push(...faults.map(problem))
+  const trustedCertificates = (data?.trustedCertificates ?? []).map((file, index) => {
     try {
       return readCertificates(file, source)
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      problems.push(problem(['trustedCertificates', index], `(${file}) ${message}`))
+      problems.push(problem({ path: ['trustedCertificates', index], rule: `(${file}) ${message}` }))
       return ''
     }
   })
-  if (!parsed.success || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxProblems))
+  if (!data || problems.length > 0) throw new EmulatorConfigError(problems.slice(0, maxFaults))
   const {
     deadLetterConnectionString: blobs,
     deadLetterCreatesContainer: createsContainer = false,
     storageQueueConnectionString: queues,
     ...options
-  } = parsed.data
+  } = data
   const stores = {
     ...(blobs !== undefined && { deadLetterStore: createBlobDeadLetterStore(blobs, { createsContainer }) }),
     ...(queues !== undefined && { storageQueues: createStorageQueues(queues) }),
   }
-  return { config: parsed.data, options: { ...options, trustedCertificates, ...stores } }
+  return { config: data, options: { ...options, trustedCertificates, ...stores } }
 }
 
 function readCertificates(file: string, source: ConfigSource): string {
@@ -128,48 +116,12 @@ function readCertificates(file: string, source: ConfigSource): string {
   return text
 }
 
-const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  tuple: 'a list of two',
-  object: 'a mapping',
-  record: 'a mapping',
-}
-
-function ruleOf(issue: z.core.$ZodIssue, value: unknown): string {
-  // A role given by its name alone is checked as a mapping, which the file does not have.
-  if (value === undefined && issue.code !== 'custom') return 'is required'
-  if (issue.code === 'invalid_type') {
-    const quoted = issue.expected === 'string' && typeof value !== 'object' ? ': put it in quotes' : ''
-    return `must be ${typeNames[issue.expected] ?? issue.expected}${quoted}`
-  }
-  if (issue.code === 'invalid_value') {
-    const names = issue.values.map(String)
-    const question = didYouMean(String(value), names)
-    return `must be ${names.join(' or ')}${question === undefined ? '' : `; ${question}`}`
-  }
-  return issue.message
-}
-
-function unknownRule(name: string, names: readonly string[]): string {
-  const question = didYouMean(name, names)
-  return question === undefined
-    ? `is not a field here; the fields are ${names.join(', ')}`
-    : `is not a field; ${question}`
-}
+/** What YAML reads as a number or a truth value may have been meant as a text. */
+const quotes = (rule: string, value: unknown) =>
+  rule === 'must be a text' && typeof value !== 'object' ? ': put it in quotes' : ''
 
 function valueAt(value: unknown, path: YamlPath): unknown {
   return path.reduce<unknown>((at, part) => (Array.isArray(at) ? at[Number(part)] : ownField(at, String(part))), value)
-}
-
-function fieldName(path: YamlPath): string {
-  return path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
-    .join('')
-    .replace(/^\./, '')
 }
 
 const lists = ['clients', 'subscriptions', 'topics', 'eventSubscriptions', 'ingress']

@@ -5,7 +5,7 @@ import {
   storeNamespaceTopic,
   storeQueueSubscription,
 } from '../arm/resources/namespace-contents.ts'
-import { parseQueueSubscription } from '../arm/resources/queue-subscriptions.ts'
+import { declaredQueueProperties } from '../arm/resources/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
 import { randomKeys } from '../model/resources/access-keys.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
@@ -51,10 +51,9 @@ function putTopic(targets: NamespaceTargets, namespace: Namespace, options: Name
   const place = { id: `${namespace.id}/topics/${name}`, name, namespaceId: namespace.id }
   const topic = storeNamespaceTopic(targets, place, eventRetentionInDays)
   const subscriptions = eventSubscriptions.map(({ name, properties }) => {
-    const body = { properties: { deliveryConfiguration: { deliveryMode: 'Queue' }, ...properties } }
     return storeQueueSubscription(targets, {
       ...{ id: `${topic.id}/eventSubscriptions/${name}`, name, topicId: topic.id },
-      properties: parseQueueSubscription(body, { retentionDays: topic.eventRetentionInDays }),
+      properties: declaredQueueProperties(properties, topic.eventRetentionInDays),
     }).id
   })
   return { id: topic.id, subscriptions }

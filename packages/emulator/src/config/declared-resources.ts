@@ -8,8 +8,7 @@ import { type NewKeys, randomKeys } from '../model/resources/access-keys.ts'
 import type { Publishable, TrackedType } from '../model/resources/resource.ts'
 import { named, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
-import type { Place, SystemTopicOptions, TopicOptions } from './config-schema.ts'
-import { emulatorDefaults } from './options.ts'
+import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './config-schema.ts'
 
 /** Carries out changes of event subscriptions. */
 export interface DeclaredProvisioning {

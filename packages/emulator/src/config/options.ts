@@ -1,8 +1,7 @@
-// Options of `EventGridEmulator.start`: those of the configuration file and those that are code; defaults of ids, roles and `orders`.
-
+/** What the options of `EventGridEmulator.start` come to: fields of the configuration file, what is code, and every default. */
 import { randomBytes } from 'node:crypto'
 import { plainAddress } from '../../../../src/support/net/loopback.ts'
-import { checkNames } from '../../../../src/support/process/option-checks.ts'
+import { isRecord } from '../../../../src/support/text/is-record.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
@@ -14,12 +13,13 @@ import { stableGuid } from '../model/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
+import { type ConfigFault, checkConfig, fieldName, topicFaults } from './config-faults.ts'
 import {
   type AzureSubscriptionOptions,
   type ClientOptions,
   type ConfigOptions,
+  emulatorDefaults,
   type NamespaceOptions,
-  namesAt,
   type StorageOptions,
 } from './config-schema.ts'
 import { deliverTo } from './deliver.ts'
@@ -50,17 +50,6 @@ type FileOnly = 'deadLetterConnectionString' | 'deadLetterCreatesContainer' | 's
  */
 export type EventGridEmulatorOptions = Omit<ConfigOptions, FileOnly | keyof CodeOptions> & CodeOptions
 
-/** The ids that are used where none are given; the same at every start. */
-export const emulatorDefaults = {
-  tenantId: '11111111-1111-4111-8111-111111111111',
-  clientId: '22222222-2222-4222-8222-222222222222',
-  subscriptionId: '33333333-3333-4333-8333-333333333333',
-  resourceGroup: 'rg',
-  topic: 'orders',
-  location: 'westeurope',
-  tokenLifetimeSeconds: 3599,
-} as const
-
 /** The compiler finds a missing one. */
 const codeNames: Readonly<Record<keyof CodeOptions, true>> = {
   ingress: true,
@@ -71,22 +60,22 @@ const codeNames: Readonly<Record<keyof CodeOptions, true>> = {
   storageQueues: true,
   probation: true,
 }
-const fileOnly: Readonly<Record<FileOnly, true>> = {
-  deadLetterConnectionString: true,
-  deadLetterCreatesContainer: true,
-  storageQueueConnectionString: true,
-}
+/** What code has in place of fields of the file. */
+const fileOnly: Readonly<Record<string, string>> = {
+  deadLetterConnectionString: 'deadLetterStore',
+  deadLetterCreatesContainer: 'deadLetterStore',
+  storageQueueConnectionString: 'storageQueues',
+} satisfies Record<FileOnly, string>
 
 /** {@link EventGridEmulatorOptions} with every default filled in. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>
 
 /**
- * Fills in the defaults. Throws a TypeError for an unknown option.
+ * Fills in the defaults. Throws a TypeError that names all that is wrong with the options.
  * @param persisted the store of generated secrets. @default memory
  */
 export function resolveOptions(given: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
-  checkOptionNames(given)
-  const options = deliverTo(given)
+  const options = deliverTo(checked(given))
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const subscriptions = (options.subscriptions ?? [{}]).map((subscription: AzureSubscriptionOptions) => ({
@@ -154,7 +143,6 @@ function resolveClient(
   }
 }
 
-/** Throws a RangeError for an unknown Azure subscription, and a TypeError for a URL that is not one of http. */
 function resolveStorage(
   { account, azurite, port = 0, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
   subscriptions: readonly DeclaredSubscription[],
@@ -203,27 +191,38 @@ function randomSecret(): string {
   return `${randomBytes(3).toString('hex').slice(0, 3)}8Q~${randomBytes(26).toString('base64url').slice(0, 34)}`
 }
 
-/** Throws a TypeError for an unknown option, also in an entry of a list: without types a typo would have no effect. */
-function checkOptionNames(options: unknown): void {
-  const known = new Set([...namesAt([]), ...Object.keys(codeNames)])
-  for (const name of Object.keys(fileOnly)) known.delete(name)
-  for (const [name, value] of checkNames('the options', options, [...known])) checkList(name, value, [name])
+/**
+ * The options with their fields checked as those of a file are. Throws a TypeError that names all that is wrong, without a value, which may
+ * be a secret.
+ */
+function checked(given: unknown): EventGridEmulatorOptions {
+  if (!isRecord(given)) throw new TypeError('the options must be an object')
+  const isCode = (name: string, value: unknown) =>
+    Object.hasOwn(codeNames, name) && !(name === 'ingress' && Array.isArray(value))
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined)
+  const code: CodeOptions = Object.fromEntries(entries.filter(([name, value]) => isCode(name, value)))
+  const data = Object.fromEntries(entries.filter(([name, value]) => !isCode(name, value)))
+  const [stray] = Object.keys(fileOnly).filter((name) => Object.hasOwn(data, name))
+  if (stray !== undefined) throw new TypeError(`${stray} is a field of the file; in code there is ${fileOnly[stray]}`)
+  const config = checkConfig(withoutUndefined(data), (code.clock ?? realClock).now(), Object.keys(codeNames))
+  throwFaults(config.faults, 'the options')
+  return { ...config.data, ...code }
 }
 
-/** The same for one topic. */
-export function checkTopicNames(options: unknown): void {
-  checkNames('the topic', options, namesAt(['topics', 0]))
+/** Throws a TypeError for what is no topic. */
+export function checkTopic(options: unknown): void {
+  throwFaults(topicFaults(withoutUndefined(options)), 'the topic')
 }
 
-/** Checks a list of mappings, and the lists in them. Other values have no names to check. */
-function checkList(what: string, value: unknown, path: readonly PropertyKey[]): void {
-  const names = namesAt([...path, 0])
-  if (names.length === 0 || value === undefined || typeof value === 'function') return
-  if (!Array.isArray(value)) throw new TypeError(`${what} must be a list`)
-  for (const [index, entry] of value.entries()) {
-    const where = `${what}[${index}]`
-    for (const [name, inner] of checkNames(where, entry, names)) {
-      checkList(`${where}.${name}`, inner, [...path, 0, name])
-    }
-  }
+function throwFaults(faults: readonly ConfigFault[], what: string): void {
+  if (faults.length === 0) return
+  throw new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
+}
+
+/** In code a field may stand there with no value. */
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined)
+  if (!isRecord(value)) return value
+  const given = Object.entries(value).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(given.map(([name, one]) => [name, withoutUndefined(one)]))
 }

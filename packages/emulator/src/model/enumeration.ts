@@ -12,7 +12,10 @@ export const enumeration = <const Name extends string>(...names: readonly [Name,
 
 /** A schema whose forms differ by the value of a member, which is taken in any letter case. */
 export const byMember = <Form extends z.ZodType>(member: string, names: readonly string[], form: Form) =>
-  z.preprocess(
-    (given) => (isRecord(given) && member in given ? { ...given, [member]: spelled(names, given[member]) } : given),
-    form,
-  )
+  z.preprocess((given, context) => {
+    if (!isRecord(given)) return given
+    const value = spelled(names, given[member])
+    if (names.some((name) => name === value)) return { ...given, [member]: value }
+    context.addIssue({ code: 'invalid_value', values: [...names], input: value, path: [member] })
+    return z.NEVER
+  }, form)

@@ -60,7 +60,7 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
     '3:19: eventSubscriptions[0].properties.__proto__ is not a field of Event Grid',
   ],
   ['a number for a text', 'tenantId: 12', '1:11: tenantId must be a text: put it in quotes'],
-  ['a text for a number', 'concurrency: many', '1:14: concurrency must be a number'],
+  ['a text for a number', 'concurrency: many', '1:14: concurrency must be a whole number'],
   ['a text for a switch', 'conflicts: "yes"', '1:12: conflicts must be true or false'],
   ['a mapping for a list', 'topics: { name: orders }', '1:9: topics must be a list'],
   ['a text for a mapping', 'topics: [orders]', '1:10: topics[0] must be a mapping'],
@@ -70,7 +70,7 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
   ['a port out of range', 'port: 65536', '1:7: port must be a port, 0 to 65535'],
   ['a negative port', 'httpPort: -1', '1:11: httpPort must be a port, 0 to 65535'],
   ['half a port', 'port: 80.5', '1:7: port must be a whole number'],
-  ['a port in quotes', 'port: "4430"', '1:7: port must be a number'],
+  ['a port in quotes', 'port: "4430"', '1:7: port must be a whole number'],
   [
     'an https Azurite',
     'storage: [{ account: acc, azurite: "https://x" }]',
@@ -129,6 +129,11 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
     'a topic and a scope',
     audit('topic: orders', 'scope: /subscriptions/33333333-3333-4333-8333-333333333333'),
     '4:12: eventSubscriptions[0].scope must not be given together with topic',
+  ],
+  [
+    'the delivery mode of a namespace',
+    'namespaces:\n  - name: shop\n    topics:\n      - name: new\n        eventSubscriptions:\n          - name: app\n            properties: { deliveryConfiguration: { deliveryMode: Push } }',
+    /^7:66: namespaces\[0\]\.topics\[0\]\.eventSubscriptions\[0\]\.properties\.deliveryConfiguration\.deliveryMode is refused: The emulator does not support/,
   ],
   ['neither', `topics: []\n${audit()}`, '3:5: eventSubscriptions[0] needs a scope, as there is no topic'],
   ['no slash', audit('scope: subscriptions/1'), '3:12: eventSubscriptions[0].scope must begin with a slash'],
@@ -251,7 +256,7 @@ it('draws the line of each problem with a caret, and masks secrets', () => {
   const text =
     'clients:\n  - { clientSecret: MARKED, colour: red }\ndeadLetterConnectionString: MARKED;x\nport: a # MARKED\n'
   const parse = () => parseConfig(text, { file: 'e.yaml', now: 0, readFile: String, excerptWidth: 80 })
-  expect(parse).toThrow(['e.yaml:4:7: port must be a number', '  4 | port: a', '    |       ^'].join('\n'))
+  expect(parse).toThrow(['e.yaml:4:7: port must be a whole number', '  4 | port: a', '    |       ^'].join('\n'))
   expect(parse).toThrow('  2 |   - { clientSecret: ***, colour: red }\n    |                          ^')
   expect(parse).not.toThrow(/MARKED/)
 })

@@ -7,20 +7,54 @@ const untyped = (json: string) => JSON.parse(json)
 
 describe('start() refuses', () => {
   it.each([
-    { options: '{"topcs": []}', says: 'the options: there is no "topcs"; did you mean topics?' },
+    { options: '{"topcs": []}', says: 'topcs is not a field; did you mean topics?' },
     {
       options: '{"colour": "red"}',
-      says: 'the options: there is no "colour"; there are port, httpPort, topicPorts, host,',
+      says: 'colour is not a field here; the fields are port, httpPort, topicPorts, host,',
     },
     { options: '{"topics": "orders"}', says: 'topics must be a list' },
-    { options: '{"topics": ["orders"]}', says: 'topics[0] must be an object with name, subscriptionId,' },
-    { options: '{"topics": [{"nmae": "orders"}]}', says: 'topics[0]: there is no "nmae"; did you mean name?' },
-    { options: '{"subscriptions": [{"ID": "1"}]}', says: 'subscriptions[0]: there is no "ID"; did you mean id?' },
+    { options: '{"topics": ["orders"]}', says: 'topics[0] must be a mapping' },
+    { options: '{"topics": [{"nmae": "orders"}]}', says: 'topics[0].nmae is not a field; did you mean name?' },
+    { options: '{"topics": [{"nmae": "orders"}]}', says: 'topics[0].name is required' },
+    { options: '{"topics": [{"name": "a"}]}', says: 'topics[0].name must be 3 to 50 letters, digits and hyphens' },
+    { options: '{"topics": [{"name": "abc", "keys": ["AAAA"]}]}', says: 'topics[0].keys must be a list of two' },
+    { options: '{"topics": [{"name": "abc"}, {"name": "ABC"}]}', says: 'topics[1].name is given twice' },
+    {
+      options: '{"topics": [{"name": "abc", "inputSchema": "CloudEvents"}]}',
+      says: 'must be CloudEventSchemaV1_0 or EventGridSchema or',
+    },
+    { options: '{"subscriptions": [{"ID": "1"}]}', says: 'subscriptions[0].ID is not a field; did you mean id?' },
     { options: '{"ingress": [{"form": "https://a.example/"}]}', says: 'did you mean from?' },
-    { options: '{"eventSubscriptions": [{"name": "shop", "url": "https://a.example/"}]}', says: 'there is no "url"' },
-    { options: '{"clients": [{"roles": ["Owner"]}]}', says: 'clients[0].roles[0] must be an object with role, scope' },
-    { options: '{"storage": [{"account": "acc", "url": "http://x"}]}', says: 'storage[0]: there is no "url"' },
-    { options: '{"storage": [{"account": "acc", "azurite": "https://x"}]}', says: 'azurite must be an http URL' },
+    {
+      options: '{"eventSubscriptions": [{"name": "shop", "url": "https://a.example/"}]}',
+      says: '[0].url is not a field',
+    },
+    {
+      options: '{"clients": [{"roles": ["Ownr"]}]}',
+      says: 'clients[0].roles[0].role must be a role that the emulator',
+    },
+    { options: '{"clients": [{"clientSecret": []}]}', says: 'clientSecret must name one at least' },
+    { options: '{"storage": [{"account": "acc", "url": "http://x"}]}', says: 'storage[0].url is not a field' },
+    { options: '{"deliver": {"a": "http://x"}}', says: 'deliver.a has a name that must be 3 to 50 letters' },
+    {
+      options: '{"deliver": {"orders": 5}}',
+      says: 'deliver.orders must be a URL, like http://127.0.0.1:3000/hook, or',
+    },
+    { options: '{"pageEvents": 0}', says: 'pageEvents must be 1 or more' },
+    { options: '{"deadLetterConnectionString": "x"}', says: 'in code there is deadLetterStore' },
+    {
+      options:
+        '{"namespaces": [{"name": "shop", "topics": [{"name": "new", "eventSubscriptions": [{"name": "app", "properties": {"deliveryConfiguration": {"deliveryMode": "Push"}}}]}]}]}',
+      says: 'namespaces[0].topics[0].eventSubscriptions[0].properties.deliveryConfiguration.deliveryMode is refused: The emulator does not',
+    },
+    {
+      options: '{"namespaces": [{"name": "shop", "topics": [{"name": "new"}, {"name": "New"}]}]}',
+      says: 'namespaces[0].topics[1].name is given twice',
+    },
+    {
+      options: '{"storage": [{"account": "acc", "azurite": "https://x"}]}',
+      says: 'storage[0].azurite must be an http URL',
+    },
     { options: '"orders"', says: 'the options must be an object' },
   ])('$options', async ({ options, says }) => {
     const starting = EventGridEmulator.start(untyped(options))
@@ -33,6 +67,9 @@ it('a mistake in options that come later changes nothing', async () => {
   const emulator = await startEmulator()
   expect(() => emulator.reconfigure(untyped('{"topcs": []}'))).toThrow('did you mean topics?')
   expect(() => emulator.addTopic(untyped('{"name": "returns", "key": []}'))).toThrow('did you mean keys?')
+  expect(() => emulator.addTopic(untyped('{"name": "a"}'))).toThrow('name must be 3 to 50 letters')
+  expect(() => emulator.addTopic(untyped('{"name": "abc", "keys": ["AAAA"]}'))).toThrow('keys must be a list of two')
+  expect(() => emulator.addTopic(untyped('null'))).toThrow('the topic must be a mapping')
   expect(emulator.topics().map(({ name }) => name)).toEqual(['orders'])
 })
 
@@ -62,9 +99,9 @@ it('an unknown topic, domain or namespace is answered by the name that was meant
   expect(() => emulator.namespaceTopic('x')).toThrow('there is no topic x in the namespace shop; there are returns')
   expect(() => emulator.namespaceTopic('returns', 'shp')).toThrow('there is no namespace shp; did you mean shop?')
   const starting = EventGridEmulator.start({
-    eventSubscriptions: [{ name: 'a', topic: 'order', endpoint: 'https://a.example/' }],
+    eventSubscriptions: [{ name: 'audit', topic: 'order', endpoint: 'https://a.example/' }],
   })
-  await expect(starting).rejects.toThrow('there is no topic order; did you mean orders?')
+  await expect(starting).rejects.toThrow('eventSubscriptions[0].topic must be one of topics; did you mean orders?')
 })
 
 describe('raise()', () => {
@@ -104,16 +141,31 @@ describe('raise()', () => {
   })
 
   it.each([
-    { from: '"https://a.example/"', to: 'null', says: 'its to is not a URL' },
-    { from: '"https://a.example/"', to: '"localhost:9000"', says: 'its to is not a URL' },
-    { from: '"a.example"', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
-    { from: '7', to: '"http://127.0.0.1:9000/"', says: 'its from is not a URL' },
-  ])('refuses an ingress from $from to $to: $says', async ({ from, to, says }) => {
+    { from: '"https://a.example/"', to: 'null', says: 'its to is not a URL', place: 'ingress[0].to must be a text' },
+    {
+      from: '"https://a.example/"',
+      to: '"localhost:9000"',
+      says: 'its to is not a URL',
+      place: 'ingress[0].to must be a URL',
+    },
+    {
+      from: '"a.example"',
+      to: '"http://127.0.0.1:9000/"',
+      says: 'its from is not a URL',
+      place: 'ingress[0].from must be a URL',
+    },
+    {
+      from: '7',
+      to: '"http://127.0.0.1:9000/"',
+      says: 'its from is not a URL',
+      place: 'ingress[0].from must be a text',
+    },
+  ])('refuses an ingress from $from to $to: $says', async ({ from, to, says, place }) => {
     const emulator = await startEmulator()
     const rule = { from: untyped(from), to: untyped(to) }
     expect(() => emulator.useIngress(rule.from, rule.to)).toThrow(says)
     expect(() => emulator.setIngress([rule])).toThrow(says)
-    await expect(startEmulator({ ingress: [rule] })).rejects.toThrow(says)
+    await expect(startEmulator({ ingress: [rule] })).rejects.toThrow(place)
   })
 
   it.each(['{}', 'null', '"http://127.0.0.1:1/"'])('refuses the ingress %s', async (ingress) => {

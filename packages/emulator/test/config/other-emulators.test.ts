@@ -51,7 +51,7 @@ it('deliver uses a topic that is given, and stands beside event subscriptions an
 })
 
 it('deliver refuses what is no URL', async () => {
-  await expect(startEmulator({ deliver: { orders: '127.0.0.1:3000' } })).rejects.toThrow('deliver takes a URL')
+  await expect(startEmulator({ deliver: { orders: '127.0.0.1:3000' } })).rejects.toThrow('deliver.orders must be a URL')
 })
 
 it('a topic is at /{topic}/api/events too', async () => {

@@ -6,7 +6,7 @@ import { startSubscriber } from '../subscriber.ts'
 const webhook = 'https://subscriber.example/hook'
 const audit = { name: 'audit', endpoint: webhook }
 const domain =
-  '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/domains/d'
+  '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid/domains/tenants'
 
 /** All that a configuration decides. */
 const stateOf = (emulator: EventGridEmulator) => ({
@@ -51,7 +51,7 @@ describe('a configuration that cannot be applied changes nothing', () => {
     const subscriber = await startSubscriber()
     const emulator = await startEmulator({
       ingress: [{ from: 'https://subscriber.example/', to: subscriber.url }],
-      domains: [{ name: 'd' }],
+      domains: [{ name: 'tenants' }],
       systemTopics: [
         { name: 'uploads', source: '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a' },
       ],
@@ -74,8 +74,8 @@ describe('a configuration that cannot be applied changes nothing', () => {
   it('and the one after it is applied whole', async () => {
     const emulator = await startEmulator()
     expect(() => emulator.reconfigure({ eventSubscriptions: [{ ...audit, topic: 'gone' }] })).toThrow()
-    emulator.reconfigure({ topics: [{ name: 'stock' }], domains: [{ name: 'd' }] })
+    emulator.reconfigure({ topics: [{ name: 'stock' }], domains: [{ name: 'tenants' }] })
     expect(emulator.topics().map(({ name }) => name)).toEqual(['stock'])
-    expect(emulator.domains().map(({ name }) => name)).toEqual(['d'])
+    expect(emulator.domains().map(({ name }) => name)).toEqual(['tenants'])
   })
 })

@@ -22,7 +22,8 @@ describe.skipIf(browserMissing)('what the page says in Chromium (skipped where n
   const cloudEvents = { eventDeliverySchema: 'CloudEventSchemaV1_0' }
 
   it('keeps each fate with its own event subscription while time passes, in the list and in the dialog', async () => {
-    const scope = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
+    const scope =
+      '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/photos'
     const { emulator, subscriber } = await openShop({
       systemTopics: [{ name: 'uploads', source: scope }],
       eventSubscriptions: [

@@ -51,6 +51,11 @@ export const armErrors = {
   invalidRequest: (message: string) => badRequest('InvalidRequest', message),
   invalidEventSubscription: (reason: string, at?: readonly (string | number)[]) =>
     new ArmError(400, 'InvalidRequest', `Invalid event subscription request: ${reason}`, at && { at }),
+  /** @param rule what is wrong with the property, beginning with a verb */
+  invalidProperty: (at: readonly (string | number)[], rule: string): ArmError => {
+    const end = rule.endsWith('?') ? '' : '.'
+    return armErrors.invalidEventSubscription(`property '${at.join('.')}' is invalid. It ${rule}${end}`, at)
+  },
   invalidContent: (message: string) =>
     badRequest('InvalidRequestContent', `The request content was invalid and could not be deserialized: '${message}'.`),
   missingApiVersion: () =>
@@ -141,7 +146,8 @@ export const armErrors = {
   operationNotFound: (id: string) => notFound('NotFound', `The operation '${id}' could not be found.`),
   eventSubscriptionNotFound: () => notFound('ResourceNotFound', "Event subscription doesn't exist."),
   /** @param what what it does not support: a type, or a setting */
-  notSupported: (what: string) => badRequest('NotSupportedByEmulator', `The emulator does not support ${what}.`),
+  notSupported: (what: string, at?: readonly (string | number)[]) =>
+    new ArmError(400, 'NotSupportedByEmulator', `The emulator does not support ${what}.`, at && { at }),
   pathNotFound: (method: string, path: string) =>
     notFound(
       'InvalidResourceType',

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/is-record.ts'
 import { durationSeconds } from '../../../../../src/support/time/iso-duration.ts'
+import { plainWords } from '../../model/plain-words.ts'
 import {
   type QueueSubscriptionProperties,
   queueSubscriptionSettings,
@@ -44,7 +45,10 @@ export function parseQueueSubscription(
   const delivery = isRecord(wanted.deliveryConfiguration) && {
     deliveryConfiguration: { ...existing?.deliveryConfiguration, ...wanted.deliveryConfiguration },
   }
-  const parsed = queueSubscriptionSettings.safeParse({ ...existing, ...withoutEmptyExpiry(wanted), ...delivery })
+  const parsed = queueSubscriptionSettings.safeParse(
+    { ...existing, ...withoutEmptyExpiry(wanted), ...delivery },
+    { error: plainWords },
+  )
   const { queue: wantedQueue } = Object(wanted.deliveryConfiguration)
   if (isRecord(wantedQueue) && 'deliveryRetryPeriodInDays' in wantedQueue) {
     throw armErrors.notSupported('deliveryRetryPeriodInDays, which no api-version has')
@@ -53,12 +57,20 @@ export function parseQueueSubscription(
     checkTimeToLive(parsed.data, retentionDays)
     return parsed.data
   }
-  const path = parsed.error?.issues[0]?.path.join('.') ?? 'properties'
-  if (path === 'deliveryConfiguration.deliveryMode') {
-    throw armErrors.notSupported('event subscriptions of a namespace that are not of the delivery mode Queue')
+  const [issue] = parsed.error?.issues ?? []
+  const at = (issue?.path ?? ['properties']).map((part) => (typeof part === 'number' ? part : String(part)))
+  if (at.join('.') === 'deliveryConfiguration.deliveryMode') {
+    throw armErrors.notSupported('event subscriptions of a namespace that are not of the delivery mode Queue', at)
   }
-  throw armErrors.invalidEventSubscription(`property '${path}' is invalid.`)
+  throw armErrors.invalidProperty(at, issue?.message ?? 'is not taken')
 }
+
+/** The settings of a Queue event subscription that options declare. Throws an ArmError that says what is wrong with them. */
+export const declaredQueueProperties = (properties: Readonly<Record<string, unknown>> = {}, retentionDays: number) =>
+  parseQueueSubscription(
+    { properties: { deliveryConfiguration: { deliveryMode: 'Queue' }, ...properties } },
+    { retentionDays },
+  )
 
 /** An event subscription's properties in ARM's shape. */
 export function viewQueueSubscription({ deliveryConfiguration, ...rest }: QueueSubscriptionProperties) {

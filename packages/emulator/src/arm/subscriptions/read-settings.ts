@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/is-record.ts'
 import { canConvert } from '../../model/events/convert-schema.ts'
 import { ownField } from '../../model/events/json-object.ts'
+import { plainWords } from '../../model/plain-words.ts'
 import {
   type DeliverySchema,
   destinationOf,
@@ -104,11 +105,13 @@ function parseSettings(
   if (!isRecord(wrapped)) throw armErrors.invalidEventSubscription('properties cannot be null.')
   const wanted = withoutEmptyExpiry(wrapped)
   refusePartner(wanted)
-  const parsed = eventSubscriptionSettings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted)
+  const parsed = eventSubscriptionSettings.safeParse(method === 'PATCH' ? withStoredUrl(wanted, existing) : wanted, {
+    error: plainWords,
+  })
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const at = (issue?.path ?? []).map((part) => (typeof part === 'number' ? part : String(part)))
-  throw armErrors.invalidEventSubscription(`property '${at.join('.')}' is invalid. ${issue?.message ?? ''}.`, at)
+  throw armErrors.invalidProperty(at, issue?.message ?? 'is not taken')
 }
 
 /** Partner destinations stand in previews of the API alone. Throws an ArmError. */

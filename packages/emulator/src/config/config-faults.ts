@@ -1,29 +1,89 @@
-// Configuration names given twice or not defined: unknown topic, scope, subscription, same port.
-
+/** What is wrong with a configuration, of a file or of code: fields by themselves, names given twice, names that are not there. */
+import { z } from 'zod'
 import type { YamlPath } from '../../../../src/support/files/located-yaml.ts'
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { ArmError } from '../arm/call/errors.ts'
 import { parseArmScope } from '../arm/call/path.ts'
+import { declaredQueueProperties } from '../arm/resources/queue-subscriptions.ts'
 import { declaredProperties, settingNames } from '../arm/subscriptions/read-settings.ts'
 import { type JsonObject, ownField } from '../model/events/json-object.ts'
+import { plainWords } from '../model/plain-words.ts'
 import { inputSchemas } from '../model/resources/input-schema.ts'
 import { trackedTypes } from '../model/resources/resource.ts'
-import { emulatorDefaults } from './options.ts'
+import { type Config, configSchema, emulatorDefaults, namesAt } from './config-schema.ts'
 
-/** A fault between fields that are valid on their own. */
-export interface ReferenceFault {
+/** A fault, and the place that it is at. */
+export interface ConfigFault {
   readonly path: YamlPath
+  /** Begins with a verb: `must be a text`. */
   readonly rule: string
   /** A key of the mapping at the path, where it is the key that is wrong. */
   readonly name?: string
 }
 
+/** A file of another kind has thousands of faults. */
+export const maxFaults = 30
+
 /**
- * Finds names that are defined twice, or used and not defined. Takes an unchecked configuration, so that it can report these
- * faults together with those of single fields.
+ * Checks a configuration: the same for a file, for options in code, and for those that come later.
+ *
+ * @param now milliseconds since 1970, for expiration times
+ * @param moreNames names that the configuration may have beside the fields, for a did-you-mean. @default none
+ * @returns the configuration, if each field is right by itself, and the first 30 faults
  */
-export function* referenceFaults(config: unknown, now: number): Generator<ReferenceFault> {
+export function checkConfig(
+  config: unknown,
+  now: number,
+  moreNames: readonly string[] = [],
+): { readonly data: Config | undefined; readonly faults: readonly ConfigFault[] } {
+  const { data, error } = configSchema.safeParse(config, { error: plainWords })
+  const faults = fieldFaults(error?.issues.slice(0, maxFaults) ?? [], moreNames)
+  // They are found one by one, so those over the limit cost nothing.
+  for (const fault of referenceFaults(config, now)) {
+    if (faults.length >= maxFaults) break
+    faults.push(fault)
+  }
+  return { data, faults: faults.slice(0, maxFaults) }
+}
+
+/** What is wrong with one topic, with paths within it. */
+export function topicFaults(topic: unknown): readonly ConfigFault[] {
+  const { error } = z
+    .object({ topics: configSchema.shape.topics })
+    .safeParse({ topics: [topic] }, { error: plainWords })
+  return fieldFaults(error?.issues ?? []).map((fault) => ({ ...fault, path: fault.path.slice(2) }))
+}
+
+function fieldFaults(issues: readonly z.core.$ZodIssue[], moreNames: readonly string[] = []): ConfigFault[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path.filter((part) => typeof part !== 'symbol')
+    if (issue.code !== 'unrecognized_keys') return [{ path, rule: issue.message }]
+    const names = [...namesAt(path), ...(path.length === 0 ? moreNames : [])]
+    return issue.keys.map((name) => ({ path, rule: unknownRule(name, names), name }))
+  })
+}
+
+function unknownRule(name: string, names: readonly string[]): string {
+  const question = didYouMean(name, names)
+  return question === undefined
+    ? `is not a field here; the fields are ${names.join(', ')}`
+    : `is not a field; ${question}`
+}
+
+/** The place of a fault in words, as in `topics[0].inputSchema`; empty for the configuration itself. */
+export function fieldName({ path, name }: ConfigFault): string {
+  return [...path, ...(name === undefined ? [] : [name])]
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+/**
+ * Finds names that are defined twice, or used and not defined. Takes an unchecked configuration, so that these faults are
+ * reported together with those of single fields.
+ */
+function* referenceFaults(config: unknown, now: number): Generator<ConfigFault> {
   const topics = entries(config, 'topics')
   const clients = entries(config, 'clients')
   const subscriptions = entries(config, 'subscriptions')
@@ -78,6 +138,31 @@ export function* referenceFaults(config: unknown, now: number): Generator<Refere
     const publisher = publisherOf(one, topics, entries(config, 'domains'))
     for (const fault of settingsFaults(one, publisher, now)) yield { ...fault, path: [...path, ...fault.path] }
   }
+  for (const [index, namespace] of entries(config, 'namespaces')) yield* queueFaults(['namespaces', index], namespace)
+}
+
+/** Names that a namespace has twice, and the faults that ARM would report for its Queue event subscriptions. */
+function* queueFaults(at: YamlPath, namespace: JsonObject): Generator<ConfigFault> {
+  const topics = entries(namespace, 'topics')
+  yield* twice([...at, 'topics'], topics, ({ name }) => text(name), 'name')
+  for (const [index, topic] of topics) {
+    const path = [...at, 'topics', index, 'eventSubscriptions']
+    const subscriptions = entries(topic, 'eventSubscriptions')
+    yield* twice(path, subscriptions, ({ name }) => text(name), 'name')
+    const retentionDays = typeof topic.eventRetentionInDays === 'number' ? topic.eventRetentionInDays : 1
+    for (const [number, { properties }] of subscriptions) {
+      if (!isRecord(properties)) continue
+      try {
+        const parsed = declaredQueueProperties(properties, retentionDays)
+        for (const fault of ignoredFields(properties, parsed)) {
+          yield { ...fault, path: [...path, number, 'properties', ...fault.path] }
+        }
+      } catch (error) {
+        if (!(error instanceof ArmError)) throw error
+        yield { path: [...path, number, 'properties', ...(error.at ?? [])], rule: `is refused: ${error.message}` }
+      }
+    }
+  }
 }
 
 type Entries = readonly (readonly [number, JsonObject])[]
@@ -99,7 +184,7 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 }
 
 /** The faults that ARM would report for an event subscription. */
-function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ReferenceFault> {
+function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ConfigFault> {
   const { name, endpoint, properties = {} } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
@@ -122,7 +207,7 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
  * Finds the given fields that parsing dropped: Resource Manager does not know them and silently ignores them. In a
  * configuration file each is a typo.
  */
-function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<ReferenceFault> {
+function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<ConfigFault> {
   if (Array.isArray(given) && Array.isArray(parsed)) {
     for (const [index, item] of given.entries()) yield* ignoredFields(item, parsed[index], [...path, index])
   }
@@ -137,23 +222,23 @@ function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): G
 }
 
 function* twice(
-  kind: string,
+  kind: string | YamlPath,
   list: Entries,
   keyOf: (entry: JsonObject) => string | undefined,
   field: string,
   rule = 'is given twice',
-): Generator<ReferenceFault> {
+): Generator<ConfigFault> {
   const seen = new Set<string>()
   for (const [index, entry] of list) {
     const key = keyOf(entry)?.toLowerCase()
     if (key === undefined) continue
-    if (seen.has(key)) yield { path: [kind, index, field], rule }
+    if (seen.has(key)) yield { path: [kind, index, field].flat(), rule }
     seen.add(key)
   }
 }
 
 /** Ports of blob endpoints that another port of the emulator has already. */
-function* twicePort(storage: Entries, others: readonly unknown[]): Generator<ReferenceFault> {
+function* twicePort(storage: Entries, others: readonly unknown[]): Generator<ConfigFault> {
   const seen = new Set(others)
   for (const [index, { port }] of storage) {
     if (typeof port !== 'number' || port === 0) continue
@@ -162,12 +247,7 @@ function* twicePort(storage: Entries, others: readonly unknown[]): Generator<Ref
   }
 }
 
-function* unknownName(
-  path: YamlPath,
-  value: unknown,
-  names: readonly string[],
-  kind: string,
-): Generator<ReferenceFault> {
+function* unknownName(path: YamlPath, value: unknown, names: readonly string[], kind: string): Generator<ConfigFault> {
   if (typeof value !== 'string' || names.some((name) => same(name, value))) return
   const question = didYouMean(value, names)
   yield { path, rule: `must be one of ${kind}${question === undefined ? '' : `; ${question}`}` }
