@@ -84,14 +84,20 @@ export class Binding implements BindingComponent {
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkBindingOptions(options)
-    const { onEvent, credential: hostCredential, fastify } = options
+    const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     const open = () => [this.#input, this.#output].flatMap((slot) => slot.component() ?? [])
     const secrets = () => open().flatMap(({ metadata }) => secretsOf(metadata))
-    const shared = (): SideOptions => ({ endpoints: this.endpoints(), hostCredential, logger: this.#logger, secrets })
+    const shared = (): SideOptions => ({
+      endpoints: this.endpoints(),
+      hostCredential,
+      onError,
+      logger: this.#logger,
+      secrets,
+    })
     this.#input = new InputSlot(shared, fastify)
     this.#output = new OutputSlot(shared)
     this.#input.read(onEvent)
