@@ -10,8 +10,8 @@ import { installLines } from './support/install-lines.ts'
 import { nodeOfNpm, versions } from './support/node-of-npm.ts'
 import { check, openProject } from './support/packed-project.ts'
 
-/** The bundle, for images, weighs 6 MB. */
-const limits = { packages: 110, mebibytes: 97 } as const
+/** With this package itself. The bundle, for images, weighs 6 MB. */
+const limits = { packages: 111, mebibytes: 101 } as const
 
 const { folder, installed, bin, run, ...project } = openProject('eventgrid-binding', resolve(import.meta.dirname, '..'))
 
