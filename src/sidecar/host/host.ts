@@ -102,9 +102,14 @@ export class Host {
     const { loggerOf, ...options } = this.#options
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component =
-      this.#running.get(name) ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
-    await component.open(loaded)
+    const running = this.#running.get(name)
+    const component = running ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
+    try {
+      await component.open(loaded)
+    } catch (error) {
+      if (!running) options.metrics.forget(name)
+      throw error
+    }
     this.#running.set(name, component)
     const { input: push, pull, output } = loaded.metadata
     const input = push ?? pull

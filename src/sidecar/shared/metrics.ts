@@ -137,18 +137,23 @@ function createCounts(registry: Registry, known: KnownCodes, components: () => I
       codesOf.set(component, codes)
       starts.set({ component }, Date.now() / 1000)
       for (const code of initCodes) for (const side of sides) inits.inc({ component, side, code }, 0)
+      // A call may end after its component was forgotten.
+      const isForgotten = () => codesOf.get(component) !== codes
       return {
         event(result: EventResult, durationMs: number): void {
+          if (isForgotten()) return
           events.inc({ component, result })
           eventSeconds.observe({ component }, durationMs / 1000)
         },
         /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
         invoke(code: string, durationMs: number): void {
+          if (isForgotten()) return
           codes.add(code)
           invokes.inc({ component, code })
           invokeSeconds.observe({ component }, durationMs / 1000)
         },
         init(side: Side, code: string): void {
+          if (isForgotten()) return
           codes.add(code)
           inits.inc({ component, side, code })
         },

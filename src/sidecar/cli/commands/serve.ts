@@ -75,7 +75,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const { folder, socketMode, emulator, metrics } = options
   const { createPluggable } = await loadGrpc('serve', () => import('../../pluggable/server.ts'))
   const endpoints = emulator && (await emulatorEndpoints(emulator))
-  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf, ...(endpoints && { endpoints }) })
   try {
     const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
     if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
