@@ -4,14 +4,14 @@
  * that the pages tell to install goes together, and whether a TypeScript user's code compiles.
  */
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { installLines } from './support/install-lines.ts'
 import { nodeOfNpm, versions } from './support/node-of-npm.ts'
 import { check, openProject } from './support/packed-project.ts'
 
-/** The bundle, for images, weighs 6 MB. */
-const limits = { packages: 147, mebibytes: 114 } as const
+/** With this package itself. The bundle, for images, weighs 6 MB. */
+const limits = { packages: 111, mebibytes: 101 } as const
 
 const { folder, installed, bin, run, ...project } = openProject('eventgrid-binding', resolve(import.meta.dirname, '..'))
 
@@ -72,11 +72,33 @@ export const code = (error: BindingError): string => error.code
 
 function work(): void {
   writeFileSync(join(folder, 'job.js'), job)
-  writeFileSync(join(folder, 'served.js'), served)
-  for (const node of [nodeOfNpm(versions.oldest), dirname(process.execPath)]) {
-    for (const script of ['job.js', 'served.js']) process.stdout.write(run('node', [script], { node }))
-  }
+  for (const node of [nodeOfNpm(versions.oldest), dirname(process.execPath)])
+    process.stdout.write(run('node', ['job.js'], { node }))
   process.stdout.write(run(bin, ['--version']))
+}
+
+/** gRPC is not installed: whoever asks for it is told what to install, and then it works. */
+function askForGrpc(): void {
+  mkdirSync(join(folder, 'no-components'))
+  const withRun = ['run', '--components', 'no-components', '--http-port', '0']
+  const asking = [
+    ['serve'],
+    [...withRun, '--grpc-port', '0'],
+    [...withRun, '--app-port', '1', '--app-protocol', 'grpc'],
+  ]
+  const lines = asking.map((args) => {
+    const { status, stderr } = spawnSync(bin, args, { cwd: folder, encoding: 'utf8', timeout: 30_000 })
+    const [, said = ''] = /needs gRPC: npm install (.*)/.exec(stderr) ?? []
+    check(status === 2 && said !== '' && !/^ +at /m.test(stderr), `without gRPC: ${stderr}`)
+    return said.split(' ')
+  })
+  const [packages = []] = lines
+  const inPages = installLines(installed).filter((line) => line.packages.join() === packages.join())
+  check(inPages.length > 1, `no pages tell to install ${packages.join(' ')}`)
+  run('npm', ['install', '--silent', '--no-audit', ...packages])
+  writeFileSync(join(folder, 'served.js'), served)
+  for (const node of [nodeOfNpm(versions.oldest), dirname(process.execPath)])
+    process.stdout.write(run('node', ['served.js'], { node }))
 }
 
 /** The Azure SDK for blobs is not installed: whoever asks for it is told what to install. */
@@ -135,7 +157,7 @@ try {
   project.install()
   project.weigh(limits)
   project.followLinks()
-  for (const step of [work, askForStorage, findSchemas, followInstallLines]) step()
+  for (const step of [work, askForGrpc, askForStorage, findSchemas, followInstallLines]) step()
   project.compile(typed)
 } finally {
   project.remove()

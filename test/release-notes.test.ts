@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { packageVersion } from '../src/core/package-version.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -68,4 +69,5 @@ it('pages and manifests name the version of package.json', () => {
   })
   expect(named.length).toBeGreaterThan(9)
   expect(named.filter((each) => each.version !== version)).toEqual([])
+  expect(packageVersion).toBe(version)
 })

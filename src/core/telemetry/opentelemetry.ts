@@ -65,8 +65,8 @@ const scope = 'eventgrid-binding'
 /** The tracer of the SDK in this process; `undefined` without an SDK: then nothing is prepared for it. */
 function tracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
-  if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(scope, packageVersion())
-  return provider.getDelegateTracer(scope, packageVersion())
+  if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(scope, packageVersion)
+  return provider.getDelegateTracer(scope, packageVersion)
 }
 
 /** Whether the process has an SDK, for traces or metrics. */
@@ -137,7 +137,7 @@ export function instruments(): ReturnType<typeof createInstruments> {
 }
 
 function createInstruments(provider: MeterProvider) {
-  const meter = provider.getMeter(scope, packageVersion())
+  const meter = provider.getMeter(scope, packageVersion)
   if (meter === createNoopMeter()) return undefined
   const advice = {
     explicitBucketBoundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],

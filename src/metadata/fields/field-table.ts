@@ -91,7 +91,7 @@ export const fields = {
     ...input,
     needed: needs.byInputThatDoesNotAsk,
     otherwise: 'made from the name of the component',
-    type: '3 to 64 letters and digits; with `deliveryMode: pull` at most 50',
+    type: '3 to 64 letters and digits; with `deliveryMode: pull` at most 50; hyphens in what exists already',
     stricter: { pull: parsePullName },
     about: 'Name of the event subscription.',
     parse: parseSubscriptionName,

@@ -6,18 +6,15 @@ import { type Scope, scopeKey } from './scope.ts'
 const pattern = /^[A-Za-z0-9]{3,64}$/
 const pullPattern = /^[A-Za-z0-9]{3,50}$/
 
-/** A name of an event subscription. @throws BrokenRule */
+/** A name that Azure allows. Whether the binding would create such a name is asked with the other fields. @throws BrokenRule */
 export function parseSubscriptionName(text: string): string {
-  if (pattern.test(text)) return text
-  // Event Grid allows hyphens, so such a name may be that of an existing event subscription.
-  const fix =
-    'remove it, or write another name; either makes a second event subscription: see Names in docs/migration.md'
-  throw new BrokenRule('must be 3 to 64 letters and digits, nothing else', text.includes('-') ? fix : undefined)
+  if (/^[A-Za-z0-9-]{3,64}$/.test(text)) return text
+  throw new BrokenRule('must be 3 to 64 letters and digits')
 }
 
 /** A name of a Queue event subscription. @throws BrokenRule */
 export function parsePullName(text: string): string {
-  if (pullPattern.test(text)) return text
+  if (/^[A-Za-z0-9-]{3,50}$/.test(text)) return text
   throw new BrokenRule('must be 3 to 50 letters and digits with deliveryMode pull')
 }
 

@@ -1,7 +1,7 @@
 /** The faults between fields that are right each by itself. */
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { Values } from '../fields/find-field.ts'
-import type { Circumstances } from '../fields/needs.ts'
+import { type Circumstances, hasCredential } from '../fields/needs.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
 import { resetToDefault } from '../fields/setting-value.ts'
 
@@ -17,6 +17,13 @@ export function inputConflicts(values: Values, by: Circumstances, options: { rea
   if (deliveryMode === 'push' && isElsewhere) {
     const rule = 'must lie in the subscription of subscriptionId'
     issues.push({ field: 'scope', rule, fix: 'make the two ids the same' })
+  }
+  // The specification's rule binds what the binding creates. With the key of a namespace alone it creates nothing.
+  const isCreated = by.provisioning === 'manage' && (deliveryMode === 'push' || hasCredential(by))
+  if (isCreated && values.eventSubscriptionName?.includes('-')) {
+    const rule = 'must be letters and digits alone where the binding creates the event subscription'
+    const fix = 'for one that exists already, set provisioning: check, or none: see Names in docs/migration.md'
+    issues.push({ field: 'eventSubscriptionName', rule, fix })
   }
   const { deadLetterStorageAccountId: account, deadLetterContainer: container } = values
   if (account && container && (account === resetToDefault) !== (container === resetToDefault)) {

@@ -72,7 +72,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = isHelp(args[0]) ? askedFor(args[1]) : args
   if (name === undefined) return complain('a command is missing', { before: `${help}\n` })
   if (name === '--help' || name === '-h') return print(help)
-  if (name === '--version' || name === '-v') return print(`${packageVersion()}\n`)
+  if (name === '--version' || name === '-v') return print(`${packageVersion}\n`)
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (!entry) {
     const hint = didYouMean(name, [...Object.keys(commands), 'help'])

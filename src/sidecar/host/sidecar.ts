@@ -7,6 +7,7 @@ import type { Loaded } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/watch-state.ts'
 import { inBackground } from '../../support/work/in-background.ts'
+import { loadGrpc } from '../shared/load-grpc.ts'
 import { createCodes, createMetrics } from '../shared/metrics.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
 import { createCallOutput } from './api/call-output.ts'
@@ -41,7 +42,9 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const metrics = createMetrics({ invoke: new Set(['OK', ...createCodes, 'UNEXPECTED']) })
   let watch: ReturnType<typeof watchApp> | undefined
   const openChannel =
-    app?.protocol === 'grpc' ? (await import('./app/grpc-app-channel.ts')).createGrpcAppChannel : createAppChannel
+    app?.protocol === 'grpc'
+      ? (await loadGrpc('--app-protocol grpc', () => import('./app/grpc-app-channel.ts'))).createGrpcAppChannel
+      : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
   const host = new Host({
     channel,
@@ -60,7 +63,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const shared = { host, callOutput, listeningOn: http.host, token: options.apiToken }
   const both = { ...options, ...shared, extended: new Map<string, string>() }
   const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
-  const grpcApi = grpc && (await import('./api/grpc-api.ts')).createGrpcApi(both)
+  const grpcApi = grpc && (await loadGrpc('--grpc-port', () => import('./api/grpc-api.ts'))).createGrpcApi(both)
   const undo: (() => unknown)[] = [
     () => channel?.close(),
     () => Promise.all([api.close(), grpcApi?.close()]),

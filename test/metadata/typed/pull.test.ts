@@ -61,7 +61,7 @@ describe('pull delivery', () => {
     ['labels', 'default', 'not a setting of pull'],
     ['eventDeliverySchema', 'eventGridSchema', 'CloudEventSchemaV1_0'],
     ['eventSubscriptionName', 'a'.repeat(51), '3 to 50'],
-    ['eventSubscriptionName', 'my-name', '3 to 50'],
+    ['eventSubscriptionName', 'my-name', 'letters and digits alone where the binding creates'],
     ['namespaceTopic', group, 'resource id of a namespace topic'],
     ['namespaceTopic', namespaceId, 'resource id of a namespace topic'],
     ['namespaceTopic', `${group}/providers/Microsoft.EventGrid/topics/orders`, 'resource id of a namespace topic'],

@@ -1,12 +1,12 @@
 /** The command `init` writes files to start from, and says which commands come next. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { packageFolder } from '../../../core/package-version.ts'
 import { fill } from '../../../support/command-line/help-text.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
 import { ancestors, ownCommand } from '../../../support/command-line/own-command.ts'
 import { parseOptions } from '../../../support/command-line/parse-options.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
+import { packageOf } from '../../../support/process/own-package.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [
@@ -16,6 +16,7 @@ const files = [
   { name: 'secrets.json', from: 'examples/starter/secrets.json', mode: 0o600 },
   { name: 'app.mjs', from: 'examples/local/app.mjs' },
 ]
+const packageFolder = () => packageOf(import.meta.url, 'eventgrid-binding').folder
 const names = files.map(({ name }) => name)
 
 const about =

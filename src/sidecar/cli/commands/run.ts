@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
     endpoints,
     appToken: secretOf(env.APP_API_TOKEN),
     apiToken: secretOf(env.DAPR_API_TOKEN),
-    version: packageVersion(),
+    version: packageVersion,
     loggerOf,
     components: { read: () => readSources(options), known: sources, load },
     onShutdown: () => ending.ask('shutdown'),

@@ -3,7 +3,7 @@ import type { Logger } from '../../../core/logger.ts'
 import { optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
 import { awaitEnd } from '../../../support/command-line/signals.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
-import { createPluggable } from '../../pluggable/server.ts'
+import { loadGrpc } from '../../shared/load-grpc.ts'
 import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
@@ -73,6 +73,7 @@ export async function run(
 /** Serves the sockets and, where asked for, the metrics. */
 async function start(options: ServeOptions, loggerOf: (component?: string) => Logger, signal: AbortSignal) {
   const { folder, socketMode, emulator, metrics } = options
+  const { createPluggable } = await loadGrpc('serve', () => import('../../pluggable/server.ts'))
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, ...(endpoints && { endpoints }) })
   try {
