@@ -3,7 +3,7 @@
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { ArmFailureError, readFailure, readOperationFailure } from '../azure/read-failure.ts'
-import { verdictOf } from '../azure/refusals/resource-manager-refusal.ts'
+import { meaningOf } from '../azure/refusals/resource-manager-refusal.ts'
 import { readRetryAfter } from '../azure/retry-after.ts'
 import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
@@ -83,7 +83,7 @@ function isMissingInWords(error: unknown): boolean {
     kind === 'answer' &&
     status === 404 &&
     code !== undefined &&
-    verdictOf({ ...failure, status: undefined }) !== 'scope'
+    meaningOf({ ...failure, status: undefined }) !== 'SCOPE_NOT_FOUND'
   )
 }
 

@@ -1,12 +1,7 @@
 /** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
 import { readFailure } from '../azure/read-failure.ts'
-import {
-  explainFailure,
-  type FailureContext,
-  type Verdict,
-  verdictOf,
-} from '../azure/refusals/resource-manager-refusal.ts'
-import { BindingError, inWords } from '../core/errors.ts'
+import { explainFailure, type FailureContext, mayPass } from '../azure/refusals/resource-manager-refusal.ts'
+import { BindingError, inWords, type ProvisioningErrorCode } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { EitherInput } from '../metadata/typed/metadata.ts'
 import { backOff } from '../support/time/back-off.ts'
@@ -66,7 +61,7 @@ export async function repeatAttempts<Outcome>(
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
-      if (worksWithout && without && failed.verdict === 'permission') {
+      if (worksWithout && without && failed.code === 'PERMISSION_DENIED') {
         const { what, fix } = failed.error
         logger.warn(
           `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
@@ -82,7 +77,7 @@ export async function repeatAttempts<Outcome>(
         ...(retryInMs !== undefined && { retryInMs }),
       })
       if (retryInMs === undefined) {
-        if (isLasting(failed.verdict)) throw failed.error
+        if (!mayPass[failed.code]) throw failed.error
         const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
         throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
       }
@@ -105,13 +100,13 @@ function readAttempt(
   time: { readonly left: number; readonly now: number },
 ): Failed {
   if (error instanceof BindingError)
-    return { error, verdict: 'rejected', ranOut: false, retryAfterMs: 0, isMissing: false }
+    return { error, code: 'SUBSCRIPTION_REJECTED', ranOut: false, retryAfterMs: 0, isMissing: false }
   const failure = readFailure(error, time.now)
   const { kind, retryAfterMs = 0 } = failure
   const explained = explainFailure(failure, context)
   return {
     error: new BindingError(explained.code, explained),
-    verdict: verdictOf(failure),
+    code: explained.code,
     // A request without an answer when our own time ends says nothing about the network.
     ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
     retryAfterMs,
@@ -121,12 +116,12 @@ function readAttempt(
 
 function logAttempt(
   logger: Logger,
-  { error, verdict }: Failed,
+  { error, code }: Failed,
   fields: { readonly attempt: number; readonly retryInMs: number },
 ): void {
   // TIMEOUT sums up all retryable attempts, not a single one.
-  if (verdict === 'passing') logger.warn(inWords(error), fields)
-  else logger[isLasting(verdict) ? 'error' : 'warn'](error.message, { ...fields, code: error.code })
+  if (code === 'TIMEOUT') logger.warn(inWords(error), fields)
+  else logger[mayPass[code] ? 'warn' : 'error'](error.message, { ...fields, code: error.code })
 }
 
 /** Names what was waited for, and the last failure. */
@@ -234,7 +229,7 @@ export type Patience = 'timeout' | 'forever'
 
 /** What decides the pause after an attempt that failed. */
 export interface AttemptFailure {
-  readonly verdict: Verdict
+  readonly code: ProvisioningErrorCode
   /** It ran out of time: the failure before it says more. */
   readonly ranOut: boolean
   /** What Azure asks for, in ms; 0 where it asks for nothing. */
@@ -243,9 +238,6 @@ export interface AttemptFailure {
 
 /** With less time left than this there is no further attempt. */
 export const minAttemptMs = 250
-
-/** Only an operator can correct it: waiting alone does not help. */
-export const isLasting = (verdict: Verdict): boolean => verdict !== 'passing' && verdict !== 'handshake'
 
 interface Pace {
   readonly attempt: number
@@ -261,7 +253,7 @@ export function decidePause(
   if (patience === 'forever') return delay
   // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
   const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
-  return isLasting(failed.verdict) || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
+  return !mayPass[failed.code] || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
 }
 
 const baseMs = 1_000
@@ -276,13 +268,13 @@ const maxRetryAfterMs = 3_600_000
  * an operator can help. It is never shorter than Azure asks for, up to an hour.
  */
 export function decideRetryDelay({
-  verdict,
+  code,
   retryAfterMs,
   attempt,
   random,
-}: Pick<AttemptFailure, 'verdict' | 'retryAfterMs'> & Pace): number {
+}: Pick<AttemptFailure, 'code' | 'retryAfterMs'> & Pace): number {
   const asked = Math.min(retryAfterMs, maxRetryAfterMs)
-  if (isLasting(verdict)) return Math.max(asked, lastingMs) + random * lastingMs
+  if (!mayPass[code]) return Math.max(asked, lastingMs) + random * lastingMs
   // Without jitter on top of it all replicas would return in the same second.
   return asked + backOff({ attempt, baseMs, maxMs, random })
 }
