@@ -9,11 +9,9 @@ import { createInputService, createOutputService } from './grpc/services.ts'
 import { statusByCode } from './grpc/status.ts'
 import type { Instance } from './instance.ts'
 import { createInstances, type InstancesOptions } from './instances.ts'
-import { claimSockets, type SocketOptions } from './sockets/socket-files.ts'
+import { claimSockets } from './socket-files.ts'
 
-export interface PluggableOptions
-  extends Pick<InstancesOptions, 'loggerOf' | 'endpoints' | 'readWarningMs'>,
-    Pick<SocketOptions, 'signal' | 'lockTimeoutMs'> {
+export interface PluggableOptions extends Pick<InstancesOptions, 'loggerOf' | 'endpoints' | 'readWarningMs'> {
   readonly folder: string
   /** Permissions of the sockets. @default 0o660 */
   readonly socketMode?: number
@@ -38,11 +36,11 @@ export type Pluggable = Awaited<ReturnType<typeof createPluggable>>
 /**
  * Serves both component types on Unix domain sockets, for any number of components.
  *
- * @throws SocketError when the sockets can't be served; the reason of `signal` when it aborts
+ * @throws SocketError when the sockets can't be served
  */
 export async function createPluggable(options: PluggableOptions) {
   const { socketMode: mode = 0o660, initWarningMs = 60_000 } = options
-  const { loggerOf, endpoints, readWarningMs, signal, lockTimeoutMs } = options
+  const { loggerOf, endpoints, readWarningMs } = options
   const logger = loggerOf()
   const metrics = createMetrics({ invoke: invokeStatuses, init: initStatuses })
   const instances = createInstances({ loggerOf, metrics, endpoints, readWarningMs })
@@ -71,11 +69,8 @@ export async function createPluggable(options: PluggableOptions) {
     folder: resolve(options.folder),
     names: socketNames,
     mode,
-    signal,
-    lockTimeoutMs,
     bind: async (path) => void (await peers.listen({ path })),
     onWarning: (warning) => logger.warn(warning),
-    onWait: (path) => logger.debug(`waits for the lock ${path} of another process`),
   }).catch(async (error: unknown) => {
     await peers.close(0)
     await instances.close()

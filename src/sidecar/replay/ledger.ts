@@ -1,126 +1,248 @@
-/** The ledger beside dead letters: which events of its folder were published, and where to; one process at a time has it. */
+/** The ledger of a folder of dead letters, an SQLite file: which of its events were published, and where to. One process at a time has it. */
+import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { appendToRegularFile, readRegularBytes } from '../../support/files/regular-file.ts'
-import { lockHolder, type SharedLock, type SharedLockOptions, takeSharedLock } from '../../support/files/shared-lock.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { isPlainFile, linesOfFile } from '../../support/files/regular-file.ts'
+import { loadSqlite } from '../../support/files/sqlite.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
-const fileName = 'eventgrid-replay.ledger'
-/** A folder beside it while a process publishes. */
-const lockName = 'eventgrid-replay.lock'
+const fileName = 'eventgrid-replay.db'
+/** SQLite's own files beside it. */
+const besides = ['', '-journal', '-wal', '-shm']
+/** The ledger of version 0.2.0 and before: a line for each event that was published. */
+const formerName = 'eventgrid-replay.ledger'
+/** The folder that was the lock of those versions. */
+const formerLock = 'eventgrid-replay.lock'
 
-export const isLedger = (path: string) => basename(path) === fileName || basename(path).startsWith(lockName)
+/** Whether a file or folder belongs to a ledger, so that it is no dead letter. */
+export const isLedger = (path: string) =>
+  [fileName, formerName, formerLock].some((name) => basename(path).startsWith(name))
 
-/** Which events were published to a target, by their keys. */
-export type Ledger = Awaited<ReturnType<typeof openLedger>>
+const table = `CREATE TABLE event (
+  target TEXT NOT NULL, key BLOB NOT NULL, id TEXT NOT NULL, published INTEGER NOT NULL, PRIMARY KEY (target, key)
+) STRICT, WITHOUT ROWID`
 
-export interface LedgerOptions {
-  /** Where events are published to: what other targets took does not count. */
-  readonly target: string
-  readonly readOnly: boolean
-  /** Called where a process that holds a folder may have been killed: it is watched for some seconds. */
-  readonly onWait?: (folder: string) => void
-  readonly signal?: AbortSignal
-  /**
-   * The most events that one replay keeps in mind, with those of the ledgers: more do not fit into the heap of the image. @default 800_000
-   */
-  readonly maxEvents?: number
+/** What names an event in a ledger. */
+export interface LedgerEntry {
+  /** SHA-256 as base64url; equal for two dead letters of one event. */
+  readonly key: string
+  readonly id: string
 }
 
-const header = 'Events that eventgrid-binding replay has published: the key, the target and the id of each.'
-const maxBytes = 512 * 1024 ** 2
+/** The ledger of one folder, for the events that are published to one target. */
+export type Ledger = ReturnType<typeof openLedger>
+
 const maxIdLength = 200
-const keyLength = 43
-/** Longer than the name of a target. */
-const maxRestBytes = 8 * 1024
 
 /**
- * Opens the ledgers of these folders; an event that one of them has for the target counts as published for all. Rejects as Node does for
- * a ledger that can't be read, or written unless `readOnly`; and where another process publishes from one of the folders.
+ * Opens the ledger of a folder for writing, or makes it; a ledger of version 0.2.0 is taken over then. Throws an Error that names the
+ * file: where another process has it, where it is a link or no file, where it can't be written, and where it is damaged.
  */
-export async function openLedger(folders: Iterable<string>, options: LedgerOptions) {
-  const { target, readOnly, onWait = () => {}, signal, maxEvents = 800_000 } = options
-  const keys = new Set<string>()
-  const locks = new Map<string, SharedLock>()
-  const holder = lockHolder()
-  let linesWithoutTarget = 0
-  const tooMany = () =>
-    new Error(`these are more than ${maxEvents} events with those of the ledgers; give fewer folders at once`)
-  const close = () => {
-    for (const lock of locks.values()) lock.release()
-    locks.clear()
-  }
+export function openLedger(folder: string, target: string) {
+  const path = join(folder, fileName)
+  const attempt = <T>(work: () => T): T => attemptOn(path, work)
+  const database = attempt(() => openDatabase(path))
   try {
-    // In one order: of two processes that start at once the first one has all.
-    for (const folder of [...new Set(folders)].sort()) {
-      if (!readOnly) locks.set(folder, await lockFolder(folder, { holder, signal, onWait: () => onWait(folder) }))
-      const path = join(folder, fileName)
-      const bytes = await readIfThere(path)
-      for (const { key, rest } of linesOf(bytes ?? Buffer.alloc(0))) {
-        if (rest.startsWith(`${target} `)) keys.add(key)
-        else if (rest.startsWith('"')) linesWithoutTarget++
-        if (keys.size > maxEvents) throw tooMany()
+    attempt(() => {
+      database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL; BEGIN EXCLUSIVE')
+      if (isFresh(database)) {
+        database.exec(table)
+        takeOver(folder, database)
       }
-      if (!readOnly) appendToRegularFile(path, bytes === undefined ? header : '')
-    }
+      database.exec('COMMIT')
+    })
   } catch (error) {
-    close()
+    database.close()
     throw error
+  }
+  const find = database.prepare('SELECT published FROM event WHERE target = ? AND key = ?')
+  const insert = database.prepare('INSERT INTO event VALUES (?, ?, ?, 0)')
+  const publish = database.prepare('UPDATE event SET published = 1 WHERE target = ? AND key = ?')
+  const remove = database.prepare('DELETE FROM event WHERE target = ? AND key = ?')
+  const inTransaction = (work: () => void): void =>
+    attempt(() => {
+      database.exec('BEGIN')
+      try {
+        work()
+        database.exec('COMMIT')
+      } catch (error) {
+        // On a full disk SQLite itself ends the transaction.
+        if (database.isTransaction) database.exec('ROLLBACK')
+        throw error
+      }
+    })
+  return {
+    /**
+     * Enters events as under way. `published`: those that the ledger has already, which are not to be published. `again`: those that were
+     * under way when a replay ended, and may have been published. Throws where the ledger can't be written.
+     */
+    begin<Entry extends LedgerEntry>(entries: readonly Entry[]) {
+      const states = new Map<Entry, unknown>()
+      inTransaction(() => {
+        for (const entry of entries) {
+          const key = bytesOf(entry)
+          const row = find.get(target, key)
+          states.set(entry, row?.published)
+          if (!row) insert.run(target, key, entry.id.slice(0, maxIdLength))
+        }
+      })
+      return {
+        published: entries.filter((entry) => states.get(entry) === 1),
+        again: entries.filter((entry) => states.get(entry) === 0),
+      }
+    },
+    /** Enters what became of events under way. Those in neither list stay under way. Throws where the ledger can't be written. */
+    settle({ published, refused }: Readonly<Record<'published' | 'refused', readonly LedgerEntry[]>>): void {
+      inTransaction(() => {
+        for (const entry of published) publish.run(target, bytesOf(entry))
+        for (const entry of refused) remove.run(target, bytesOf(entry))
+      })
+    },
+    /** Gives the ledger free for other processes. */
+    close: () => database.close(),
+  }
+}
+
+const bytesOf = ({ key }: LedgerEntry) => Buffer.from(key, 'base64url')
+
+/**
+ * Calls back with the key of each event of a folder that was published to a target. Resolves with how many lines of a former ledger name
+ * no target. Writes nothing.
+ */
+export function readLedger(folder: string, target: string, found: (key: Uint8Array) => void): { noTarget: number } {
+  const path = join(folder, fileName)
+  const isRead = attemptOn(path, () => {
+    if (!isPlainFile(path)) return false
+    const database = openDatabase(path)
+    try {
+      if (isFresh(database)) return false
+      const [first] = database.prepare('PRAGMA quick_check(1)').all()
+      if (first?.quick_check !== 'ok') throw new Error(`it is ${damaged}`)
+      const rows = database.prepare('SELECT key FROM event WHERE target = ? AND published = 1').iterate(target)
+      for (const { key } of rows) if (key instanceof Uint8Array) found(key)
+      return true
+    } finally {
+      database.close()
+    }
+  })
+  return isRead ? { noTarget: 0 } : readFormer(folder, (entry) => entry.target === target && found(entry.key))
+}
+
+/** Which events a replay has met, by their keys, in memory outside of the heap: about 30 MB for a million. */
+export function createMetEvents(maxEvents: number) {
+  const database = new (loadSqlite().DatabaseSync)(':memory:')
+  database.exec('CREATE TABLE event (key BLOB PRIMARY KEY, met INTEGER NOT NULL) STRICT, WITHOUT ROWID; BEGIN')
+  const find = database.prepare('SELECT met FROM event WHERE key = ?')
+  const insert = database.prepare('INSERT OR IGNORE INTO event VALUES (?, ?)')
+  const meet = database.prepare('UPDATE event SET met = 1 WHERE key = ?')
+  let count = 0
+  function add(key: Uint8Array, met: 0 | 1): void {
+    count += Number(insert.run(short(key), met).changes)
+    if (count > maxEvents) throw new Error(`these are more than ${maxEvents} events; give fewer folders at once`)
   }
   return {
-    /** Lines that count for no target. */
-    linesWithoutTarget,
-    has: (key: string) => keys.has(key),
-    /** Why so many events can't be kept in mind beside those of the ledgers. */
-    refusalOf: (count: number) => (keys.size + count > maxEvents ? tooMany() : undefined),
-    /** Why nothing more may be published from a folder: another process took this one for dead, and may publish from it by now. */
-    lossOf(folder: string): Error | undefined {
-      if (locks.get(folder)?.lost !== true) return undefined
-      const fix = 'let that one end, and start again'
-      return new Error(`another replay has taken over ${folder}, as this one was suspended for some seconds; ${fix}`)
+    /** One that a ledger has as published. */
+    addPublished: (key: Uint8Array) => add(key, 0),
+    /** Whether a ledger has an event, it was met before, or is new. @throws Error for one too many */
+    meet(entry: LedgerEntry): 'known' | 'duplicates' | 'new' {
+      const key = bytesOf(entry)
+      const row = find.get(short(key))
+      if (row?.met === 1) return 'duplicates'
+      if (row) meet.run(short(key))
+      else add(key, 1)
+      return row ? 'known' : 'new'
     },
-    /** Adds an event to the ledger of its folder, at once: a process that is killed later has it there. Throws as Node does. */
-    add(folder: string, key: string, id: string) {
-      try {
-        // The line before may have broken off with its process, or on a full disk.
-        appendToRegularFile(join(folder, fileName), `\n${key} ${target} ${JSON.stringify(id.slice(0, maxIdLength))}`)
-      } catch (error) {
-        throw new Error(`the ledger of ${folder} can't be written: ${messageOf(error)}`, { cause: error })
-      }
-    },
-    /** Gives the ledgers free for other processes. */
-    close,
+    close: () => database.close(),
   }
 }
 
-async function lockFolder(folder: string, options: SharedLockOptions): Promise<SharedLock> {
-  const path = join(folder, lockName)
-  const lock = await takeSharedLock(path, options)
-  if (lock === 'busy') throw new Error(`another replay publishes from ${folder}: wait until it ends, or end it`)
-  if (lock === 'noFolder') throw new Error(`${path} is not a folder; remove it where no other replay runs`)
-  return lock
-}
+/** 128 bits are enough to tell events apart. */
+const short = (key: Uint8Array) => key.subarray(0, 16)
 
-async function readIfThere(path: string): Promise<Buffer | undefined> {
+/**
+ * Whoever may write into the folder must not have us write elsewhere: neither the file nor those that SQLite has beside it may be a link,
+ * or have another name. A file that is there and not ours is not changed.
+ */
+function openDatabase(path: string): DatabaseSync {
+  const [isThere] = besides.map((ending) => isPlainFile(`${path}${ending}`))
+  // Never through a link that came meanwhile.
+  if (!isThere) closeSync(openSync(path, 'wx'))
+  const database = new (loadSqlite().DatabaseSync)(path)
   try {
-    return await readRegularBytes(path, maxBytes)
+    database.exec('PRAGMA trusted_schema = OFF')
+    return database
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    database.close()
     throw error
   }
 }
 
+/** Whether a database is empty; throws an Error for one that is not a ledger. */
+function isFresh(database: DatabaseSync): boolean {
+  const [first, ...more] = database.prepare('SELECT sql FROM sqlite_schema').all()
+  if (first && (first.sql !== table || more.length > 0)) throw new Error('it is not a ledger of this version of replay')
+  return first === undefined
+}
+
+/** Enters what a former ledger has for any target. */
+function takeOver(folder: string, database: DatabaseSync): void {
+  const insert = database.prepare('INSERT OR IGNORE INTO event VALUES (?, ?, ?, 1)')
+  readFormer(folder, ({ target, key, id }) => void insert.run(target, key, id))
+}
+
+interface FormerEntry {
+  readonly target: string
+  readonly key: Uint8Array
+  readonly id: string
+}
+
+const formerBounds = { maxBytes: 1024 ** 3, maxLineBytes: 16 * 1024 } as const
+
 /**
- * The key of each line, and the beginning of what follows it: a target, and behind a space the id; in lines of version 0.2.0, which
- * do not say where to, the id alone. A line that broke off behind its target is as good as a whole one.
+ * Reads a former ledger, where there is one: the key, the target and the id as JSON in each line. A line that broke off behind its target
+ * is as good as a whole one. Lines of version 0.2.0 do not say where to: the id follows the key.
  */
-function* linesOf(bytes: Buffer): Generator<{ readonly key: string; readonly rest: string }> {
-  for (let at = 0; at < bytes.length; ) {
-    const found = bytes.indexOf('\n', at)
-    const end = found === -1 ? bytes.length : found
-    // The text as a whole may not fit into the heap.
-    const key = bytes.toString('latin1', at, Math.min(end, at + keyLength))
-    const rest = bytes.toString('latin1', at + keyLength + 1, Math.min(end, at + maxRestBytes))
-    if (/^[\w-]{43}$/.test(key)) yield { key, rest }
-    at = end + 1
+function readFormer(folder: string, entry: (entry: FormerEntry) => void): { noTarget: number } {
+  const path = join(folder, formerName)
+  let noTarget = 0
+  attemptOn(path, () => {
+    if (!isPlainFile(path)) return
+    for (const line of linesOfFile(path, formerBounds)) {
+      const [, key = '', target = '', id = ''] = /^([\w-]{43}) (?:([^"\s]\S*) )?(.*)$/.exec(line) ?? []
+      if (target !== '') entry({ target, key: Buffer.from(key, 'base64url'), id: id.slice(1, maxIdLength) })
+      else if (id.startsWith('"')) noTarget++
+    }
+  })
+  return { noTarget }
+}
+
+/** A ledger that can't be used; the message names its file, and what to do. */
+class LedgerError extends Error {
+  override readonly name = 'LedgerError'
+}
+
+function attemptOn<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (cause instanceof LedgerError) throw cause
+    throw new LedgerError(`the ledger ${path} can't be used: ${explain(cause)}`, { cause })
   }
+}
+
+const damaged = 'damaged; move it away, and its events are published again'
+
+/** What is wrong and what to do, by the primary result code of SQLite (rescode). */
+const words: Readonly<Record<number, string>> = {
+  5: 'another replay publishes from its folder; wait until that one ends, or end it',
+  11: `it is ${damaged}`,
+  13: 'the disk is full; free some space, and start again',
+  26: 'it is not a ledger; move it away',
+}
+
+function explain(error: unknown): string {
+  const known = error instanceof Error && 'errcode' in error ? words[Number(error.errcode) & 0xff] : undefined
+  if (known !== undefined) return known
+  const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
+  return `${messageOf(error)}${fix}`
 }

@@ -1,27 +1,34 @@
-/** Publishing dead letters again: at most twenty under way, each entered in the ledger at once; what ends it, what is listed. */
+/** Publishing dead letters again, folder by folder: twenty at once, which the ledger has before; what ends it, what is listed. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
+import { isBindingError } from '../../core/errors.ts'
 import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
 import type { DeadLetterFile } from './dead-letter-files.ts'
 import { createEitherPublisher, decideUnpublished, type TargetTopic } from './either-publisher.ts'
-import type { Ledger } from './ledger.ts'
+import { createMetEvents, type Ledger, openLedger, readLedger } from './ledger.ts'
 import { readEntries } from './read-entries.ts'
 
 export interface ReplayOptions extends TargetTopic {
   readonly files: readonly DeadLetterFile[]
-  /** `undefined`: nothing is published, and the ledger stays as it is. */
+  /** `undefined`: nothing is published, and no ledger is made. */
   readonly output: Pick<OutputSide, 'publish'> | undefined
-  readonly ledger: Ledger
+  /** The name of the topic in ledgers. */
+  readonly target: string
   isWanted(letter: DeadLetter): boolean
+  /** Events a second, at most. @default no limit */
+  readonly rate?: number | undefined
   /** Takes no more events; those under way are awaited. */
   readonly signal: AbortSignal
   onProgress(counts: ReplayCounts): void
+  /** The most events of one replay, with those of the ledgers. @default 4_000_000 */
+  readonly maxEvents?: number
 }
 
 /** Each entry of the files counts once. */
 export interface ReplayCounts {
   /** Published, or with `output: undefined` those that would be. */
   published: number
-  /** In the ledger when this replay began. */
+  /** In a ledger as published. */
   known: number
   /** An event that was found in the files before, whatever became of that. */
   duplicates: number
@@ -35,7 +42,9 @@ export interface ReplayCounts {
   failed: number
   /** Of the published ones those that were converted to the other schema. */
   converted: number
-  /** Of the published ones those that the ledger does not have, as it could not be written. */
+  /** Of the published ones those that were under way when an earlier replay ended, and may have been published by that one too. */
+  again: number
+  /** Of the published ones those that the ledger does not have as published, as it could not be written. */
   unrecorded: number
   /** Files that were read. */
   files: number
@@ -52,7 +61,7 @@ export interface Unpublishable {
 
 export type ReplayReport = Awaited<ReturnType<typeof replay>>
 
-/** Events under way without an entry in the ledger: as many may be published twice when the process is killed. */
+/** Events under way at once: as many may be published twice when the process is killed. */
 const maxUnderWay = 20
 const maxListed = 1_000
 
@@ -61,9 +70,12 @@ interface Found extends DeadLetterFile {
   readonly letter: DeadLetter
 }
 
-/** Publishes each dead letter once. Resolves when all are tried, at the abort of `signal`, or where no event can succeed any more. */
+/**
+ * Publishes each dead letter once. Resolves when all are tried, at the abort of `signal`, or where no event can succeed any more. Rejects
+ * where a ledger can't be read, or another replay has one; then nothing was published.
+ */
 export async function replay(options: ReplayOptions) {
-  const { files, output, ledger, signal, onProgress } = options
+  const { files, output, target, signal, onProgress, rate = Number.POSITIVE_INFINITY, maxEvents = 4_000_000 } = options
   const counts: ReplayCounts = {
     published: 0,
     known: 0,
@@ -73,6 +85,7 @@ export async function replay(options: ReplayOptions) {
     notTried: 0,
     failed: 0,
     converted: 0,
+    again: 0,
     unrecorded: 0,
     files: 0,
   }
@@ -82,76 +95,132 @@ export async function replay(options: ReplayOptions) {
     counts.unpublishable++
     if (unpublishable.length < maxListed) unpublishable.push(one)
   }
-  const seen = new Set<string>()
   const publisher = output && createEitherPublisher(output, options)
-  /** What ends it before all are tried: the topic refuses everything, or the ledger can't be written. */
+  /** What ends it before all are tried: the topic refuses everything, or a ledger can't be written. */
   let end: { readonly error: unknown } | undefined
-  const isEnded = () => end !== undefined || signal.aborted
+  const met = createMetEvents(maxEvents)
 
-  async function* find(): AsyncGenerator<Found> {
-    for (const file of files) {
+  /** What an event counts as; `new`: it is to be published. */
+  function meet(letter: DeadLetter): 'known' | 'duplicates' | 'notTried' | 'new' {
+    try {
+      return met.meet(letter)
+    } catch (error) {
+      end ??= { error }
+      return 'notTried'
+    }
+  }
+
+  /** The events of a folder that are asked for and new, some at a time. */
+  async function* findBatches(ofFolder: readonly DeadLetterFile[]): AsyncGenerator<readonly Found[]> {
+    let batch: Found[] = []
+    for (const file of ofFolder) {
       let index = 0
       for await (const entry of readEntries(file.path)) {
         const letter = 'fault' in entry ? entry.fault : readDeadLetter(entry.value)
         const place = { path: file.path, ...(!('of' in entry && entry.of === 'file') && { index }) }
         if (typeof letter === 'string') list({ ...place, why: letter })
         else if (!options.isWanted(letter)) counts.leftOut++
-        else if (seen.has(letter.key)) counts.duplicates++
         else {
-          const error = ledger.refusalOf(seen.size + 1)
-          if (error) {
-            end ??= { error }
-            return
-          }
-          seen.add(letter.key)
-          if (ledger.has(letter.key)) counts.known++
-          else yield { ...file, index, letter }
+          const was = meet(letter)
+          if (was === 'new') batch.push({ ...file, index, letter })
+          else counts[was]++
         }
         index++
+        if (batch.length < batchSize()) continue
+        yield batch
+        batch = []
       }
       counts.files++
       onProgress(counts)
     }
+    if (batch.length > 0) yield batch
   }
 
-  async function publish({ path, folder, index, letter }: Found): Promise<void> {
-    const why = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
-    if (typeof why === 'string') return list({ path, index, id: letter.id, why })
-    counts.published++
-    if (why.converted) counts.converted++
-    if (output) record(folder, letter)
-    onProgress(counts)
-  }
+  /** One until the schema of the topic is known, or twenty would be refused for the same reason. */
+  const batchSize = () => (publisher?.isSchemaKnown() === false ? 1 : Math.min(maxUnderWay, rate))
 
-  function record(folder: string, { id, key }: DeadLetter): void {
+  async function publishBatch(batch: readonly Found[], ledger: Ledger | undefined): Promise<void> {
+    const letters = batch.map(({ letter }) => letter)
+    // Where the ledger can't be written, nothing is published.
+    const { published = [], again = [] } = ledger?.begin(letters) ?? {}
+    counts.known += published.length
+    const tried = batch.filter(({ letter }) => !published.includes(letter))
+    const results = await Promise.all(tried.map(async (found) => ({ found, is: await publish(found) })))
+    const those = (is: string) => results.filter((one) => one.is === is).map(({ found: { letter } }) => letter)
+    counts.again += those('published').filter((letter) => again.includes(letter)).length
     try {
-      ledger.add(folder, key, id)
+      ledger?.settle({ published: those('published'), refused: those('refused') })
     } catch (error) {
-      counts.unrecorded++
+      counts.unrecorded += those('published').length
       end ??= { error }
     }
   }
 
-  const found = find()
-  async function work(goesOn = () => true): Promise<void> {
-    while (goesOn() && !isEnded()) {
-      const next = await found.next()
-      if (next.done) return
-      const lost = output && ledger.lossOf(next.value.folder)
-      if (lost) end ??= { error: lost }
-      // While it was read, the end may have come.
-      if (isEnded()) return void counts.notTried++
-      try {
-        await publish(next.value)
-      } catch (error) {
-        counts.failed++
-        end ??= { error }
+  async function publish({ path, index, letter }: Found): Promise<'published' | 'refused' | 'unknown'> {
+    try {
+      const how = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
+      if (typeof how === 'string') {
+        list({ path, index, id: letter.id, why: how })
+        return 'refused'
       }
+      counts.published++
+      if (how.converted) counts.converted++
+      onProgress(counts)
+      return 'published'
+    } catch (error) {
+      counts.failed++
+      end ??= { error }
+      return isRefusal(error) ? 'refused' : 'unknown'
     }
   }
-  // One at a time, or twenty would be refused for the same reason.
-  await work(() => publisher?.isSchemaKnown() === false)
-  await Promise.all(Array.from({ length: maxUnderWay }, () => work()))
-  for await (const _ of found) counts.notTried++
-  return { counts, unpublishable, ended: end?.error }
+
+  const awaitTurn = createPace(rate, signal)
+
+  async function replayFolder(folder: string, ofFolder: readonly DeadLetterFile[]): Promise<void> {
+    let ledger: Ledger | undefined
+    try {
+      for await (const batch of findBatches(ofFolder)) {
+        if (output && !end) await awaitTurn(batch.length)
+        if (end || signal.aborted) {
+          counts.notTried += batch.length
+          continue
+        }
+        try {
+          if (output) ledger ??= openLedger(folder, target)
+          await publishBatch(batch, ledger)
+        } catch (error) {
+          counts.notTried += batch.length
+          end = { error }
+        }
+      }
+    } finally {
+      ledger?.close()
+    }
+  }
+
+  try {
+    const folders = Map.groupBy(files, ({ folder }) => folder)
+    /** Lines of former ledgers that count for no target. */
+    let linesWithoutTarget = 0
+    // All of them first: what one folder's ledger has is not published from another folder.
+    for (const folder of folders.keys()) linesWithoutTarget += readLedger(folder, target, met.addPublished).noTarget
+    for (const [folder, ofFolder] of folders) await replayFolder(folder, ofFolder)
+    return { counts, unpublishable, linesWithoutTarget, ended: end?.error }
+  } finally {
+    met.close()
+  }
+}
+
+/** Whether the topic, or what answers in its place, has certainly not taken the event. */
+const isRefusal = (error: unknown) =>
+  isBindingError(error) && error.code !== 'PUBLISH_UNAVAILABLE' && error.code !== 'TIMEOUT'
+
+/** Makes a function that waits until so many more events may go out, at so many a second, or until `signal` aborts. */
+function createPace(rate: number, signal: AbortSignal) {
+  let notBefore = 0
+  return async (count: number): Promise<void> => {
+    const waitMs = notBefore - performance.now()
+    if (waitMs > 0) await pause(waitMs, undefined, { signal }).catch(() => {})
+    notBefore = performance.now() + (count * 1_000) / rate
+  }
 }

@@ -1,12 +1,13 @@
-/** Reads a regular file that a user named, bounded in size; reading a pipe could wait for ever. */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, writeFileSync } from 'node:fs'
+/** Reads a regular file, bounded in size; reading a pipe could wait for ever. */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { codeOf } from '../process/error-code.ts'
 
 /** Without blocking: opening a named pipe waits for its other end otherwise. Windows has no such flag, and no such files. */
 const nonBlocking = constants.O_NONBLOCK ?? 0
 const readFlags = constants.O_RDONLY | nonBlocking
-const appendFlags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | nonBlocking
+/** Fails for a link. */
+const ownFlags = readFlags | (constants.O_NOFOLLOW ?? 0)
 
 const maxTextBytes = 16 * 1024 * 1024
 const chunkBytes = 64 * 1024
@@ -20,7 +21,7 @@ export async function readRegularFile(file: string): Promise<string> {
 }
 
 /** The same, but its bytes, of at most so many. */
-export async function readRegularBytes(file: string, maxBytes: number): Promise<Buffer> {
+async function readRegularBytes(file: string, maxBytes: number): Promise<Buffer> {
   const handle = await openRegularFile(file, maxBytes)
   const parts = collect(maxBytes)
   try {
@@ -50,28 +51,55 @@ export function readRegularFileSync(file: string): string {
 
 /** The same as {@link readRegularBytes}, at once. */
 export function readRegularBytesSync(file: string, maxBytes: number): Buffer {
-  return withFile(file, readFlags, maxBytes, (descriptor) => {
+  const descriptor = openNow(file)
+  try {
+    check(fstatSync(descriptor), maxBytes)
     const parts = collect(maxBytes)
     while (parts.add(readSync(descriptor, parts.buffer)));
     return parts.all()
-  })
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
-/** Adds to a regular file, or makes it. Throws as Node does, and an Error for a pipe, a socket or a device. */
-export function appendToRegularFile(file: string, text: string): void {
-  withFile(file, appendFlags, Number.POSITIVE_INFINITY, (descriptor) => writeFileSync(descriptor, text))
-}
-
-function withFile<T>(file: string, flags: number, maxBytes: number, work: (descriptor: number) => T): T {
-  let descriptor: number
+function openNow(file: string): number {
   try {
-    descriptor = openSync(file, flags, 0o666)
+    return openSync(file, readFlags)
   } catch (error) {
     return refuse(error)
   }
+}
+
+/**
+ * Whether a file is there that nobody can have put in place of another one: throws an Error for a link, for a file with a second name (a
+ * hard link), and for what is no regular file.
+ */
+export function isPlainFile(file: string): boolean {
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (!stats) return false
+  if (stats.isSymbolicLink()) throw new Error('it is a link')
+  if (stats.isDirectory()) throw new Error('it is a folder')
+  if (!stats.isFile()) throw notRegular()
+  if (stats.nlink > 1) throw new Error('it has a second name (a hard link); remove that one, or copy the file')
+  return true
+}
+
+/** The lines of a file, which is no link; longer ones are cut. Throws as Node does, and an Error for what is no regular file. */
+export function* linesOfFile(
+  file: string,
+  { maxBytes, maxLineBytes }: { readonly maxBytes: number; readonly maxLineBytes: number },
+): Generator<string> {
+  const descriptor = openSync(file, ownFlags)
   try {
     check(fstatSync(descriptor), maxBytes)
-    return work(descriptor)
+    const buffer = Buffer.allocUnsafe(chunkBytes)
+    let rest = ''
+    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer)) {
+      const lines = (rest + buffer.toString('latin1', 0, read)).split('\n')
+      rest = (lines.pop() ?? '').slice(0, maxLineBytes)
+      for (const line of lines) yield Buffer.from(line, 'latin1').toString()
+    }
+    if (rest !== '') yield Buffer.from(rest, 'latin1').toString()
   } finally {
     closeSync(descriptor)
   }

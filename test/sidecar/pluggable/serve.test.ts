@@ -1,9 +1,8 @@
-import { mkdirSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
-import { processMark } from '../../../src/support/process/process-mark.ts'
 import { deliverBrackets } from '../../support/bracket-event.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import { emulatorVariables } from '../../support/component-folder.ts'
@@ -91,17 +90,6 @@ it('ends with 0 on SIGTERM in the middle of Init, while Entra does not answer', 
   expect(await serving.ended).toBe(0)
   await init
   expect(readdirSync(folder)).toEqual([])
-})
-
-it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for another process', async (signal) => {
-  const folder = makeSocketFolder()
-  mkdirSync(join(folder, '.eb', processMark()), { recursive: true })
-  const starting = startCommand(['serve', '--sockets-folder', folder, '--log-level', 'debug'])
-  await starting.line(/waits for the lock/)
-  starting.process.kill(signal)
-  expect(await starting.ended).toBe(0)
-  expect(starting.lines.join('\n')).toContain(`${signal}: the start is cancelled`)
-  expect(readdirSync(folder)).toEqual(['.eb'])
 })
 
 it('ends at once on a second signal, with 143, and takes its sockets along', async () => {

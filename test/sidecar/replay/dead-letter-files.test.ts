@@ -24,6 +24,7 @@ it('finds the .json files below a folder in the order of their time, and no hidd
     ...[
       'A/2026/1/5/9/notes.txt',
       'A/2026/1/5/9/a.json.gz',
+      'eventgrid-replay.db',
       'eventgrid-replay.ledger',
       'eventgrid-replay.lock/1/x.json',
     ],

@@ -21,5 +21,5 @@ it('enters nothing into the ledger for a page, and publishes all once the topic 
   isPortal = false
   expect((await replay(dead)).text).toMatch(/^2 events published\n$/)
   expect((await replay(dead)).text).toContain('0 events published, 2 published before')
-  expect(readdirSync(dead)).toContain('eventgrid-replay.ledger')
+  expect(readdirSync(dead)).toContain('eventgrid-replay.db')
 })

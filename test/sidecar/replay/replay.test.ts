@@ -123,7 +123,7 @@ it('publishes nothing with --dry-run, and asks nobody', async () => {
   expect(await replay('--dry-run', dead)).toEqual({
     code: 1,
     text: expect.stringMatching(
-      /1\.json \[1\]: it is not a JSON object\n1 event would be published, 1 not published\n$/,
+      /1\.json \[1\]: it is not a JSON object\n1 event would be published to https:.*, 1 not published\n$/,
     ),
   })
   expect(readdirSync(dead)).toEqual(['1.json'])
@@ -214,4 +214,17 @@ it('is wrong usage with a component that does not publish, or is not valid', asy
   component({ topicEndpoint: 'no url' })
   const fault = expect.stringMatching(/orders\.yaml:\d+:\d+: topicEndpoint must/)
   await expect(replay('.')).rejects.toMatchObject({ name: 'UsageError', message: fault })
+})
+
+it('says what can be done where the topic takes fewer events a second', async () => {
+  const { write, replay, dead, component } = await openReplay()
+  const { url } = await receive(() => 429)
+  component({ topicEndpoint: url, publishTimeout: '1s' })
+  write('1.json', [letter('1')])
+  await expect(replay(dead)).rejects.toThrow(/429.*start again with --rate N: N events a second/s)
+})
+
+it.each(['0', '1.5', 'fast', '100001'])('refuses --rate %s', async (rate) => {
+  const { replay, dead } = await openReplay()
+  await expect(replay('--rate', rate, dead)).rejects.toThrow(/--rate takes a number from 1 to 100000/)
 })

@@ -64,8 +64,10 @@ it('publishes once to each target: to the emulators in a rehearsal, to one topic
   const known = '0 events published, 2 published before\n'
   expect((await replay(dead)).text).toBe(took)
   expect((await replay(dead)).text).toBe(known)
-  expect((await run(...rehearsal, dead, '--dry-run')).text).toBe('2 events would be published\n')
-  expect((await run(...real, dead, '--dry-run')).text).toBe('2 events would be published\n')
+  expect((await run(...rehearsal, dead, '--dry-run')).text).toBe(
+    `2 events would be published to ${one.url}, as the emulator at http://127.0.0.1:1 has it\n`,
+  )
+  expect((await run(...real, dead, '--dry-run')).text).toBe(`2 events would be published to ${one.url}\n`)
   expect((await run(...real, dead)).text).toBe(took)
   expect((await run(...real, dead)).text).toBe(known)
   component({ topicEndpoint: other.url, topicSchema: 'CloudEventSchemaV1_0' })
@@ -74,7 +76,7 @@ it('publishes once to each target: to the emulators in a rehearsal, to one topic
   expect((await run(...real, dead)).text).toBe(known)
   expect(one.ids).toEqual(['1', '2', '1', '2'])
   expect(other.ids).toEqual(['1', '2'])
-  const ledger = readFileSync(at('eventgrid-replay.ledger'), 'utf8')
+  const ledger = readFileSync(at('eventgrid-replay.db'), 'latin1')
   expect(ledger).toContain(`${one.url}@emulator:https://`)
   expect(ledger).not.toContain('c2VjcmV0')
 })

@@ -1,16 +1,23 @@
 /** The command `replay` shows its progress, and lists what can't be published. */
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
+import { isBindingError } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
 import { parseDuration } from '../../../metadata/fields/plain-values.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
-import { flag, optionLines, parseOptionsAndPaths, text, texts } from '../../../support/command-line/parse-options.ts'
+import {
+  flag,
+  optionLines,
+  parseOptionsAndPaths,
+  readNumber,
+  text,
+  texts,
+} from '../../../support/command-line/parse-options.ts'
 import { awaitEnd, exitCodeOf } from '../../../support/command-line/signals.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'
 import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
-import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letter-files.ts'
-import { type Ledger, openLedger } from '../../replay/ledger.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'
 import { targetName, targetTopic } from '../../replay/target.ts'
 import { usableComponents } from '../options/checked-components.ts'
@@ -22,7 +29,8 @@ const known = {
   ...emulatorOptions,
   since: text('TIME', 'only what became a dead letter since then, such as 2026-01-31T12:00:00Z or 48h (ago)'),
   type: texts('TYPE,...', 'only events of these types; repeatable'),
-  'dry-run': flag('publish nothing, and say what would be published'),
+  rate: text('N', 'publish at most so many events a second (default: as fast as the topic takes them)'),
+  'dry-run': flag('publish nothing, and say what would be published, and where to'),
 }
 
 export const help = `Usage: eventgrid-binding replay --component NAME [options] PATH...
@@ -32,8 +40,8 @@ Publishes dead letters again, each event once. PATH is a file, or a folder with
 
   az storage blob download-batch --source CONTAINER --destination dead-letters
 
-A ledger beside the files (eventgrid-replay.ledger) lists what was published,
-and to which topic: a rehearsal with --emulator, or another topic, is none.
+A ledger beside the files (eventgrid-replay.db) has what was published, and to
+which topic: a rehearsal with --emulator, or another topic, does not count.
 Start replay again, and it goes on from there. It changes no other file.
 
 Options:
@@ -64,38 +72,27 @@ export async function run(
     throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
   })
   const side = options.dryRun ? undefined : await openOutput(output, options)
-  let ledger: Ledger | undefined
   try {
-    const folders = files.map(({ folder }) => folder)
-    ledger = await openLedger(folders, {
-      target: targetName(output.topicEndpoint, options.emulator?.url),
-      readOnly: options.dryRun,
-      onWait: (folder) => terminal.line(`looks for some seconds whether the replay still runs that had ${folder}`),
-      signal,
-    }).catch((error: unknown) => (signal.aborted ? undefined : refuseLedger(error)))
-    if (ledger === undefined) {
-      terminal.line('ended before anything was tried')
-      return exitCodeOf(signal)
-    }
-    if (ledger.linesWithoutTarget > 0) terminal.line(oldLines(ledger.linesWithoutTarget))
     const report = await replay({
       files,
       output: side,
-      ledger,
       signal,
       ...targetTopic(output),
+      target: targetName(output.topicEndpoint, options.emulator?.url),
+      rate: options.rate,
       isWanted: ({ type, time }) =>
         (options.types.size === 0 || options.types.has(type)) &&
         (options.since === undefined || (time !== undefined && time >= options.since)),
       onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
     }).finally(terminal.finish)
+    if (report.linesWithoutTarget > 0) terminal.line(oldLines(report.linesWithoutTarget))
     for (const one of report.unpublishable) terminal.line(placeOf(one))
-    terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options))
-    if (report.ended !== undefined) throw report.ended
+    const where = options.dryRun ? ` to ${topicInWords(output, options)}` : ''
+    terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options, where))
+    if (report.ended !== undefined) throw withRemedy(report.ended)
     if (signal.aborted && report.counts.notTried > 0) return exitCodeOf(signal)
     return report.counts.unpublishable > 0 ? 1 : 0
   } finally {
-    ledger?.close()
     await side?.close()
   }
 }
@@ -116,6 +113,7 @@ function readOptions(args: readonly string[]) {
     since: values.since === undefined ? undefined : sinceOf(values.since),
     /** Empty: all. */
     types: new Set((values.type ?? []).flatMap((one) => one.split(',')).map((one) => one.trim())),
+    rate: values.rate === undefined ? undefined : readNumber('rate', values.rate, [1, 100_000]),
     dryRun: values['dry-run'] ?? false,
   }
 }
@@ -138,10 +136,17 @@ function sinceOf(value: string): number {
   throw wrongOption(`--since takes ${forms}, not ${JSON.stringify(value)}`)
 }
 
-function refuseLedger(error: unknown): never {
-  const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
-  throw new Error(`the ledger can't be opened: ${messageOf(error)}${fix}`, { cause: error })
+/** What is to be done where the topic takes fewer events a second than it was sent. */
+function withRemedy(error: unknown): unknown {
+  const tooFast = isBindingError(error) && error.code === 'PUBLISH_UNAVAILABLE' && error.details.status === 429
+  if (!tooFast) return error
+  const fix =
+    'start again with --rate N: N events a second, fewer than the topic takes; those published are in the ledger'
+  return new Error(`${error.message}; ${fix}`, { cause: error })
 }
+
+const topicInWords = ({ topicEndpoint }: OutputMetadata, { emulator }: ReplayCommandOptions) =>
+  `${targetName(topicEndpoint, undefined)}${emulator === undefined ? '' : `, as the emulator at ${emulator.url} has it`}`
 
 function oldLines(count: number): string {
   const lines = count === 1 ? '1 line' : `${count} lines`
@@ -159,11 +164,12 @@ const progressOf = ({ published, files }: ReplayCounts, all: number) =>
 const placeOf = ({ path, index, id, why }: Unpublishable) =>
   `not published: ${path}${index === undefined ? '' : ` [${index}]`}${id === undefined ? '' : ` (id ${JSON.stringify(id)})`}: ${why}`
 
-function summaryOf({ counts, unpublishable }: ReplayReport, { dryRun }: ReplayCommandOptions): string {
+function summaryOf({ counts, unpublishable }: ReplayReport, { dryRun }: ReplayCommandOptions, where: string): string {
   const more = counts.unpublishable - unpublishable.length
   const parts: readonly (readonly [number, string])[] = [
     [counts.converted, "of them in the topic's own schema"],
-    [counts.unrecorded, 'of them without a line in the ledger: the next replay publishes these again'],
+    [counts.again, 'of them perhaps for the second time, as they were under way when a replay ended'],
+    [counts.unrecorded, 'of them not entered in the ledger: the next replay publishes these again'],
     [counts.known, 'published before'],
     [counts.duplicates, counts.duplicates === 1 ? 'duplicate in the files' : 'duplicates in the files'],
     [counts.leftOut, 'left out by --since or --type'],
@@ -172,7 +178,7 @@ function summaryOf({ counts, unpublishable }: ReplayReport, { dryRun }: ReplayCo
     [counts.notTried, 'not tried'],
   ]
   const told = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  return [`${events(counts.published)} ${dryRun ? 'would be published' : 'published'}`, ...told].join(', ')
+  return [`${events(counts.published)} ${dryRun ? 'would be published' : 'published'}${where}`, ...told].join(', ')
 }
 
 const events = (count: number) => (count === 1 ? '1 event' : `${count} events`)

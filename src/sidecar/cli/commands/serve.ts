@@ -74,7 +74,7 @@ export async function run(
 async function start(options: ServeOptions, loggerOf: (component?: string) => Logger, signal: AbortSignal) {
   const { folder, socketMode, emulator, metrics } = options
   const endpoints = emulator && (await emulatorEndpoints(emulator))
-  const pluggable = await createPluggable({ folder, socketMode, loggerOf, signal, ...(endpoints && { endpoints }) })
+  const pluggable = await createPluggable({ folder, socketMode, loggerOf, ...(endpoints && { endpoints }) })
   try {
     const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
     if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)

@@ -1,0 +1,261 @@
+/** The components of files: which are taken, those without a fault, every fault of all of them, and what is said of the rest. */
+import { hash } from 'node:crypto'
+import type { Component, Side } from '../../core/component.ts'
+import type { MetadataIssue } from '../../core/errors.ts'
+import type { FilePlace } from '../../core/file-place.ts'
+import { Secret } from '../../core/secret.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import { checkVersion, isOurType } from '../component/component-definition.ts'
+import {
+  type ComponentDraft,
+  type ComponentFile,
+  type ComponentFiles,
+  isCutOff,
+  isForApp,
+  readComponentFile,
+} from '../component/component-file.ts'
+import { type PathsRead, unreadable } from '../component/component-folder.ts'
+import { createPlaceholders, type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
+import type { ParsedMetadata } from '../typed/metadata.ts'
+import { byPlace, describeIssue, describeIssues } from '../typed/metadata-invalid.ts'
+import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
+import type { PropertyEntry } from '../typed/read-properties.ts'
+import { isSecretStore } from './secret-stores.ts'
+import { createSecretSources, doubledName, type SecretOptions } from './secrets.ts'
+
+export interface Loaded {
+  /** Those without a fault, by name. */
+  readonly components: ReadonlyMap<string, LoadedComponent>
+  /** Those with a fault that say `ignoreErrors`, by name: their faults in words. */
+  readonly leftOut: ReadonlyMap<string, string>
+  /** What each file holds, valid or not; or why it can't be read. */
+  readonly files: ReadonlyMap<string, LoadedFile | Error>
+  /** The faults of secret stores alone. */
+  readonly storeIssues: readonly MetadataIssue[]
+  /** Every fault but those of `leftOut`: those of paths, of secret stores, of each file in the order of their places. */
+  readonly issues: readonly MetadataIssue[]
+  /** The same in words: a text for each broken file, and for each other fault. */
+  readonly faults: readonly string[]
+  /** A text for each document whose kind or type is nearly one that is taken, and for each file without a document. */
+  readonly mistakes: readonly string[]
+  /** A text for everything else that is left out. */
+  readonly notes: readonly string[]
+}
+
+export type LoadedFile = FileContents & Pick<ComponentFile, 'excerpt' | 'isBroken'>
+
+export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omit<SecretOptions, 'fill'> {
+  /** For `{namespace}`. @default NAMESPACE of the environment, else `default` */
+  readonly namespace?: string | undefined
+  /**
+   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
+   * @default no excerpts
+   */
+  readonly excerptWidth?: number | undefined
+}
+
+export const readComponentFiles = ({ texts }: Pick<PathsRead, 'texts'>): ComponentFiles =>
+  new Map([...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)]))
+
+/** @param read what was found at the paths, beside the files */
+export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Partial<PathsRead> = {}): Loaded {
+  const { words, excerptWidth } = given
+  const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
+  const drafts = takenDrafts(files, options)
+  const { secretOf, issues: storeIssues, notes: storeNotes } = createSecretSources(files, drafts, options)
+  const outside = [...(read.issues ?? []), ...storeIssues]
+  const issues = [...outside]
+  const faults = outside.map(describeIssue)
+  const mistakes: string[] = []
+  const notes = [...(read.notes ?? []), ...storeNotes]
+  const contents = new Map<string, LoadedFile | Error>()
+  const components = new Map<string, LoadedComponent>()
+  const leftOut = new Map<string, string>()
+  const owners = new Map<string, FilePlace>()
+  for (const [file, found] of files) {
+    if (found instanceof Error) {
+      contents.set(file, found)
+      const issue = unreadable(file, found)
+      issues.push(issue)
+      faults.push(describeIssue(issue))
+      continue
+    }
+    const one = takeComponents(file, found, { ...options, secretOf })
+    contents.set(file, { ...one, excerpt: found.excerpt, isBroken: found.isBroken })
+    mistakes.push(...one.mistakes.map(describeIssue))
+    notes.push(...one.notes)
+    const inWords = (all: readonly MetadataIssue[]) =>
+      describeIssues(all, excerptWidth === undefined ? undefined : (at) => found.excerpt(at, excerptWidth)).join('\n')
+    const here = [...one.issues]
+    for (const { component, loaded, ...its } of one.taken) {
+      const { name, places, ignoreErrors } = component
+      const owner = owners.get(name)
+      if (owner !== undefined) {
+        here.push(doubledName('component', name, owner, places.name))
+        continue
+      }
+      owners.set(name, places.name)
+      const own = [...its.issues, ...its.faults].toSorted(byPlace)
+      if (loaded && own.length === 0) components.set(name, loaded)
+      else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own))
+      else here.push(...own)
+    }
+    if (here.length === 0) continue
+    issues.push(...here.toSorted(byPlace))
+    faults.push(inWords(here.toSorted(byPlace)))
+  }
+  return { components, leftOut, files: contents, storeIssues, issues, faults, mistakes, notes }
+}
+
+/** The components whose references are resolved. */
+export const takenDrafts = (files: ComponentFiles, selection: Selection) =>
+  [...files.values()].flatMap((read) =>
+    read instanceof Error ? [] : read.drafts.filter((draft) => isTaken(draft, selection)),
+  )
+
+/** A component that can be run: its metadata is valid. */
+export interface LoadedComponent {
+  readonly component: Component
+  /** Empty for another vendor's type, which is not ours to judge. */
+  readonly metadata: ParsedMetadata
+  /** A hash of type, version and values: equal for components that are equal. */
+  readonly fingerprint: string
+}
+
+/** A component that is taken, valid or not. */
+export interface TakenComponent {
+  /** Complete where it has no issues. */
+  readonly component: Component
+  /** Its entries, an unknown value for each that has a fault. */
+  readonly entries: readonly PropertyEntry[]
+  /** The faults of reading it, and of its references. */
+  readonly issues: readonly MetadataIssue[]
+  /** The faults of its metadata. */
+  readonly faults: readonly MetadataIssue[]
+  /** Absent where it has faults, or a secret could not be read. */
+  readonly loaded?: LoadedComponent
+}
+
+export interface FileContents {
+  readonly taken: readonly TakenComponent[]
+  /** The faults of the file itself, and of its secret stores. */
+  readonly issues: readonly MetadataIssue[]
+  /** Each document whose kind or type is nearly one that is taken, and a file without documents. */
+  readonly mistakes: readonly MetadataIssue[]
+  /** A text for everything else that is left out. */
+  readonly notes: readonly string[]
+  /** Those of the notes that are about components with `scopes`, where the application has no id. */
+  readonly unclaimed: readonly string[]
+}
+
+/** Which components are taken. */
+export interface Selection {
+  readonly types: readonly string[]
+  /** A component whose `scopes` do not name it is left out. @default all are taken */
+  readonly appId?: string | undefined
+}
+
+export interface TakeOptions extends Selection, ReferenceSources, Pick<ParseMetadataOptions, 'provisioning'> {
+  readonly words: SecretOptions['words']
+  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
+  readonly forLibrary?: boolean
+}
+
+export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
+  draft.type !== undefined && isOneOf(types, draft.type) && isForApp(draft, appId)
+
+/** References are resolved in what is taken, and in nothing else. */
+export function takeComponents(file: string, read: ComponentFile, options: TakeOptions): FileContents {
+  const { types, appId } = options
+  const taken: TakenComponent[] = []
+  const issues = [...read.issues]
+  const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
+  const notes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? [] : describeIssue(issue)))
+  const unclaimed: string[] = []
+  for (const draft of read.drafts) {
+    const { name, type, scopes, places } = draft
+    if (type === undefined) issues.push(...draft.issues)
+    else if (!isForApp(draft, appId)) {
+      const notUs = appId ? `not for ${appId}` : `and there is no application id (${options.words.appId})`
+      const note = `${file}: component ${name} is for ${scopes.join(', ')}, ${notUs}: left out`
+      notes.push(note)
+      if (!appId) unclaimed.push(note)
+    } else if (isTaken(draft, options)) {
+      const one = takeComponent(draft, options)
+      if (name === undefined) issues.push(...one.issues, ...one.faults)
+      else taken.push(one)
+    } else if (isSecretStore(type)) issues.push(...draft.issues)
+    else {
+      // Only few edits count, because other bindings have similar names, such as `bindings.azure.eventhubs`.
+      const meant = nearestName(type, types, { maxEdits: 3 }) ?? types.find((one) => isCutOff(type, one))
+      if (meant === undefined) notes.push(`${file}: component ${name} is a ${type}, which is not ours: left out`)
+      else {
+        const rule = `component ${quote(name ?? '')} has the unknown type ${quote(type)}; did you mean ${meant}?`
+        mistakes.push({ rule, at: places.type })
+      }
+    }
+  }
+  return { taken, issues, mistakes, notes, unclaimed }
+}
+
+function takeComponent(draft: ComponentDraft, options: TakeOptions): TakenComponent {
+  const { name = '', type = '', version, secretStore, scopes, ignoreErrors, places } = draft
+  const { entries, properties, issues } = resolveEntries(draft, options)
+  const isOurs = isOurType(type)
+  const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
+  const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
+  if (isOurs) checkVersion('version', version, faults, places.version)
+  const port = reading.metadata?.input?.handshakePort
+  const component: Component = {
+    name,
+    type,
+    version,
+    properties,
+    ...(secretStore !== undefined && { secretStore }),
+    ...(scopes.length > 0 && { scopes }),
+    ignoreErrors,
+    sides: bothSides.filter((side) => reading.sides.has(side)),
+    ...(port !== undefined && { port }),
+    places: {
+      name: places.name,
+      type: places.type,
+      version: places.version,
+      properties: Object.fromEntries(entries.map((entry) => [entry.name, entry.at])),
+    },
+  }
+  const one = { component, entries, issues: [...draft.issues, ...issues], faults }
+  if (faults.length > 0 || !reading.metadata) return one
+  return { ...one, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
+}
+
+function readFields(entries: readonly PropertyEntry[], componentName: string, options: TakeOptions) {
+  const { provisioning, forLibrary = false } = options
+  const given = { componentName, allowAnyPort: forLibrary, ...(provisioning && { provisioning }) }
+  const reading = readMetadata(entries, given)
+  if (reading.issues.length === 0 || !forLibrary) return reading
+  const withCredential = readMetadata(entries, { ...given, credentialGiven: true })
+  return withCredential.issues.length === 0 ? withCredential : reading
+}
+
+const bothSides: readonly Side[] = ['input', 'output']
+
+/** Nothing is known of another vendor's metadata but `direction`, which is Dapr's own. */
+function ofAnother(entries: readonly PropertyEntry[]): ReturnType<typeof readMetadata> {
+  const { value } = entries.find(({ name }) => name.toLowerCase() === 'direction') ?? {}
+  const text = value instanceof Secret ? value.reveal() : value
+  const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
+  const sides = bothSides.filter((side) => said.includes(side))
+  const metadata = { input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] }
+  return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues: [] }
+}
+
+function fingerprintOf({ type, version, properties }: Component) {
+  const texts = Object.entries(properties).map(
+    ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
+  )
+  return hash('sha256', JSON.stringify([type, version, texts]))
+}
+
+const isOneOf = (types: readonly string[], type: string) =>
+  types.some((one) => one.toLowerCase() === type.toLowerCase())
