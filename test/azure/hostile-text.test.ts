@@ -7,8 +7,8 @@ import { explainFailure, type FailureContext } from '../../src/azure/refusals/re
 import { readRetryAfter } from '../../src/azure/retry-after.ts'
 import { bindingErrorCodes } from '../../src/core/errors.ts'
 import { scrub } from '../../src/core/scrub.ts'
-import { decideUpsert } from '../../src/provision/decide/decide-upsert.ts'
-import { readSubscriptionProperties } from '../../src/provision/decide/subscription-properties.ts'
+import { decideUpsert } from '../../src/provision/decide.ts'
+import { readSubscriptionProperties } from '../../src/provision/values.ts'
 import { desire } from '../provision/standing.ts'
 import { anyText } from '../support/any-text.ts'
 

@@ -1,6 +1,6 @@
 import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
-import type { SubscriptionProperties, WebHookProperties } from '../../src/provision/decide/subscription-properties.ts'
-import { wantedWebHook } from '../../src/provision/decide/wanted-webhook.ts'
+import { wantedWebHook } from '../../src/provision/needs-webhook.ts'
+import type { SubscriptionProperties, WebHookProperties } from '../../src/provision/values.ts'
 import { header, inputMetadata } from './input.ts'
 
 /** What the sample's metadata asks for, with what a test changes of it. */

@@ -8,10 +8,19 @@ import { certificateRemedy, silenceRemedy } from '../connection-fault.ts'
 import type { ArmFailure, ArmFailureKind } from '../read-failure.ts'
 import { type Right, rightsRemedy, roleRemedy } from './missing-role.ts'
 
-/** The kind of a failure. It decides about another attempt and about the remedy. */
-export type Verdict =
-  /** Retryable: a conflict, throttling, a fault of the service or the network. */
-  'passing' | 'handshake' | 'credentials' | 'permission' | 'provider' | 'scope' | 'rejected'
+/**
+ * The failures of provisioning, by the code that each ends in, and whether another attempt may succeed by itself. Where not, an operator
+ * has to correct something. TIMEOUT is what a conflict, throttling, or a fault of service or network ends in.
+ */
+export const mayPass: Readonly<Record<ProvisioningErrorCode, boolean>> = {
+  TIMEOUT: true,
+  HANDSHAKE_FAILED: true,
+  CREDENTIALS_REJECTED: false,
+  PERMISSION_DENIED: false,
+  PROVIDER_NOT_REGISTERED: false,
+  SCOPE_NOT_FOUND: false,
+  SUBSCRIPTION_REJECTED: false,
+}
 
 const scopeCodes: ReadonlySet<string> = new Set([
   'parentresourcenotfound',
@@ -54,36 +63,36 @@ const passingOperations = [
   /^(service|server)(unavailable|busy|timeout)/i,
 ]
 
-/** What a failure means, by its code. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
-export function verdictOf(failure: ArmFailure): Verdict {
+/** What a failure means: the code that it ends in. Not every 409 is a conflict: an unregistered provider is answered 409 as well. */
+export function meaningOf(failure: ArmFailure): ProvisioningErrorCode {
   const { kind, status, message, targets = [] } = failure
   const code = failure.code?.toLowerCase() ?? ''
-  if (kind === 'manual' || kind === 'noConsent') return 'handshake'
-  if (passingKinds.has(kind)) return 'passing'
-  if (kind === 'unexpected') return 'rejected'
+  if (kind === 'manual' || kind === 'noConsent') return 'HANDSHAKE_FAILED'
+  if (passingKinds.has(kind)) return 'TIMEOUT'
+  if (kind === 'unexpected') return 'SUBSCRIPTION_REJECTED'
   if (
     /^url\s*validation/.test(code) ||
     /validation handshake failed|attempt to validate the provided endpoint/i.test(message)
   ) {
-    return 'handshake'
+    return 'HANDSHAKE_FAILED'
   }
-  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'provider'
-  if (passingCodes.has(code)) return 'passing'
-  if (/authorizationfailed$/.test(code)) return 'permission'
-  if (scopeCodes.has(code)) return 'scope'
+  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'PROVIDER_NOT_REGISTERED'
+  if (passingCodes.has(code)) return 'TIMEOUT'
+  if (/authorizationfailed$/.test(code)) return 'PERMISSION_DENIED'
+  if (scopeCodes.has(code)) return 'SCOPE_NOT_FOUND'
   if (kind === 'operation') {
     const passes = passingOperations.some((pattern) => pattern.test(code) || pattern.test(message))
-    return code === '' || passes ? 'passing' : 'rejected'
+    return code === '' || passes ? 'TIMEOUT' : 'SUBSCRIPTION_REJECTED'
   }
-  if (isExpiredToken(failure)) return 'passing'
-  if (status === 401) return 'credentials'
+  if (isExpiredToken(failure)) return 'TIMEOUT'
+  if (status === 401) return 'CREDENTIALS_REJECTED'
   // Without a code it is not ARM that says so, but a gateway or a proxy.
-  if ((status === 403 || status === 404) && code === '') return 'passing'
-  if (status === 403) return disallowed.test(code) ? 'rejected' : 'permission'
-  if (status === 404) return 'scope'
-  if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'rejected' : 'passing'
-  if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'passing'
-  return 'rejected'
+  if ((status === 403 || status === 404) && code === '') return 'TIMEOUT'
+  if (status === 403) return disallowed.test(code) ? 'SUBSCRIPTION_REJECTED' : 'PERMISSION_DENIED'
+  if (status === 404) return 'SCOPE_NOT_FOUND'
+  if (status === 409) return lastingConflicts.has(code) || /quota/i.test(message) ? 'SUBSCRIPTION_REJECTED' : 'TIMEOUT'
+  if (status === 408 || status === 412 || status === 429 || (status !== undefined && status >= 500)) return 'TIMEOUT'
+  return 'SUBSCRIPTION_REJECTED'
 }
 
 /** The token expired on its way, or by ARM's clock. A new one helps. */
@@ -166,18 +175,18 @@ const failedSubscription = ({ eventSubscriptionName: name }: FailureContext) =>
 function explain(failure: ArmFailure, context: FailureContext): Explanation {
   const { scopeId, subscriptionId } = context
   const said = quote(failure, context)
-  switch (verdictOf(failure)) {
-    case 'handshake':
+  switch (meaningOf(failure)) {
+    case 'HANDSHAKE_FAILED':
       return explainHandshake(failure, context)
-    case 'credentials':
+    case 'CREDENTIALS_REJECTED':
       return {
         code: 'CREDENTIALS_REJECTED',
         what: `Azure Resource Manager rejected the token ${said}`,
         fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
       }
-    case 'permission':
+    case 'PERMISSION_DENIED':
       return { code: 'PERMISSION_DENIED', ...explainPermission(failure, context, said) }
-    case 'provider':
+    case 'PROVIDER_NOT_REGISTERED':
       return {
         code: 'PROVIDER_NOT_REGISTERED',
         what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
@@ -187,7 +196,7 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
           'az provider show --namespace Microsoft.EventGrid --query registrationState',
         ].join('\n'),
       }
-    case 'scope': {
+    case 'SCOPE_NOT_FOUND': {
       const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
       return {
         code: 'SCOPE_NOT_FOUND',
@@ -195,13 +204,13 @@ function explain(failure: ArmFailure, context: FailureContext): Explanation {
         fix: `check ${fields}, and that the resource exists`,
       }
     }
-    case 'rejected':
+    case 'SUBSCRIPTION_REJECTED':
       return {
         code: 'SUBSCRIPTION_REJECTED',
         what: `the event subscription ${context.eventSubscriptionName} was refused ${said}`,
         fix: /^managed identity/i.test(failure.code ?? '') ? identityRemedy : 'change what Azure names',
       }
-    case 'passing':
+    case 'TIMEOUT':
       return { code: 'TIMEOUT', ...explainPassing(failure, context, said) }
   }
 }

@@ -2,9 +2,8 @@
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import type { FieldChange, Upsert } from '../../provision/decide/decide-upsert.ts'
-import type { StayingSetting } from '../../provision/decide/settings-that-stay.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
+import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 

@@ -16,19 +16,15 @@ import {
   withSpan,
 } from '../../core/telemetry/opentelemetry.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
-import { connectArm } from '../../provision/arm/arm-client.ts'
-import { declaredAttributes } from '../../provision/decide/delivery-attribute.ts'
-import { wantedForPull } from '../../provision/decide/wanted-queue.ts'
-import { wantedWebHook } from '../../provision/decide/wanted-webhook.ts'
-import { createEndpointQuestion } from '../../provision/handshake/ask-endpoint.ts'
-import { failureContext, pullFailureContext } from '../../provision/upsert/failure-context.ts'
-import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
-import {
-  checkSubscriptions,
-  inspectSubscriptions,
-  planSubscriptions,
-} from '../../provision/upsert/read-subscriptions.ts'
-import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions.ts'
+import { connectArm } from '../../provision/arm.ts'
+import { createEndpointQuestion } from '../../provision/ask-endpoint.ts'
+import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/attempts.ts'
+import { declaredAttributes } from '../../provision/credential.ts'
+import { failureContext, pullFailureContext } from '../../provision/failure-context.ts'
+import { checkSubscriptions, inspectSubscriptions, planSubscriptions } from '../../provision/look.ts'
+import { wantedForPull } from '../../provision/needs-queue.ts'
+import { wantedWebHook } from '../../provision/needs-webhook.ts'
+import { upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'
 

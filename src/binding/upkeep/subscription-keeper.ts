@@ -1,13 +1,11 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
-
 import { readFailure } from '../../azure/read-failure.ts'
-import { verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
-import type { SubscriptionCheck } from '../../provision/upsert/read-subscriptions.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
+import type { SubscriptionCheck } from '../../provision/look.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
-import { createRepairPace, type RepairPace } from './repair-pace.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord, reasonOf, type StateRecord } from './subscription-state.ts'
 
@@ -191,7 +189,7 @@ export class SubscriptionKeeper {
         return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
-      if (verdictOf(failure) === 'scope') this.#lostWithResource()
+      if (meaningOf(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else this.#logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
@@ -205,5 +203,39 @@ export class SubscriptionKeeper {
     if (record.current().state === 'provisioned') this.#logger.warn(`the event subscription is missing: ${why}`)
     record.missed()
     record.failed(why, !this.#manages)
+  }
+}
+
+const minIntervalMs = 60_000
+const maxIntervalMs = 3_600_000
+
+export type RepairPace = ReturnType<typeof createRepairPace>
+
+export function createRepairPace({ logger, clock }: { readonly logger: Logger; readonly clock: SteadyClock }) {
+  let lastRepair = Number.NEGATIVE_INFINITY
+  let repairsThatWrote = 0
+  return {
+    /** Whether a repair may start now, which is logged with the reason and counts as the last one. */
+    mayRepair(why: string): boolean {
+      // Doubles with each repair that had to write: somebody removes again what was written, such as replicas with more secrets than the
+      // event subscription can hold.
+      const intervalMs = Math.min(maxIntervalMs, minIntervalMs * 2 ** Math.max(0, repairsThatWrote - 1))
+      const elapsed = clock.elapsed() - lastRepair
+      if (elapsed < intervalMs) return false
+      if (elapsed > 2 * intervalMs) repairsThatWrote = 0
+      lastRepair = clock.elapsed()
+      logger.warn(why)
+      return true
+    },
+    /** A repair ended, and did not fail. */
+    repaired(wrote: boolean): void {
+      if (!wrote) return
+      if (++repairsThatWrote > 1) {
+        logger.warn(
+          'our delivery credential was removed again; replicas with more secrets than the event ' +
+            'subscription can hold use it, or two deployments share its name',
+        )
+      }
+    },
   }
 }

@@ -1,7 +1,7 @@
 /** What is known of the event subscription, whether deliveries may be routed here, and the log of what others change in it. */
 import { inWords, isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { SubscriptionLook } from '../../provision/upsert/provision-target.ts'
+import type { SubscriptionLook } from '../../provision/attempts.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */

@@ -1,6 +1,6 @@
 /** The answers to OPTIONS, which are the handshake or the health, and to a validation request. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { notReadyHeader } from '../../provision/handshake/handshake-request.ts'
+import { notReadyHeader } from '../../provision/handshake.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import { type Answer, jsonAnswer, problemAnswer } from '../http/answer.ts'

@@ -4,7 +4,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import { silentLogger } from '../../core/logger.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/upsert/provision-target.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 
 /** What became of one component. Holds no secret. */
 export interface ProvisionOutcome {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ArmFailureError } from '../../../src/azure/read-failure.ts'
 import { SubscriptionKeeper, type SubscriptionKeeperOptions } from '../../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../../src/core/errors.ts'
-import type { SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/upsert/read-subscriptions.ts'
+import type { SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/look.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 

@@ -6,8 +6,8 @@ import {
   declaredAttributes,
   mergeCredentials,
   unreadableAttribute,
-} from '../../../src/provision/decide/delivery-attribute.ts'
-import type { DeliveryAttribute } from '../../../src/provision/decide/subscription-properties.ts'
+} from '../../../src/provision/credential.ts'
+import type { DeliveryAttribute } from '../../../src/provision/values.ts'
 import { attribute, ours, standing, theirs, webHook } from '../standing.ts'
 
 const credential = fc.integer({ min: 0, max: 9 }).map((number) => `key${number}.token`)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import { settingsThatStay, stayingFilters } from '../../../src/provision/decide/settings-that-stay.ts'
+import { settingsThatStay, stayingFilters } from '../../../src/provision/decide.ts'
 import { attribute, blob, ours, settings, standing, theirs, webHook } from '../standing.ts'
 
 it('are none where Azure shows its defaults alone', () => {

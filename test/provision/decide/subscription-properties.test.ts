@@ -5,7 +5,7 @@ import {
   readSubscriptionProperties,
   withoutNothing,
   works,
-} from '../../../src/provision/decide/subscription-properties.ts'
+} from '../../../src/provision/values.ts'
 
 describe('readSubscriptionProperties', () => {
   it.each([undefined, '<html>', {}, { properties: [] }])('sees no event subscription in %j', (answer) => {

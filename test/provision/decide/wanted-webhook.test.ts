@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import type {
-  SubscriptionProperties,
-  WebHookProperties,
-} from '../../../src/provision/decide/subscription-properties.ts'
+import type { SubscriptionProperties, WebHookProperties } from '../../../src/provision/values.ts'
 import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
 
 const [here, url] = ['https://app.example.com/api/events', 'https://app.example.com/api/events?code=query-marked']

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../../src/core/logger.ts'
-import { askBeforeWrite } from '../../../src/provision/handshake/ask-before-write.ts'
-import type { EndpointAnswer } from '../../../src/provision/handshake/ask-endpoint.ts'
+import { askBeforeWrite, type EndpointAnswer } from '../../../src/provision/ask-endpoint.ts'
 import { systemClock } from '../../../src/support/time/clock.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 

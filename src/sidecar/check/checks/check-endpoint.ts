@@ -1,7 +1,7 @@
 /** Checks `endpoint/handshake` and `endpoint/path`: who answers at the public endpoint, and does an ingress rewrite the path? */
 import { certificateRemedy } from '../../../azure/connection-fault.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake/handshake-refusal.ts'
+import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'

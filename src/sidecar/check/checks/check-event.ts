@@ -1,5 +1,5 @@
 /** Check `filters/event`: would the filters let a sample event pass? */
-import { readSubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
+import { readSubscriptionProperties } from '../../../provision/values.ts'
 import type { UnknownRecord } from '../../../support/text/is-record.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { caseDifferences, type EventFilter, refusals } from '../findings/filter-event.ts'

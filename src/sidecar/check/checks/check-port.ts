@@ -1,5 +1,5 @@
 /** Check `machine/port`: is `handshakePort` free, ours or taken? */
-import { citer } from '../../../provision/handshake/handshake-refusal.ts'
+import { citer } from '../../../provision/handshake.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { idleSubscription } from '../findings/idle-subscription.ts'

@@ -4,7 +4,7 @@ import type { FailureContext } from '../../../azure/refusals/resource-manager-re
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'
-import { connectArm, resourceManagerOf } from '../../../provision/arm/arm-client.ts'
+import { connectArm, resourceManagerOf } from '../../../provision/arm.ts'
 import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */

@@ -3,11 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { secureContextOf } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import {
-  type HandshakeRequest,
-  optionsRequest,
-  validationRequest,
-} from '../../../provision/handshake/handshake-request.ts'
+import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { probe, type Target } from '../../../support/net/probe.ts'
 
 export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>

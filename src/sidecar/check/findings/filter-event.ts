@@ -1,6 +1,6 @@
 /** Why the filters of an event subscription refuse an event. */
 import { schemaOf } from '../../../core/schema-of.ts'
-import type { SubscriptionProperties } from '../../../provision/decide/subscription-properties.ts'
+import type { SubscriptionProperties } from '../../../provision/values.ts'
 import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
 import { quote } from '../../../support/text/text.ts'
 

@@ -1,5 +1,5 @@
 /** Whether the event subscription delivers here while no binding runs that would take its events. */
-import { isActive } from '../../../provision/decide/subscription-properties.ts'
+import { isActive } from '../../../provision/values.ts'
 import { shellWord } from '../../../support/text/text.ts'
 import { healthOf } from '../context/own-listener.ts'
 import type { InputContext } from '../context/side-context.ts'

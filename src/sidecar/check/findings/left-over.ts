@@ -1,8 +1,8 @@
 /** Event subscriptions of another name at the same scope that deliver to the same endpoint, such as one from before a renaming. */
 import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { showUrl } from '../../../metadata/fields/redact.ts'
-import { readWholeList } from '../../../provision/arm/read-list.ts'
-import { placeAt } from '../../../provision/decide/subscription-place.ts'
+import { readWholeList } from '../../../provision/arm.ts'
+import { placeAt } from '../../../provision/needs.ts'
 import { isRecord } from '../../../support/text/is-record.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'

@@ -1,21 +1,16 @@
 /** A failure of Resource Manager as a finding, and the check that it counts for. */
 import { readFailure } from '../../../azure/read-failure.ts'
-import {
-  explainFailure,
-  type FailureContext,
-  type Verdict,
-  verdictOf,
-} from '../../../azure/refusals/resource-manager-refusal.ts'
-import { BindingError } from '../../../core/errors.ts'
+import { explainFailure, type FailureContext, meaningOf } from '../../../azure/refusals/resource-manager-refusal.ts'
+import { BindingError, type ProvisioningErrorCode } from '../../../core/errors.ts'
 import type { CheckId } from './check-ids.ts'
 import { type Finding, failed, failedBy, warning } from './finding.ts'
 
-const about: Readonly<Partial<Record<Verdict, CheckId>>> = {
-  passing: 'azure/provider',
-  credentials: 'azure/credential',
-  permission: 'azure/permission',
-  provider: 'azure/provider',
-  scope: 'azure/scope',
+const about: Readonly<Partial<Record<ProvisioningErrorCode, CheckId>>> = {
+  TIMEOUT: 'azure/provider',
+  CREDENTIALS_REJECTED: 'azure/credential',
+  PERMISSION_DENIED: 'azure/permission',
+  PROVIDER_NOT_REGISTERED: 'azure/provider',
+  SCOPE_NOT_FOUND: 'azure/scope',
 }
 
 /** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
@@ -23,7 +18,7 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
   if (error instanceof BindingError) return failedBy(error)
   const failure = readFailure(error, Date.now())
   const { what, fix } = explainFailure(failure, context)
-  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[verdictOf(failure)]
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[meaningOf(failure)]
   return failed(what, { remedy: fix, belongsTo })
 }
 
@@ -35,5 +30,5 @@ export function readFinding(error: unknown, context: FailureContext, what: strin
 
 export function isForbidden(error: unknown): boolean {
   const failure = readFailure(error, Date.now())
-  return failure.status === 403 && verdictOf(failure) === 'permission'
+  return failure.status === 403 && meaningOf(failure) === 'PERMISSION_DENIED'
 }

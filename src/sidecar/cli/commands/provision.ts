@@ -1,8 +1,8 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
 import { deliveryTokenAttribute, type PlannedSubscription } from '../../../binding/upkeep/provision-once.ts'
 import { inWords } from '../../../core/errors.ts'
-import type { FieldChange } from '../../../provision/decide/decide-upsert.ts'
-import type { FailedAttempt } from '../../../provision/upsert/provision-target.ts'
+import type { FailedAttempt } from '../../../provision/attempts.ts'
+import type { FieldChange } from '../../../provision/decide.ts'
 import { flag, optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
 import { awaitEnd } from '../../../support/command-line/signals.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'

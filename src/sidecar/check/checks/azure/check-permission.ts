@@ -1,7 +1,7 @@
 /** Check `azure/permission`: do the roles of the client allow what the binding does at the scope? */
 import { ArmFailureError } from '../../../../azure/read-failure.ts'
 import { resourceApiVersions } from '../../../../core/api-versions.ts'
-import { readWholeList } from '../../../../provision/arm/read-list.ts'
+import { readWholeList } from '../../../../provision/arm.ts'
 import { isRecord } from '../../../../support/text/is-record.ts'
 import type { AzureResource } from '../../context/azure-resource.ts'
 import { armFinding, isForbidden, readFinding } from '../../report/arm-finding.ts'

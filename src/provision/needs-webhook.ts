@@ -1,12 +1,20 @@
 /** Push: the event subscription that delivers to the web hook, from the input metadata and over what exists. */
-import { ownDeliveryCredential } from '../../core/delivery-credential.ts'
-import { resetToDefault } from '../../metadata/fields/setting-value.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../../support/text/is-record.ts'
-import { areAllEventTypes } from './canonical-subscription.ts'
-import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './delivery-attribute.ts'
-import { placeAt } from './subscription-place.ts'
+import { ownDeliveryCredential } from '../core/delivery-credential.ts'
+import { resetToDefault } from '../metadata/fields/setting-value.ts'
+import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import type { UnknownRecord } from '../support/text/is-record.ts'
+import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './credential.ts'
 import {
+  blobDestination,
+  mapSetting,
+  placeAt,
+  replacedDestination,
+  standingFilters,
+  type WantedSubscription,
+  withSettings,
+} from './needs.ts'
+import {
+  areAllEventTypes,
   destinationName,
   destinationOf,
   type SubscriptionProperties,
@@ -15,15 +23,7 @@ import {
   withDestination,
   withoutNothing,
   writable,
-} from './subscription-properties.ts'
-import {
-  blobDestination,
-  mapSetting,
-  replacedDestination,
-  standingFilters,
-  type WantedSubscription,
-  withSettings,
-} from './wanted-subscription.ts'
+} from './values.ts'
 
 export type WebHookInput = Pick<
   InputMetadata,

@@ -1,16 +1,12 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
-import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { untilHandshake, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
-import type { Arm } from '../arm/arm-client.ts'
-import type { CallLimits } from '../arm/call-limits.ts'
-import { type Detail, type LookedUp, lookUp } from '../arm/read-subscription.ts'
-import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
-import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
-import { subscriptionIdOf } from '../decide/subscription-place.ts'
-import { isChanging, type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
-import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget } from './provision-target.ts'
-import { repeatAttempts } from './repeat-attempts.ts'
+import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
+import { meaningOf, untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
+import type { Arm, CallLimits } from './arm.ts'
+import { type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
+import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget, repeatAttempts } from './attempts.ts'
+import { decideUpsert, type StayingSetting, settingsThatStay, type Upsert } from './decide.ts'
+import { subscriptionIdOf, type WantedSubscription } from './needs.ts'
+import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -76,7 +72,7 @@ async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
   try {
     return { existing: await read(one), isPlain: false }
   } catch (error) {
-    if (verdictOf(readFailure(error, 0)) !== 'permission') throw error
+    if (meaningOf(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
     const existing = await read(one, 'plain')
     return { existing: existing && one.assumeHidden(existing), isPlain: true }
   }
@@ -128,7 +124,7 @@ async function lookAsPermitted(
   try {
     if (detail === 'whole') return await lookUp(arm, one.place, limits, 'whole')
   } catch (error) {
-    if (verdictOf(readFailure(error, 0)) !== 'permission') throw error
+    if (meaningOf(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
   }
   const look = await lookUp(arm, one.place, limits, 'plain')
   return look.kind === 'found' ? { kind: 'found', properties: one.assumeHidden(look.properties) } : look

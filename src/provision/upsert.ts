@@ -1,24 +1,22 @@
 /** Brings about the event subscriptions of one side: reads, decides, asks the endpoint, reads and decides again, writes, and reads. */
-import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
-import { BindingError } from '../../core/errors.ts'
-import { backOff } from '../../support/time/back-off.ts'
-import { type CallLimits, pauseWithin } from '../arm/call-limits.ts'
-import { writeSubscription } from '../arm/write-subscription.ts'
-import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
-import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
-import { type SubscriptionProperties, works } from '../decide/subscription-properties.ts'
-import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { askBeforeWrite, askOnce } from '../handshake/ask-before-write.ts'
-import { type EndpointAnswer, isServed } from '../handshake/ask-endpoint.ts'
+import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
+import { BindingError } from '../core/errors.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { type CallLimits, pauseWithin } from './arm.ts'
+import { writeSubscription } from './arm-subscription.ts'
+import { askBeforeWrite, askOnce, type EndpointAnswer, isServed } from './ask-endpoint.ts'
 import {
   type Asked,
   isDelivering,
   type ProvisionHow,
   type ProvisionTarget,
+  repeatAttempts,
   type UpsertOutcome,
   type WriteAction,
-} from './provision-target.ts'
-import { repeatAttempts } from './repeat-attempts.ts'
+} from './attempts.ts'
+import { decideUpsert, settingsThatStay, stayingFilters, type Write } from './decide.ts'
+import type { WantedSubscription } from './needs.ts'
+import { type SubscriptionProperties, works } from './values.ts'
 
 /**
  * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits

@@ -1,10 +1,10 @@
 /** What a message about a failure of the event subscription names, and what it must not show. */
-import type { FailureContext } from '../../azure/refusals/resource-manager-refusal.ts'
-import { ownDeliveryCredential, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
-import { querySecrets } from '../../core/scrub.ts'
-import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
-import { placeAt } from '../decide/subscription-place.ts'
-import { type SubscriptionProperties, webHookOf } from '../decide/subscription-properties.ts'
+import type { FailureContext } from '../azure/refusals/resource-manager-refusal.ts'
+import { ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import { querySecrets } from '../core/scrub.ts'
+import type { EitherInput, InputMetadata, PullMetadata } from '../metadata/typed/metadata.ts'
+import { placeAt } from './needs.ts'
+import { type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */
 export function failureContext(input: InputMetadata, resourceManager: string): FailureContext {

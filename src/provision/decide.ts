@@ -1,16 +1,16 @@
-/** What is to be done with an event subscription, from what exists and what is wanted, and the fields that differ. */
+/** What is to be done with an event subscription, from what stands and what is needed; the fields that differ, and those that stay. */
 import { isDeepStrictEqual } from 'node:util'
-import { showUrl } from '../../metadata/fields/redact.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
-import { canonicalSubscription } from './canonical-subscription.ts'
-import { unreadableAttribute } from './delivery-attribute.ts'
+import { showUrl } from '../metadata/fields/redact.ts'
+import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { unreadableAttribute } from './credential.ts'
+import type { WantedSubscription } from './needs.ts'
 import {
+  canonicalSubscription,
   destinationOf,
   isChanging,
   readSubscriptionProperties,
   type SubscriptionProperties,
-} from './subscription-properties.ts'
-import type { WantedSubscription } from './wanted-subscription.ts'
+} from './values.ts'
 
 /** What {@link decideUpsert} decides. */
 export type Upsert =
@@ -144,3 +144,28 @@ const isSecret = (attribute: unknown): boolean =>
   isRecord(attribute) && isRecord(attribute.properties) && attribute.properties.isSecret === true
 
 const showPlain = (name: string, value: unknown): unknown => (name === 'endpointUrl' ? showUrl(String(value)) : value)
+
+/** A setting by its path, as Resource Manager spells it. A secret value is shown as `(redacted)`. */
+export interface StayingSetting {
+  readonly field: string
+  readonly value: unknown
+}
+
+/** The settings that an operator made in Azure, or a field that is gone from the metadata (pure). */
+export function settingsThatStay(
+  existing: SubscriptionProperties,
+  wanted: WantedSubscription,
+): readonly StayingSetting[] {
+  const after = (properties: SubscriptionProperties) =>
+    canonicalSubscription(wanted.merge(properties, { resets: 'apply' }))
+  return changesBetween(after({}), after(existing)).flatMap(({ field, ...change }) =>
+    'before' in change ? [] : [{ field, value: change.after }],
+  )
+}
+
+/** Names the filters that stay, for a log line and a report; `undefined` without one. Azure fills in other settings by itself. */
+export function stayingFilters(settings: readonly StayingSetting[]): string | undefined {
+  const filters = settings.map(({ field }) => field).filter((field) => field.startsWith('filter'))
+  if (filters.length === 0) return undefined
+  return `stays in Azure, for no field of the component sets it: ${filters.join(', ')} (default resets a field)`
+}

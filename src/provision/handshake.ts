@@ -1,12 +1,53 @@
-/** Does an answer to the handshake consent, as Event Grid reads it? If not: what was answered, by whom, and what to do. */
-import { explainHandshakeAnswer } from '../../azure/refusals/resource-manager-refusal.ts'
-import { querySecrets, scrub } from '../../core/scrub.ts'
-import { showUrl } from '../../metadata/fields/redact.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import type { ProbeAnswer } from '../../support/net/probe.ts'
-import { isRecord } from '../../support/text/is-record.ts'
-import { readJson } from '../../support/text/json-text.ts'
-import { cut } from '../../support/text/text.ts'
+/** Event Grid's handshake: its two requests, and whether an answer consents. If not: what was answered, by whom, and what to do. */
+import { randomUUID } from 'node:crypto'
+import { explainHandshakeAnswer } from '../azure/refusals/resource-manager-refusal.ts'
+import { querySecrets, scrub } from '../core/scrub.ts'
+import { showUrl } from '../metadata/fields/redact.ts'
+import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import type { Probe, ProbeAnswer } from '../support/net/probe.ts'
+import { isRecord } from '../support/text/is-record.ts'
+import { readJson } from '../support/text/json-text.ts'
+import { cut } from '../support/text/text.ts'
+
+export type HandshakeRequest = Pick<Probe, 'method' | 'headers' | 'body'>
+
+/** Header of the consent of a replica that is not ready for deliveries. Event Grid does not read it; other replicas do. */
+export const notReadyHeader = 'x-eventgrid-binding-not-ready'
+
+/** Of events as CloudEvents (Event Grid: end-point-validation-cloud-events-schema). */
+export function optionsRequest({ environment }: Pick<InputMetadata, 'environment'>): HandshakeRequest {
+  return { method: 'OPTIONS', headers: { 'webhook-request-origin': environment.eventGridOrigin } }
+}
+
+/** Of events in Event Grid's schema (Event Grid: end-point-validation-event-grid-events-schema). The answer must have the code. */
+export function validationRequest(
+  { eventSubscriptionName, scope }: Pick<InputMetadata, 'eventSubscriptionName' | 'scope'>,
+  validationCode: string,
+): HandshakeRequest {
+  return {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'aeg-event-type': 'SubscriptionValidation',
+      'aeg-subscription-name': eventSubscriptionName.toUpperCase(),
+      'aeg-delivery-count': '0',
+      'aeg-data-version': '2',
+      'aeg-metadata-version': '1',
+    },
+    body: JSON.stringify([
+      {
+        id: randomUUID(),
+        topic: scope.id,
+        subject: '',
+        data: { validationCode },
+        eventType: 'Microsoft.EventGrid.SubscriptionValidationEvent',
+        eventTime: new Date().toISOString(),
+        metadataVersion: '1',
+        dataVersion: '2',
+      },
+    ]),
+  }
+}
 
 type Endpoint = Pick<InputMetadata, 'subscriberEndpoint' | 'environment'>
 

@@ -1,9 +1,18 @@
 /** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
-import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
-import type { Setting } from '../../metadata/fields/setting-value.ts'
-import type { PullMetadata } from '../../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../../support/text/is-record.ts'
-import { placeAt, placeOfQueue } from './subscription-place.ts'
+import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
+import type { Setting } from '../metadata/fields/setting-value.ts'
+import type { PullMetadata } from '../metadata/typed/metadata.ts'
+import type { UnknownRecord } from '../support/text/is-record.ts'
+import {
+  blobDestination,
+  mapSetting,
+  placeAt,
+  placeOfQueue,
+  replacedDestination,
+  standingFilters,
+  type WantedSubscription,
+  withSettings,
+} from './needs.ts'
 import {
   destinationName,
   destinationOf,
@@ -11,15 +20,7 @@ import {
   withDestination,
   withoutNothing,
   writable,
-} from './subscription-properties.ts'
-import {
-  blobDestination,
-  mapSetting,
-  replacedDestination,
-  standingFilters,
-  type WantedSubscription,
-  withSettings,
-} from './wanted-subscription.ts'
+} from './values.ts'
 
 /** Nothing that ARM hides matters to pull, and its deliveries need no credential of ours. */
 const withoutSecrets = {

@@ -1,5 +1,5 @@
 /** Our delivery attribute in the event subscription: one to three credentials, ours before those of other replicas. */
-import { deliveryTokenHeader, splitDeliveryCredentials } from '../../core/delivery-credential.ts'
+import { deliveryTokenHeader, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import {
   type DeliveryAttribute,
   type Destination,
@@ -7,7 +7,7 @@ import {
   type SubscriptionProperties,
   type WebHookProperties,
   webHookOf,
-} from './subscription-properties.ts'
+} from './values.ts'
 
 /** What ARM gives in place of a secret attribute's value. */
 const hiddenValue = 'Hidden'

@@ -1,11 +1,10 @@
-/** What decides about one event subscription: its place, whether it may be taken over, and what the metadata puts over it. */
+/** What one event subscription needs: its place, whether it may be taken over, and what the metadata put over it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { AdvancedFilter } from '../../metadata/fields/advanced-filters.ts'
-import { resetToDefault, type Setting } from '../../metadata/fields/setting-value.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
-import { canonicalRecord } from './canonical-subscription.ts'
-import type { SubscriptionPlace } from './subscription-place.ts'
-import { destinationName, type SubscriptionProperties } from './subscription-properties.ts'
+import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
+import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
+import { resetToDefault, type Setting } from '../metadata/fields/setting-value.ts'
+import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { canonicalRecord, destinationName, type SubscriptionProperties } from './values.ts'
 
 export interface Refusal {
   readonly because: string
@@ -88,3 +87,53 @@ export function standingFilters(
 /** The members of a filter that another one has too, as they compare. */
 const comparable = (filter: UnknownRecord | AdvancedFilter, other: AdvancedFilter) =>
   canonicalRecord(Object.fromEntries(Object.entries(filter).filter(([name]) => name in other)))
+
+/** An event subscription, and where Resource Manager keeps it. */
+export interface SubscriptionPlace {
+  readonly kind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
+  readonly name: string
+  /** Resource id of the resource whose events it takes. */
+  readonly sourceId: string
+  /** The path of all event subscriptions of the source. */
+  readonly listPath: string
+  /** Whether that list holds event subscriptions of other sources as well. */
+  readonly listsOthers: boolean
+}
+
+/** Its resource id. */
+export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string => `${listPath}/${name}`
+
+/**
+ * The place of an event subscription at a scope (pure). Azure refuses the extension path of a system topic ("This event subscription
+ * operation is not supported using this API call"), and takes that of custom topics, domains and their topics.
+ */
+export function placeAt(scope: Scope, name: string): SubscriptionPlace {
+  const { id: sourceId } = scope
+  const kind = kindOf(scope)
+  if (kind !== 'extension') {
+    return { kind, name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false }
+  }
+  return {
+    kind,
+    name,
+    sourceId,
+    listPath: `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`,
+    listsOthers: !('provider' in scope),
+  }
+}
+
+/** The place of the Queue event subscription of a namespace topic. */
+export function placeOfQueue({ id: sourceId }: NamespaceTopicId, name: string): SubscriptionPlace {
+  return { kind: 'namespaceTopic', name, sourceId, listPath: `${sourceId}/eventSubscriptions`, listsOthers: false }
+}
+
+function kindOf(scope: Scope): 'extension' | 'systemTopic' | 'partnerTopic' {
+  switch (resourceType(scope)) {
+    case 'microsoft.eventgrid/systemtopics':
+      return 'systemTopic'
+    case 'microsoft.eventgrid/partnertopics':
+      return 'partnerTopic'
+    default:
+      return 'extension'
+  }
+}

@@ -1,0 +1,280 @@
+/** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
+import { readFailure } from '../azure/read-failure.ts'
+import { explainFailure, type FailureContext, mayPass } from '../azure/refusals/resource-manager-refusal.ts'
+import { BindingError, inWords, type ProvisioningErrorCode } from '../core/errors.ts'
+import type { Logger } from '../core/logger.ts'
+import type { EitherInput } from '../metadata/typed/metadata.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
+import { type Arm, type CallLimits, readHostname } from './arm.ts'
+import { readSubscription } from './arm-subscription.ts'
+import type { AskedEndpoint } from './ask-endpoint.ts'
+import { withSecretsOf } from './failure-context.ts'
+import type { WantedSubscription } from './needs.ts'
+import { isActive, type SubscriptionProperties } from './values.ts'
+
+/**
+ * Repeats the work until it succeeds. After it the host name of the namespace is asked for.
+ *
+ * @param without the outcome where events are received without the right that is missing
+ * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
+ */
+export async function repeatAttempts<Outcome>(
+  { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
+  { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionHow,
+  work: (asked: Asked, attempt: number) => Promise<Outcome>,
+  without?: () => Outcome,
+): Promise<Outcome> {
+  const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
+  const started = clock.elapsed()
+  const seen = new Map<WantedSubscription, SubscriptionProperties>()
+  let askedId = wanted[0]?.place.sourceId ?? ''
+  const context = () => withSecretsOf(contextOf(askedId), [...seen.values()])
+  let lastFailure: BindingError | undefined
+  let waitsFor: string | undefined
+  const waits = (why: string) => {
+    if (why !== waitsFor) logger.info(why, { eventSubscription: name })
+    waitsFor = why
+    onWait?.(why)
+  }
+
+  for (let attempt = 1; ; attempt++) {
+    if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
+    try {
+      const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
+      const limits = { signal, deadline }
+      const read: Asked['read'] = async (one, detail) => {
+        askedId = one.place.sourceId
+        const existing = await readSubscription(arm, one.place, limits, detail)
+        if (existing) {
+          seen.set(one, existing)
+          onFound?.(existing)
+        }
+        return existing
+      }
+      const outcome = await work({ limits, read, waits }, attempt)
+      if (host) {
+        askedId = host.namespaceId
+        host.take(await readHostname(arm, host.namespaceId, limits))
+      }
+      return outcome
+    } catch (error) {
+      const left = started + timeoutMs - clock.elapsed()
+      const failed = readAttempt(error, context(), { left, now: clock.now() })
+      if (worksWithout && without && failed.code === 'PERMISSION_DENIED') {
+        const { what, fix } = failed.error
+        logger.warn(
+          `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
+        )
+        return without()
+      }
+      if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
+      const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
+      onAttempt?.({
+        attempt,
+        error: failed.error,
+        isMissing: failed.isMissing,
+        ...(retryInMs !== undefined && { retryInMs }),
+      })
+      if (retryInMs === undefined) {
+        if (!mayPass[failed.code]) throw failed.error
+        const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
+        throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
+      }
+      if (!failed.ranOut) lastFailure = failed.error
+      logAttempt(logger, failed, { attempt, retryInMs: Math.round(retryInMs) })
+      await pause(clock, retryInMs, signal)
+    }
+  }
+}
+
+interface Failed extends AttemptFailure {
+  readonly error: BindingError
+  readonly isMissing: boolean
+}
+
+/** @param time `left` until the end, in ms, and `now` in ms since 1970 */
+function readAttempt(
+  error: unknown,
+  context: FailureContext,
+  time: { readonly left: number; readonly now: number },
+): Failed {
+  if (error instanceof BindingError)
+    return { error, code: 'SUBSCRIPTION_REJECTED', ranOut: false, retryAfterMs: 0, isMissing: false }
+  const failure = readFailure(error, time.now)
+  const { kind, retryAfterMs = 0 } = failure
+  const explained = explainFailure(failure, context)
+  return {
+    error: new BindingError(explained.code, explained),
+    code: explained.code,
+    // A request without an answer when our own time ends says nothing about the network.
+    ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
+    retryAfterMs,
+    isMissing: kind === 'missing',
+  }
+}
+
+function logAttempt(
+  logger: Logger,
+  { error, code }: Failed,
+  fields: { readonly attempt: number; readonly retryInMs: number },
+): void {
+  // TIMEOUT sums up all retryable attempts, not a single one.
+  if (code === 'TIMEOUT') logger.warn(inWords(error), fields)
+  else logger[mayPass[code] ? 'warn' : 'error'](error.message, { ...fields, code: error.code })
+}
+
+/** Names what was waited for, and the last failure. */
+function aborted(name: string, last: BindingError | undefined, waitsFor: string | undefined): BindingError {
+  const what = `the set-up of the event subscription ${name} was aborted`
+  if (last) return new BindingError('ABORTED', { what: `${what}; the last failure: ${inWords(last)}`, cause: last })
+  return new BindingError('ABORTED', { what: waitsFor === undefined ? what : `${what}; it waited: ${waitsFor}` })
+}
+
+/** A failed handshake keeps its code, because that is what the user can correct. */
+function timedOut(
+  cause: BindingError,
+  { name, attempts, elapsedMs }: { readonly name: string; readonly attempts: number; readonly elapsedMs: number },
+): BindingError {
+  const tries = attempts === 1 ? 'one attempt' : `${attempts} attempts`
+  const summary = `gave up after ${tries} in ${Math.round(elapsedMs / 1_000)} s; ${inWords(cause)}`
+  const details = { ...cause.details, attempts }
+  if (cause.code === 'HANDSHAKE_FAILED') return new BindingError('HANDSHAKE_FAILED', { what: summary, details })
+  const what = `the event subscription ${name} could not be set up: ${summary}`
+  return new BindingError('TIMEOUT', { what, cause, details })
+}
+
+/** What one side needs in Azure. */
+export interface ProvisionTarget {
+  readonly arm: Arm
+  readonly input: Pick<EitherInput, 'eventSubscriptionName' | 'subscriptionTimeoutMs'>
+  /** In the order in which they are brought about. */
+  readonly wanted: readonly WantedSubscription[]
+  /** Receives each event subscription that was read. */
+  readonly onFound?: (existing: SubscriptionProperties) => void
+  /** What explanations name, by the resource that was asked about. */
+  readonly context: (sourceId: string) => FailureContext
+  /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */
+  readonly endpoint?: AskedEndpoint
+  /** Events are received without any right at Azure Resource Manager, too. */
+  readonly worksWithout: boolean
+  /** The namespace whose host name is wanted, and who takes it. Asked last. */
+  readonly host?: { readonly namespaceId: string; readonly take: (hostname: string) => void } | undefined
+}
+
+/** What a read of the event subscription shows. */
+export interface SubscriptionLook {
+  /** Whether it delivers to this endpoint. */
+  readonly delivers: boolean
+  /** Whether it does so without our credential. */
+  readonly lacksCredential: boolean
+}
+
+/** How it is brought about, and who hears of it. */
+export interface ProvisionHow {
+  readonly signal: AbortSignal
+  readonly patience: Patience
+  /** Receives each failed attempt. */
+  readonly onAttempt?: (failed: FailedAttempt) => void
+  readonly logger: Logger
+  readonly clock: SteadyClock
+  /** At least 0 and less than 1. */
+  readonly random: () => number
+  /** Called after each read of the event subscription. */
+  readonly onLook?: ((look: SubscriptionLook) => void) | undefined
+  /** Called after each question to the endpoint: whether it is known that somebody else answers for it. */
+  readonly onAnswer?: ((isServed: boolean) => void) | undefined
+  /** Called while a write waits, with what the endpoint answered: a sentence without a secret. */
+  readonly onWait?: ((why: string) => void) | undefined
+}
+
+/** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
+export interface Asked {
+  readonly limits: CallLimits
+  read(wanted: WantedSubscription, detail?: 'plain'): Promise<SubscriptionProperties | undefined>
+  /** Takes down what a write waits for: a sentence without a secret. */
+  waits(why: string): void
+}
+
+export type WriteAction = 'created' | 'patched' | 'replaced'
+
+export interface UpsertOutcome {
+  /** `notPermitted`: it may not be read or written here, and is used as it is. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
+  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
+  readonly wroteAt?: number
+  /** That it was written though the endpoint could not be asked: a sentence. */
+  readonly unreached?: string
+}
+
+/** One attempt that failed. Holds no secret. */
+export interface FailedAttempt {
+  readonly attempt: number
+  readonly error: BindingError
+  /** Pause before the next attempt, in ms; absent after the last attempt. */
+  readonly retryInMs?: number
+  /** It does not exist, and `provisioning` is `check`. */
+  readonly isMissing: boolean
+}
+
+/** Whether the event subscription delivers where it should, with any credential. */
+export const isDelivering = (existing: SubscriptionProperties, wanted: WantedSubscription): boolean =>
+  isActive(existing) && wanted.awayFrom(existing) === undefined
+
+/**
+ * `timeout` gives up after `subscriptionTimeout`, and at once where waiting does not help. `forever` goes on, because
+ * an operator may correct the cause while the sidecar runs.
+ */
+export type Patience = 'timeout' | 'forever'
+
+/** What decides the pause after an attempt that failed. */
+export interface AttemptFailure {
+  readonly code: ProvisioningErrorCode
+  /** It ran out of time: the failure before it says more. */
+  readonly ranOut: boolean
+  /** What Azure asks for, in ms; 0 where it asks for nothing. */
+  readonly retryAfterMs: number
+}
+
+/** With less time left than this there is no further attempt. */
+export const minAttemptMs = 250
+
+interface Pace {
+  readonly attempt: number
+  readonly random: number
+}
+
+/** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
+export function decidePause(
+  failed: AttemptFailure,
+  { patience, left, ...pace }: Pace & { readonly patience: Patience; readonly left: number },
+): number | undefined {
+  const delay = decideRetryDelay({ ...failed, ...pace })
+  if (patience === 'forever') return delay
+  // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
+  const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
+  return !mayPass[failed.code] || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
+}
+
+const baseMs = 1_000
+const maxMs = 30_000
+/** Shortest pause after a failure that only an operator can correct. */
+const lastingMs = 30_000
+/** Longest `Retry-After` that is honoured. */
+const maxRetryAfterMs = 3_600_000
+
+/**
+ * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
+ * an operator can help. It is never shorter than Azure asks for, up to an hour.
+ */
+export function decideRetryDelay({
+  code,
+  retryAfterMs,
+  attempt,
+  random,
+}: Pick<AttemptFailure, 'code' | 'retryAfterMs'> & Pace): number {
+  const asked = Math.min(retryAfterMs, maxRetryAfterMs)
+  if (!mayPass[code]) return Math.max(asked, lastingMs) + random * lastingMs
+  // Without jitter on top of it all replicas would return in the same second.
+  return asked + backOff({ attempt, baseMs, maxMs, random })
+}
