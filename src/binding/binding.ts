@@ -1,5 +1,6 @@
-/** The public class `Binding`: its life from init to close, and the errors of wrong use. */
+/** The public class `Binding`: its life from init to close, with one change of its two sides at a time, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
+import type { Side } from '../core/component.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
 import { BindingError, isBindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
@@ -10,6 +11,8 @@ import { describeIssue } from '../metadata/typed/metadata-invalid.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
 import { isSameMetadata } from '../metadata/typed/same-metadata.ts'
+import { secretsOf } from '../metadata/typed/secrets-of.ts'
+import { createTurns } from '../support/work/in-turn.ts'
 import type {
   BindingComponent,
   BindingComponentOptions,
@@ -30,8 +33,10 @@ import {
   checkInvokeOptions,
   checkUpdateOptions,
 } from './refuse-wrong-options.ts'
-import { ComponentSides, closedError } from './sides/component-sides.ts'
-import type { ParsedComponent } from './sides/opened-side.ts'
+import type { SideOptions } from './side-options.ts'
+import { InputSlot } from './sides/input-slot.ts'
+import { OutputSlot } from './sides/output-slot.ts'
+import { copyOf, type ParsedComponent } from './sides/parsed-component.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -65,7 +70,11 @@ export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
   readonly #logger: Logger
-  readonly #sides: ComponentSides
+  readonly #input: InputSlot
+  readonly #output: OutputSlot
+  readonly #inTurn = createTurns()
+  /** Each `close` of a side aborts the changes of it that are under way. */
+  readonly #closing = { input: new AbortController(), output: new AbortController() }
   #state: State = 'new'
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
@@ -75,16 +84,18 @@ export class Binding implements BindingComponent {
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkBindingOptions(options)
-    const { onEvent, credential: hostCredential, fastify } = options
+    const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
-    this.#sides = new ComponentSides(
-      () => ({ endpoints: this.endpoints(), hostCredential, logger: this.#logger }),
-      fastify,
-    )
-    this.#sides.input.read(onEvent)
+    const open = () => [this.#input, this.#output].flatMap((slot) => slot.component() ?? [])
+    const secrets = () => open().flatMap(({ metadata }) => secretsOf(metadata))
+    const logger = this.#logger
+    const shared = (): SideOptions => ({ endpoints: this.endpoints(), hostCredential, onError, logger, secrets })
+    this.#input = new InputSlot(shared, fastify)
+    this.#output = new OutputSlot(shared)
+    this.#input.read(onEvent)
   }
 
   /**
@@ -114,7 +125,7 @@ export class Binding implements BindingComponent {
 
   async #initialize(metadata: unknown, options: InitOptions): Promise<void> {
     try {
-      await this.#change('init', () => this.#parse(metadata), { subscription: 'wait', ...options })
+      await this.#change('init', this.#parse(metadata), { ...options, subscription: options.subscription ?? 'wait' })
       this.#state = 'ready'
     } catch (error) {
       if (!this.#isClosed()) this.#state = 'new'
@@ -125,9 +136,9 @@ export class Binding implements BindingComponent {
   /**
    * Takes other metadata for the same component, as a host does when its YAML or a secret has changed. Everything is validated first. A
    * side whose fields are the same goes on. The other output side takes the next calls, and those under way end on the former one. The
-   * other input side opens when the handlers under way have ended, on the same port or another one; deliveries in between are answered 503,
-   * and Event Grid sends them again. It resolves when the sides are open. The event subscription follows in the background:
-   * {@link Binding.health} tells of it.
+   * other input side is a new server or receiver: the former one frees the port and takes nothing new, the next one listens (a port in use is
+   * tried for two seconds), and the former handlers end behind it. It resolves when the sides are open. The event subscription follows in
+   * the background: {@link Binding.health} tells of it. What comes by the former settings meanwhile is taken as before (docs/library.md).
    *
    * Calls are done one after the other, and after an `init` under way. Where one rejects, everything goes on as before: an input side that
    * had to be closed is opened again.
@@ -143,26 +154,44 @@ export class Binding implements BindingComponent {
     if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
     if (this.#isClosed()) throw closedError()
     if (this.#state !== 'ready') throw notInitialized()
-    await this.#change('update', () => component, options)
+    await this.#change('update', component, options)
   }
 
-  async #change(what: 'init' | 'update', parse: () => ParsedComponent, options: InitOptions): Promise<void> {
+  /** Opens, replaces or ends the sides that the options name, all of them or none. */
+  async #change(what: 'init' | 'update', component: ParsedComponent, options: InitOptions): Promise<void> {
+    const { sides = bothSides, subscription = 'background', signal: given } = options
+    const [input, output] = [this.#closing.input.signal, this.#closing.output.signal]
+    const closing = AbortSignal.any(sides.map((side) => (side === 'input' ? input : output)))
+    const signal = given ? AbortSignal.any([given, closing]) : closing
+    const changeInput = async () => {
+      if (sides.includes('input')) await this.#input.replace(component, { subscription, signal, closing: input })
+    }
     try {
-      await this.#sides.change(parse(), options)
+      await this.#inTurn(async () => {
+        signal.throwIfAborted()
+        if (sides.includes('output')) await this.#output.replace(component, changeInput)
+        else await changeInput()
+      })
+      // By a close between the end of opening and here.
+      closing.throwIfAborted()
     } catch (error) {
       if (this.#isClosed()) throw closedError()
-      if (!options.signal?.aborted) throw error
+      const fix = `call ${what} again when ready`
+      if (closing.aborted)
+        throw new BindingError('CLOSED', { what: `a side was closed while ${what} was under way`, fix })
+      if (!given?.aborted) throw error
       const why = isBindingError(error) ? `: ${error.what}` : ''
       throw new BindingError('ABORTED', {
         what: `${what} was aborted by its signal${why}`,
-        fix: `call ${what} again when ready`,
+        fix,
         cause: isBindingError(error) ? error.cause : undefined,
       })
     }
   }
 
   #parse(source: unknown): ParsedComponent {
-    const { name, properties } = readDefinition(source)
+    const { name, properties: given } = readDefinition(source)
+    const properties = copyOf(given)
     const metadata = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
       credentialGiven: this.#credentialGiven,
@@ -187,7 +216,7 @@ export class Binding implements BindingComponent {
    */
   read(handler: EventHandler | undefined): void {
     checkHandler('the handler', handler)
-    this.#sides.input.read(handler)
+    this.#input.read(handler)
   }
 
   /** Where it looks for Azure: the option, or else the environment. What is absent here is the cloud's own. */
@@ -197,7 +226,7 @@ export class Binding implements BindingComponent {
 
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
   address(): ListenAddress | undefined {
-    return this.#sides.input.address()
+    return this.#input.address()
   }
 
   /**
@@ -214,11 +243,11 @@ export class Binding implements BindingComponent {
     options: InvokeOptions = {},
   ): Promise<InvokeAnswer> {
     checkInvokeOptions(options)
-    const isOpen = this.#state === 'ready' || this.#sides.input.isHandling()
+    const isOpen = this.#state === 'ready' || this.#input.isHandling()
     if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
     if (!isOpen) throw notInitialized()
-    return this.#sides.output.create(payload, options)
+    return this.#output.create(payload, options)
   }
 
   /** The output operations: `create` is the only one. */
@@ -228,26 +257,38 @@ export class Binding implements BindingComponent {
 
   /** The health of each side, with reasons. Answers at once, without a request. */
   health(): Health {
-    const { input, output } = this.#sides
-    return decideHealth({ input: input.health(), output: output.health() })
+    if (this.#isClosed()) return decideHealth({ input: undefined, output: undefined })
+    return decideHealth({ input: this.#input.health(), output: this.#output.health() })
   }
 
   /**
-   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`),
-   * queued events are published. The event subscription stays, so Event Grid keeps events for the next start. May be
-   * called again. An `init` or `update` under way rejects with CLOSED.
+   * Drains and stops: new deliveries are answered 503, handlers under way are awaited (at most `handlerTimeout`), queued events are
+   * published. The event subscription stays, so Event Grid keeps events for the next start. May be called again. An `init` or `update` under
+   * way rejects with CLOSED.
    *
-   * With `sides` it closes these alone, and `update` can open them again. A host of several components
-   * closes the input sides of all first, as a handler may publish through another component.
+   * With `sides` it closes these alone, and `update` can open them again; meanwhile their health is `unhealthy`, and `invoke` rejects with
+   * CLOSED. A host of several components closes the input sides of all first, as a handler may publish through another component.
    *
    * @throws a TypeError for an invalid option
    */
   async close(options: SidesOption = {}): Promise<void> {
     checkCloseOptions(options)
-    if (options.sides && !this.#isClosed()) return this.#sides.close(options.sides)
+    if (options.sides && !this.#isClosed()) return this.#closeSides(options.sides)
     this.#state = 'closed'
-    this.#closed ??= this.#sides.close()
+    this.#closed ??= this.#closeSides(bothSides)
     return this.#closed
+  }
+
+  /** Ends the changes of these sides that are under way. A handler may publish until it returns: so the output side ends last. */
+  #closeSides(sides: readonly Side[]): Promise<void> {
+    for (const side of sides) {
+      this.#closing[side].abort()
+      this.#closing[side] = new AbortController()
+    }
+    return this.#inTurn(async () => {
+      if (sides.includes('input')) await this.#input.close()
+      if (sides.includes('output')) await this.#output.close()
+    })
   }
 
   /** {@link Binding.close}, for `await using`. */
@@ -255,6 +296,11 @@ export class Binding implements BindingComponent {
     return this.close()
   }
 }
+
+const bothSides: readonly Side[] = ['input', 'output']
+
+const closedError = () =>
+  new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })
 
 const notInitialized = () =>
   new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })

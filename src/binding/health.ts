@@ -37,9 +37,9 @@ export interface InputHealth extends SideHealth {
     readonly timesDeleted: number
   }
   /**
-   * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, and at the start
-   * of a rotation while the event subscription delivers without our credential and another replica answers for the endpoint: for half a
-   * minute at most. Always true with `deliveryMode: pull`.
+   * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, also of the input
+   * side alone, and at the start of a rotation while the event subscription delivers without our credential and another replica answers for the endpoint: for half a
+   * minute at most. With `deliveryMode: pull` true until `close`.
    */
   readonly ready: boolean
   /** With `deliveryMode: pull`. */
@@ -200,7 +200,7 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
     answered: {},
     strangers: {},
     unaccepted: {},
-    ready: true,
+    ready: !closed,
     // Also before the first receive: a count that begins with its first event would hide that one from who watches increases.
     pull: receiver?.counts ?? createPullCounts(),
     ...(subscription && { eventSubscription: { state: subscription.state, timesDeleted } }),

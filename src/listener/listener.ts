@@ -1,17 +1,20 @@
 /** The listener put together: who decides on a request, who reads it, who hands it on and who answers. */
+import type { AddressInfo } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
+import { processRoom, type Room } from '../dispatch/room.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
 import type { Gate } from './admit/decide-request.ts'
+import { createFormerDeliveries, type FormerDeliveriesOptions } from './admit/former-deliveries.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { refuseWithoutCodeGeneration } from './http/listen.ts'
-import { listenOnceLeft } from './http/port-handover.ts'
+import { freeingMs, listen, refuseWithoutCodeGeneration } from './http/listen.ts'
+import type { BodyBudget } from './http/request.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -20,42 +23,51 @@ export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
-    Pick<DispatcherOptions, 'secrets'> {
+    Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
+    Pick<DispatcherOptions, 'secrets' | 'onError'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
   readonly declaredAttributes?: () => ReadonlySet<string> | undefined
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
-  /** Called before each try to listen: the port may be that of another listener, which can give it up now. */
-  readonly beforeListening?: (() => void) | undefined
-  /** Whose the port is while `keepPort` keeps it. */
-  readonly portOwner?: symbol | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
   readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
   readonly mayBeRouted?: () => boolean
   /** @default Node's */
   readonly clock?: Pick<Clock, 'setTimer'>
+  /** Where the bytes of deliveries are counted. @default that of the process */
+  readonly room?: Room
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
 }
 
 /**
- * Serves the subscriber endpoint on `handshakePort`. Throws PORT_UNAVAILABLE, or PLUGIN_FAILED; the port is
- * free then.
+ * Makes a listener that serves the subscriber endpoint once it listens on `handshakePort`. The host's plugins are loaded.
+ *
+ * @throws BindingError PORT_UNAVAILABLE where Node allows no HTTP server, or PLUGIN_FAILED
  */
 export async function createListener(options: ListenerOptions) {
   refuseWithoutCodeGeneration(options.input.handshakePort)
-  const { input, logger, handler, now = Date.now, clock = systemClock } = options
+  const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
-  const dispatcher = new Dispatcher({ ...input, ...source, handler, secrets, log: handlerLog, now: elapsed, clock })
+  const dispatcher = new Dispatcher({
+    ...input,
+    ...source,
+    handler,
+    onError,
+    secrets,
+    log: handlerLog,
+    now: elapsed,
+    clock,
+  })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {
@@ -66,6 +78,9 @@ export async function createListener(options: ListenerOptions) {
   }
 
   let isDraining = false
+  let address: AddressInfo | undefined
+  const check = { ...options, log, closing: closing.signal, now, elapsed }
+  const formers = await createFormerDeliveries({ formers: [], credentialReadAt: () => undefined, ...check })
   const isReady = () => !isDraining && mayBeRouted()
   const gate: Gate = {
     handler,
@@ -77,14 +92,15 @@ export async function createListener(options: ListenerOptions) {
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
-    checkCredential: await createCredentialCheck({ ...options, log, closing: closing.signal, now, elapsed }),
+    checkCredential: formers.withPresent(await createCredentialCheck(check)),
+    namesFormer: formers.areNamedBy,
   }
   const limits = limitsFor(options)
   const server = createServer({
     limits,
     log,
     clock,
-    isOurPath: createPathCheck(input.subscriberEndpoint),
+    isOurPath: createPathCheck(...[input, ...formers.inputs()].map(({ subscriberEndpoint }) => subscriberEndpoint)),
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
@@ -95,29 +111,63 @@ export async function createListener(options: ListenerOptions) {
     elapsed,
     keepConnection: server.keep,
     bodies: createBodies({ dispatcher, answers, log, source, input, declaredAttributes, isReady }),
-    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, usedBytes: 0 },
-    validationBudget: { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
+    room,
+    clock,
+    validationBudget:
+      options.limits?.maxUnprovenBytes === undefined
+        ? processBudget
+        : { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })
-  const listening = await openServer(server, options, [routes, createUnknownPaths(answers)])
+  await loadOrClose(server, options.fastify, [routes, createUnknownPaths(answers)])
+
+  function takeNothing(): void {
+    isDraining = true
+    dispatcher.stop()
+  }
+
+  async function close(): Promise<void> {
+    takeNothing()
+    address = undefined
+    closing.abort()
+    await server.close()
+    handlerLog.close()
+  }
 
   return {
-    address: listening.address,
+    /** Where it listens; `undefined` while it does not. */
+    address: () => address,
     status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    /** The metadata by which deliveries are accepted: the present ones, then former ones. */
+    accepts: () => [input, ...formers.inputs()],
+    /**
+     * Listens. To be called once.
+     *
+     * @param waitMs how long a port in use is tried, in ms. @default 2_000
+     * @throws BindingError PORT_UNAVAILABLE, or the reason of `signal`; it is closed then
+     */
+    async listen(signal: AbortSignal, waitMs = freeingMs): Promise<void> {
+      const { listenAddress: host, handshakePort: port } = input
+      try {
+        address = await listen(server.app, { host, port, freeingMs: waitMs }, signal)
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+    /** Frees the port at once. What comes on open connections is answered 503, and handlers go on. */
+    stop(): void {
+      takeNothing()
+      address = undefined
+      server.stop()
+    },
     /** Answers new deliveries 503 and waits for running handlers, for `handlerTimeout` at most. */
     async drain(): Promise<void> {
-      isDraining = true
-      dispatcher.stop()
-      listening.closeIdleConnections()
+      takeNothing()
+      server.closeIdle()
       await within(clock, input.handlerTimeoutMs, dispatcher.idle())
     },
-    /** Frees the port, whatever still runs. */
-    async close(): Promise<void> {
-      isDraining = true
-      dispatcher.stop()
-      closing.abort()
-      await listening.close()
-      handlerLog.close()
-    },
+    /** Frees the port and ends the connections, whatever still runs. */
+    close,
   }
 }
 
@@ -126,29 +176,28 @@ function resourceOf(scope: Scope): string | undefined {
   return 'path' in scope ? scope.path.at(-1)?.name : undefined
 }
 
-/** Connections and bytes of unfinished bodies that there is room for, however small the metadata's own limits are. */
+/** For bodies without proof, of all listeners of the process. */
+const processBudget: BodyBudget = { maxBytes: serverDefaults.maxUnprovenBytes, usedBytes: 0 }
+
+/** Connections that there is room for, however small the metadata's own limits are. */
 const roomForConnections = 1_024
-const roomForUnfinishedBytes = 67_108_864
 
 function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
   return {
     ...serverDefaults,
     maxConnections: Math.max(roomForConnections, 4 * input.maxConcurrency),
-    maxUnfinishedBytes: Math.max(roomForUnfinishedBytes, 4 * input.maxRequestBytes),
     ...limits,
   }
 }
 
-/** Loads the plugins and listens; closes the server if that fails, because the host's plugins may hold resources. */
-async function openServer(
-  { app, createBindable, close }: ReturnType<typeof createServer>,
-  { input, fastify, beforeListening, portOwner }: ListenerOptions,
-  plugins: readonly FastifyPluginAsync[],
-) {
+/** Loads the plugins; closes the server if that fails, because the host's plugins may hold resources. */
+async function loadOrClose(
+  { app, close }: ReturnType<typeof createServer>,
+  host: FastifyHook | undefined,
+  ours: readonly FastifyPluginAsync[],
+): Promise<void> {
   try {
-    await loadPlugins(app, fastify, plugins)
-    const { listenAddress: host, handshakePort: port } = input
-    return await listenOnceLeft({ create: createBindable, host, port }, portOwner, beforeListening)
+    await loadPlugins(app, host, ours)
   } catch (error) {
     await close()
     throw error

@@ -20,10 +20,11 @@ export const logEvents = {
   otherOrigin: 'did not consent to a handshake: its origin is not Event Grid of the configured cloud',
   otherPath: 'refused a request: its path is neither /api/events nor the path of subscriberEndpoint',
   otherMethod: 'refused a request: its method is neither POST nor OPTIONS',
+  formerUnknown: 'put off a delivery of a former event subscription: it carries no known credential',
   unreadable: 'refused a request: its body cannot be read',
   noHandler: 'put off a delivery: no application takes events at the moment',
   replaced: 'put off a request: a hook of the host replaced its body by something that is neither bytes nor text',
-  noRoom: 'put off a request: too many bodies are arriving at once',
+  noRoom: 'put off a request: too many bytes of events are under way',
   subscriptionDeleted:
     'Event Grid says that the event subscription was deleted: no events come until it is created again',
 } as const
@@ -78,6 +79,10 @@ function otherSender(name: string, scope: Scope) {
   const keep = eventSubscription.includes('-')
     ? ''
     : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
-  const deletion = `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`
+  const deletion = deletionLine(eventSubscription, scope)
   return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
 }
+
+/** The line to paste that deletes an event subscription, whose name must be valid. */
+export const deletionLine = (eventSubscription: string, scope: Scope): string =>
+  `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`

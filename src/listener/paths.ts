@@ -7,11 +7,11 @@ export const defaultPath = '/api/events'
 export type PathCheck = (target: string) => boolean
 
 /**
- * Accepts `/api/events` and the path of `subscriberEndpoint`, because an ingress may rewrite or not. Percent-encodings that RFC 3986
+ * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not. Percent-encodings that RFC 3986
  * (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
  */
-export function createPathCheck(subscriberEndpoint: string): PathCheck {
-  const paths = new Set([defaultPath, canonicalPath(new URL(subscriberEndpoint).pathname)])
+export function createPathCheck(...subscriberEndpoints: readonly string[]): PathCheck {
+  const paths = new Set([defaultPath, ...subscriberEndpoints.map((url) => canonicalPath(new URL(url).pathname))])
   return (target) => {
     const path = pathOf(target)
     return paths.has(path) || (path.includes('%') && paths.has(canonicalPath(path)))

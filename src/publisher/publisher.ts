@@ -6,26 +6,25 @@ import type { Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
-import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
-import { createDoubtLog } from './payload/payload-doubts.ts'
-import { toEvents } from './payload/to-events.ts'
-import { asBytes } from './payload.ts'
-import { loadOf } from './queue/plan-requests.ts'
 import {
   abortedError,
   createCall,
   type FailedSend,
   failureInTime,
   idsOf,
+  loadOf,
   type PublishCall,
   type PublishReceipt,
-} from './queue/publish-call.ts'
-import { createQueueRoom } from './queue/queue-room.ts'
-import { createRequestQueue } from './queue/request-queue.ts'
-import { createSender } from './queue/sender.ts'
-import { explainRejection } from './topic/create-error.ts'
-import { createTopicClient, publishUrl, type TopicClientOptions } from './topic/topic-client.ts'
-import { type CallTrace, createPublishTracing } from './trace/publish-trace.ts'
+} from './call.ts'
+import { createDoubtLog } from './doubts.ts'
+import { toEvents } from './events.ts'
+import { createQueueRoom, namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
+import { asBytes } from './payload.ts'
+import { createRequestQueue } from './queue.ts'
+import { createSender } from './sender.ts'
+import { type CallTrace, createPublishTracing } from './telemetry.ts'
+import { createTopicClient, publishUrl, type TopicClientOptions } from './topic.ts'
+import { explainRejection } from './topic-answer.ts'
 
 export interface PublishOptions {
   /** Attributes of an event made from data (docs/publishing.md). */
@@ -113,7 +112,7 @@ export function createPublisher(options: PublisherOptions) {
       now: clock.now,
       newId: randomUUID,
     })
-    const { events, context } = callTrace?.begin(given) ?? { events: given.events, context: undefined }
+    const { events, context } = callTrace?.begin(given.events) ?? { events: given.events, context: undefined }
     const load = loadOf(events)
     room.take(load)
     const call = createCall({

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline'
 import { describe, expect, it } from 'vitest'
-import { createAnswerLimitPolicy, readBounded } from '../../src/azure/answer-limit.ts'
+import { createAnswerLimitPolicy, readBounded } from '../../src/azure/http.ts'
 
 const streamOf = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { createHttpHeaders, createPipelineRequest, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { createRefusedTokenPolicy } from '../../src/azure/refused-token.ts'
+import { createRefusedTokenPolicy } from '../../src/azure/http.ts'
 
 it.each([
   { name: 'a token that is renewed', header: 'Bearer old', status: 401, renews: true, again: true },

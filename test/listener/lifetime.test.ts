@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -170,6 +172,32 @@ describe('drain', () => {
     await draining
     expect((await first).status).toBe(503)
     expect(listener.status().running).toBe(1)
+  })
+})
+
+describe('stop', () => {
+  it('frees the port at once, takes nothing new on open connections, and answers what is being handled', async () => {
+    const slow = slowHandler()
+    const { deliver, listener, events } = await openListener({ handler: slow.handler })
+    const { port } = listener.address
+    const opened = connect({ host: '127.0.0.1', port })
+    await once(opened, 'connect')
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    listener.stop()
+    await expect(deliver(cloudEventText('2'))).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
+    opened.write(
+      `POST /api/events HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${proofLine}\r\ncontent-length: 0\r\n\r\n`,
+    )
+    const [answer] = await once(opened, 'data')
+    expect(`${answer}`).toMatch(/^HTTP\/1.1 503 [\s\S]*connection: close/i)
+    expect(listener.status()).toMatchObject({ draining: true, running: 1 })
+    const next = await openListener({ input: { handshakePort: port } })
+    expect((await next.deliver(cloudEventText('3'))).status).toBe(200)
+    slow.end()
+    expect((await first).status).toBe(200)
+    await listener.drain()
+    expect(events).toHaveLength(1)
   })
 })
 

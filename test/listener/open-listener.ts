@@ -73,7 +73,7 @@ export async function openListener(opening: Opening = {}) {
       events.push(event)
       return handler(event)
     })
-  const listener = await createListener({
+  const made = await createListener({
     endpoints: {},
     logger: log,
     health: () => ({ status: 'healthy' }),
@@ -82,7 +82,11 @@ export async function openListener(opening: Opening = {}) {
     handler: () => handle,
     input: { ...inputMetadata, ...opening.input },
   })
-  onTestFinished(() => listener.close())
+  onTestFinished(() => made.close())
+  await made.listen(new AbortController().signal)
+  const address = made.address()
+  if (!address) throw new Error('a listener that listens has an address')
+  const listener = { ...made, address }
   const origin = `http://127.0.0.1:${listener.address.port}`
   return {
     listener,

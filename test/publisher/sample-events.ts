@@ -1,5 +1,5 @@
 import { BindingError } from '../../src/core/errors.ts'
-import { toEvents } from '../../src/publisher/payload/to-events.ts'
+import { toEvents } from '../../src/publisher/events.ts'
 
 export const context = {
   topicSchema: 'auto',

@@ -4,7 +4,7 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import { scrub } from '../../core/scrub.ts'
-import type { PullMetadata } from '../../metadata/typed/metadata.ts'
+import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
@@ -12,7 +12,7 @@ import { inBackground } from '../../support/work/in-background.ts'
 import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
-import type { InputSide } from './input-side.ts'
+import type { InputSide } from './push-side.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
@@ -22,7 +22,10 @@ import type { InputSide } from './input-side.ts'
  */
 export async function createPullSide(
   pull: PullMetadata,
-  options: SideOptions & { readonly handler: () => EventHandler | undefined },
+  options: SideOptions & {
+    readonly handler: () => EventHandler | undefined
+    readonly formers?: readonly InputMetadata[]
+  },
 ): Promise<InputSide> {
   const { endpoints, logger, secrets, handler, clock = systemClock } = options
   const { credential, namespaceEndpoint: given, provisioning } = pull
@@ -59,6 +62,9 @@ export async function createPullSide(
 
   return {
     address: () => undefined,
+    // Former event subscriptions of push may deliver again once push is back.
+    accepts: () => options.formers ?? [],
+    async listen() {},
     async start(subscription, signal, after) {
       former = after
       if (subscription === 'wait') {
@@ -83,6 +89,8 @@ export async function createPullSide(
         receiver: receiver?.status(),
         whyNotStarted,
       }),
+    // Its port is none. What asks for events ends with `close`, which follows.
+    stop() {},
     isHandling: () => receiver?.isHandling() ?? false,
     async close() {
       isClosing = true

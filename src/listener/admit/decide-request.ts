@@ -28,6 +28,8 @@ export interface Gate extends OptionsContext {
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
   readonly checkCredential: CheckCredential
+  /** Does a delivery name a former event subscription whose deliveries are taken as well? */
+  readonly namesFormer: (headers: IncomingHttpHeaders) => boolean
   readonly handler: () => unknown
   /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
   readonly subscriptionWrittenAt: () => number | undefined
@@ -97,7 +99,9 @@ function refuseUnproven(
     case 'mismatch':
       return refused('The delivery token is wrong.')
     case 'absent':
-      return namesUs ? putOff(unknownCredential, 'foreign') : refused('A credential is required.')
+      if (namesUs) return putOff(unknownCredential, 'foreign')
+      if (gate.namesFormer(headers)) return putOff(unknownToFormer, 'formerUnknown')
+      return refused('A credential is required.')
     case 'failing': {
       const writtenAt = gate.subscriptionWrittenAt()
       const isSettling = writtenAt === undefined || gate.now() - writtenAt < settlingMs
@@ -110,6 +114,7 @@ function refuseUnproven(
 
 const unknownCredential =
   'The delivery carries no credential that is known here; the event subscription is being checked.'
+const unknownToFormer = 'The delivery carries no credential that is known here.'
 const mayBeChanging = 'The token is not accepted; the event subscription may still be changing.'
 
 function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {

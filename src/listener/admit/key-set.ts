@@ -122,7 +122,7 @@ function holdsKey(text: string): boolean {
 async function connect({ url, ca }: KeySetOptions) {
   // Loaded with the first fetch, so that the start does not wait for them.
   const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
-  const { createSendOnce } = await import('../../azure/send-once.ts')
+  const { createSendOnce } = await import('../../azure/http.ts')
   const trust = createTrustPolicy(ca === undefined ? {} : { ca })
   const send = createSendOnce({ connect: trust, answerLimit: { maxBytes, longer: 'fail' } })
   return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))

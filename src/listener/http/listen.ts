@@ -1,74 +1,84 @@
-/** The addresses and the port to listen at, and what it means where they cannot be had. */
-import { lookup as lookUp } from 'node:dns/promises'
-import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** Opens the port of a listener: at which address, how long a port in use is tried, and what it means where it cannot be had. */
+import { lookup } from 'node:dns/promises'
+import { type AddressInfo, isIP } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { BindingError, type BindingErrorParts } from '../../core/errors.ts'
-import type { ClosableServer } from '../../support/net/closable-server.ts'
 import { complaintAboutCodeGeneration } from '../../support/process/code-generation.ts'
 import { codeOf } from '../../support/process/error-code.ts'
+import { pause, systemClock, within } from '../../support/time/clock.ts'
 
-/** A server that can listen at one address. */
-export interface Bindable {
-  listen(host: string, port: number): Promise<AddressInfo>
-  /** Ends the connections without a request. */
-  closeIdleConnections(): void
-  /** Frees the port and ends all connections, those with a request after a short grace period. */
-  close(): Promise<void>
-}
-
-export interface ListenOptions {
-  /** Makes a server; called for each address that is used. */
-  readonly create: () => Bindable
+/** Where to listen. */
+export interface ListenAt {
   /**
-   * An IP address, or a name: listens at all of its addresses that this machine has, as `localhost` may be 127.0.0.1 and ::1.
-   * Absent: `::`, which includes IPv4, or `0.0.0.0` on a machine without IPv6.
+   * An IP address, or a host name: its first address counts, IPv4 before IPv6. Absent: `::`, which includes IPv4, or `0.0.0.0` on a machine
+   * without IPv6.
    */
   readonly host: string | undefined
   /** 0 takes a free port. */
   readonly port: number
-  /** The addresses of a name. @default the system's */
-  readonly lookup?: (host: string) => Promise<readonly { readonly address: string }[]>
+  /** How long a port in use is tried, in ms. */
+  readonly freeingMs: number
 }
 
-/** Listens, and gives the first address. Throws PORT_UNAVAILABLE where that is not possible; the port is free then. */
-export async function listen({ create, host, port, lookup = allAddresses }: ListenOptions) {
-  const servers: Bindable[] = []
-  const close = async () => void (await Promise.all(servers.map((server) => server.close())))
-  let spare: Bindable | undefined
-  let address: AddressInfo | undefined
-  let candidate = host ?? '::'
-  let refusal: unknown
-  try {
-    for (candidate of host === undefined ? ['::', '0.0.0.0'] : await addressesOf(host, lookup)) {
-      spare ??= create()
-      try {
-        const bound = await spare.listen(candidate, address?.port ?? port)
-        servers.push(spare)
-        spare = undefined
-        address ??= bound
-        if (host === undefined) break
-      } catch (error) {
-        if (!isNotHere(error)) throw error
-        refusal = error
-      }
+/** How long a port in use is tried by default, in ms: another listener may be about to free it, as where two components exchange their ports. */
+export const freeingMs = 2_000
+const tryAgainMs = 50
+
+/** How long the address of a host name is waited for, in ms. */
+const lookupMs = 10_000
+
+/**
+ * Connections that the system queues until they are accepted (it may allow fewer). With Node's 511 a burst overflows the queue: the sender
+ * believes that it is connected, and learns a second or more later that it is not.
+ */
+const backlog = 4_096
+
+/**
+ * Has a Fastify server listen, whose plugins are loaded.
+ *
+ * @throws BindingError PORT_UNAVAILABLE; the reason of `signal`
+ */
+export async function listen(app: FastifyInstance, at: ListenAt, signal: AbortSignal): Promise<AddressInfo> {
+  const { host, port, freeingMs } = at
+  for (let waitedMs = 0; ; waitedMs += tryAgainMs) {
+    signal.throwIfAborted()
+    try {
+      return host === undefined
+        ? await listenEverywhere(app, port)
+        : await listenAt(app, await addressOf(host, signal), port)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (codeOf(error) !== 'EADDRINUSE' || waitedMs >= freeingMs) throw portUnavailable(error, host ?? '::', port)
     }
-    if (address) {
-      return {
-        address,
-        /** Frees the port and ends all connections. */
-        close,
-        /** Ends the connections without a request. */
-        closeIdleConnections() {
-          for (const server of servers) server.closeIdleConnections()
-        },
-      }
-    }
-  } catch (error) {
-    await close()
-    refusal = error
+    await pause(systemClock, tryAgainMs, signal)
   }
-  throw portUnavailable(refusal, candidate, port)
+}
+
+async function listenEverywhere(app: FastifyInstance, port: number): Promise<AddressInfo> {
+  try {
+    return await listenAt(app, '::', port)
+  } catch (error) {
+    if (!hasNoIPv6.has(codeOf(error) ?? '')) throw error
+    return listenAt(app, '0.0.0.0', port)
+  }
+}
+
+const hasNoIPv6: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'])
+
+/** @param address an IP address. With a name Fastify would open further servers, without our bounds */
+async function listenAt(app: FastifyInstance, address: string, port: number): Promise<AddressInfo> {
+  await app.listen({ host: address, port, backlog })
+  const bound = app.server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('a server on TCP has no address')
+  return bound
+}
+
+async function addressOf(host: string, signal: AbortSignal): Promise<string> {
+  if (isIP(host) > 0) return host
+  const looking = lookup(host, { order: 'ipv4first' })
+  if (await within(systemClock, lookupMs, looking, signal)) return (await looking).address
+  looking.catch(() => {})
+  throw Object.assign(new Error('its address is not known in time'), { code: 'ETIMEDOUT' })
 }
 
 /** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
@@ -79,44 +89,8 @@ export function refuseWithoutCodeGeneration(port: number): void {
   throw new BindingError('PORT_UNAVAILABLE', { what, fix: complaint.fix, details: { port, reason: 'EvalError' } })
 }
 
-/** Each address once: a hosts file may name one twice. */
-async function addressesOf(host: string, lookup: NonNullable<ListenOptions['lookup']>): Promise<readonly string[]> {
-  return [...new Set((await lookup(host)).map(({ address }) => address))]
-}
-
-const allAddresses = (host: string) => lookUp(host, { all: true })
-
-/**
- * Connections that the system queues until they are accepted (it may allow fewer). With Node's 511 a burst overflows the queue: the sender
- * believes that it is connected, and learns a second or more later that it is not.
- */
-export const backlog = 4_096
-
-/** A server of Node's as {@link Bindable}. */
-export function bindable(server: Server, closing: ClosableServer): Bindable {
-  return {
-    async listen(host, port) {
-      server.listen({ host, port, backlog })
-      await once(server, 'listening')
-      return addressOf(server)
-    },
-    closeIdleConnections: () => server.closeIdleConnections(),
-    close: () => closing.close(),
-  }
-}
-
-/** The address of a server that listens on TCP. */
-export function addressOf(server: Server): AddressInfo {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('a server on TCP has no address')
-  return address
-}
-
-/** The machine does not have this address, or no addresses of this family. */
-const isNotHere = (error: unknown) => ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'].includes(codeOf(error) ?? '')
-
 /** What is wrong and what to do, by the system's code. */
-export function portUnavailable(cause: unknown, host: string, port: number): BindingError {
+function portUnavailable(cause: unknown, host: string, port: number): BindingError {
   const reason = codeOf(cause) ?? ''
   const known: Readonly<Record<string, Pick<BindingErrorParts, 'what' | 'fix'>>> = {
     EADDRINUSE: {
@@ -129,6 +103,7 @@ export function portUnavailable(cause: unknown, host: string, port: number): Bin
     },
     EADDRNOTAVAIL: { what: `listenAddress ${host} is not an address of this machine`, fix: otherAddress },
     ENOTFOUND: { what: `listenAddress ${host} is not known`, fix: otherAddress },
+    ETIMEDOUT: { what: `the address of listenAddress ${host} is not known in time`, fix: otherAddress },
   }
   const code = reason === '' ? '' : ` (${reason})`
   const other = { what: `cannot listen on ${host} port ${port}${code}`, fix: 'check handshakePort and listenAddress' }

@@ -1,20 +1,14 @@
 /** The bounds of the HTTP server, and the answers to what is no request. */
-import {
-  createServer as createHttpServer,
-  type ServerOptions as HttpOptions,
-  type Server,
-  STATUS_CODES,
-} from 'node:http'
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyReply, fastify } from 'fastify'
 import type { QuietLog } from '../../core/quiet-log.ts'
-import { type ClosableServer, closable } from '../../support/net/closable-server.ts'
+import { closable } from '../../support/net/closable-server.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { type Clock, within } from '../../support/time/clock.ts'
 import { defaultPath, type PathCheck } from '../paths.ts'
 import { problemAnswer } from './answer.ts'
-import { addressOf, type Bindable, backlog, bindable } from './listen.ts'
 
 /** Bounds of the server; each may be narrowed. */
 export interface ServerLimits {
@@ -30,13 +24,11 @@ export interface ServerLimits {
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
-  /** Bytes of all unfinished bodies of deliveries with proof. @default 67_108_864 (64 MiB), or 4 times `maxRequestBytes` */
-  readonly maxUnfinishedBytes: number
-  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) */
+  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) in the whole process */
   readonly maxUnprovenBytes: number
 }
 
-export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishedBytes'> = {
+export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
   maxHeaderBytes: 65_536,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
@@ -59,102 +51,74 @@ export interface ServerOptions {
 
 /** Makes a Fastify server with our bounds. Both paths of the listener, in every spelling, arrive at the route `/api/events`. */
 export function createServer({ limits, isOurPath, log, clock, onBadPath }: ServerOptions) {
-  const http: HttpOptions = {
-    maxHeaderSize: limits.maxHeaderBytes,
-    headersTimeout: limits.headersTimeoutMs,
-    connectionsCheckingInterval: limits.checkIntervalMs,
-    // Node's own answer to a request without Host is 400, which ends an event.
-    requireHostHeader: false,
-  }
-  const onBroken = (error: BrokenRequest, socket: Socket) => closeBroken(error, socket, log)
   const app = fastify({
-    http,
+    http: {
+      maxHeaderSize: limits.maxHeaderBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkIntervalMs,
+      // Node's own answer to a request without Host is 400, which ends an event.
+      requireHostHeader: false,
+    },
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
-    clientErrorHandler: onBroken,
+    clientErrorHandler: (error: BrokenRequest, socket: Socket) => closeBroken(error, socket, log),
     // Fastify's own answer is 400, which ends an event.
     frameworkErrors: (_error, _request, reply) => onBadPath(reply),
     // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
     rewriteUrl: ({ url = '' }) => (url === defaultPath || !isOurPath(url) ? url : defaultPath),
   })
-  const guarded: ClosableServer[] = []
+  const { server } = app
+  const { maxConnections } = limits
   /** Connections that have brought no delivery with proof, the oldest first. */
   const unproven = new Set<Socket>()
-  const appServer = guard(app.server)
-  let isAppUsed = false
 
-  /** Settings that Fastify has no option for. */
-  function guard(server: Server): ClosableServer {
-    const { maxConnections } = limits
-    server.maxConnections = maxConnections
-    // `connectionTimeoutMs` bounds the idle time between two requests too. A second bound would set two timers for each request. Fastify
-    // takes the option 0 for its default.
-    server.keepAliveTimeout = 0
-    server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
-    // Otherwise Node itself invites the body, or answers 417, before the head is judged.
-    server.on('checkContinue', (request, response) => {
-      if (!isOurPath(request.url ?? '')) response.writeContinue()
-      app.routing(request, response)
-    })
-    server.on('checkExpectation', (request, response) => app.routing(request, response))
-    const closing = closable(server, {
-      onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
-    })
-    guarded.push(closing)
-    server.on('connection', (socket: Socket) => {
-      unproven.add(socket)
-      socket.once('close', () => unproven.delete(socket))
-      // Strangers may connect again whenever they are cut off, so time limits alone would leave no room for others.
-      const isFull = closing.connections() > maxConnections * 0.75 && unproven.size > Math.ceil(maxConnections / 8)
-      const [oldest] = unproven
-      if (isFull) oldest?.destroy()
-    })
-    return closing
-  }
-
-  function createSibling(): Bindable {
-    const server = createHttpServer({ ...http, requestTimeout: limits.requestTimeoutMs }, (request, response) =>
-      app.routing(request, response),
-    )
-    server.setTimeout(limits.connectionTimeoutMs)
-    server.on('clientError', onBroken)
-    return bindable(server, guard(server))
-  }
-
-  /** Frees the port. A hook of the host that fails or hangs must neither keep the rest open nor hide why `init` has failed. */
-  async function close(): Promise<void> {
-    const closed = app.close().catch((error: unknown) => {
-      log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })
-    })
-    appServer.endConnections()
-    if (await within(clock, maxCloseMs, closed)) return
-    log.warn('the listener is closed, but a hook onClose or preClose of the host has not ended', {
-      waitedMs: maxCloseMs,
-    })
-  }
+  // What follows Fastify has no option for.
+  server.maxConnections = maxConnections
+  // `connectionTimeoutMs` bounds the idle time between two requests too. A second bound would set two timers for each request. Fastify
+  // takes the option 0 for its default.
+  server.keepAliveTimeout = 0
+  server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
+  // Otherwise Node itself invites the body, or answers 417, before the head is judged.
+  server.on('checkContinue', (request, response) => {
+    if (!isOurPath(request.url ?? '')) response.writeContinue()
+    app.routing(request, response)
+  })
+  server.on('checkExpectation', (request, response) => app.routing(request, response))
+  const closing = closable(server, {
+    onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
+  })
+  server.on('connection', (socket: Socket) => {
+    unproven.add(socket)
+    socket.once('close', () => unproven.delete(socket))
+    // Strangers may connect again whenever they are cut off, so time limits alone would leave no room for others.
+    const isFull = closing.connections() > maxConnections * 0.75 && unproven.size > Math.ceil(maxConnections / 8)
+    const [oldest] = unproven
+    if (isFull) oldest?.destroy()
+  })
 
   return {
     app,
-    close,
+    /** Accepts no more connections, and frees the port at once. Requests of the open connections go on. */
+    stop: closing.stopAccepting,
+    /** Ends the connections without a request, which may come back to another replica. */
+    closeIdle: () => server.closeIdleConnections(),
+    /** Frees the port, and ends the rest. A hook of the host that fails or hangs must neither keep it open nor hide why `init` has failed. */
+    async close(): Promise<void> {
+      const closed = app.close().catch((error: unknown) => {
+        log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })
+      })
+      closing.endConnections()
+      if (await within(clock, maxCloseMs, closed)) return
+      log.warn('the listener is closed, but a hook onClose or preClose of the host has not ended', {
+        waitedMs: maxCloseMs,
+      })
+    },
     /** To be called with the connection of each request that has proof: it never makes room for others. */
     keep: (socket: Socket) => void unproven.delete(socket),
-    /** Whether more than half of the connections are taken that a server may have. */
-    isCrowded: () => guarded.some(({ connections }) => connections() > limits.maxConnections / 2),
-    /** The server of the app at first. Then servers with the same bounds and routes: a name may have several addresses. */
-    createBindable(): Bindable {
-      if (isAppUsed) return createSibling()
-      isAppUsed = true
-      return {
-        async listen(host, port) {
-          await app.listen({ host, port, backlog })
-          return addressOf(app.server)
-        },
-        closeIdleConnections: () => app.server.closeIdleConnections(),
-        close,
-      }
-    },
+    /** Whether more than half of the connections are taken. */
+    isCrowded: () => closing.connections() > maxConnections / 2,
   }
 }
 

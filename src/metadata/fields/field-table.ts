@@ -186,7 +186,7 @@ export const fields = {
     ...push,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
     type: 'IP address or host name',
-    about: 'Address on which the binding listens; a name means all of its addresses.',
+    about: 'Address on which the binding listens; a name means its first one, IPv4 before IPv6.',
     parse: rules.parseListenAddress,
   }),
   maxConcurrency: withDefault({

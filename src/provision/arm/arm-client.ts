@@ -8,10 +8,9 @@ import {
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
-import { maxAnswerBytes } from '../../azure/answer-limit.ts'
+import { clientOptions, maxAnswerBytes } from '../../azure/http.ts'
 import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { ArmFailureError } from '../../azure/read-failure.ts'
-import { clientOptions } from '../../azure/send-once.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { createTrustPolicy } from '../../azure/trust.ts'
 import { eventGridApiVersion } from '../../core/api-versions.ts'

@@ -1,6 +1,7 @@
 /** One component of daprd, and the warnings where daprd does not read it or did not initialise it. */
 import type { InvokeAnswer } from '../../binding/binding-component.ts'
 import { component } from '../../binding/component.ts'
+import { decideHealth, type Health } from '../../binding/health.ts'
 import type { Side } from '../../core/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -56,8 +57,10 @@ export class Instance {
     this.#binding = component.create({ logger, ...(endpoints && { endpoints }) })
   }
 
-  health() {
-    return this.#binding.health()
+  /** An input side whose port was released for another component is nobody's: as if it were not configured. */
+  health(): Health {
+    const { input, output } = this.#binding.health()
+    return decideHealth({ input: this.current.input && input, output })
   }
 
   get initialized(): boolean {

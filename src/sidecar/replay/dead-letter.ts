@@ -1,7 +1,7 @@
 /** One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event. */
 import { hash } from 'node:crypto'
 import { schemaOf } from '../../core/schema-of.ts'
-import { deadLetterForm, withoutDeadLetter } from '../../publisher/payload/dead-letter-fields.ts'
+import { deadLetterForm, withoutDeadLetter } from '../../publisher/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>

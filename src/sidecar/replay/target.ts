@@ -1,7 +1,7 @@
 /** What is known of the topic that takes replayed events: its name in the ledger, its schema, the source of converted events. */
 import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
-import { publishUrl } from '../../publisher/topic/topic-client.ts'
+import { publishUrl } from '../../publisher/topic.ts'
 import type { TargetTopic } from './either-publisher.ts'
 
 /**

@@ -25,6 +25,7 @@ const idlePollMs = 50
 export function closable(server: Server | HttpServer | HttpsServer, { onRefused = () => {} }: ClosableOptions = {}) {
   const sockets = new Set<Socket>()
   let isOver = false
+  let polling: NodeJS.Timeout | undefined
   server.on('error', (error) => {
     // The promise `listening` rejects with the error of a server that can't listen.
     if (server.listening) onRefused(error)
@@ -39,10 +40,15 @@ export function closable(server: Server | HttpServer | HttpsServer, { onRefused 
     if ('closeIdleConnections' in server) server.closeIdleConnections()
   }
 
-  function endConnections(graceMs = defaultGraceMs): void {
+  /** Closes connections as they become idle, which each does when its last answer is written. Node would keep it for `keepAliveTimeout`. */
+  function keepClosingIdle(): void {
     closeIdle()
-    // A connection becomes idle when its last answer is written. Node would keep it for `keepAliveTimeout` then.
-    const polling = setInterval(closeIdle, idlePollMs).unref()
+    polling ??= setInterval(closeIdle, idlePollMs).unref()
+    server.once('close', () => clearInterval(polling))
+  }
+
+  function endConnections(graceMs = defaultGraceMs): void {
+    keepClosingIdle()
     const endAll = () => {
       clearInterval(polling)
       isOver = true
@@ -53,13 +59,15 @@ export function closable(server: Server | HttpServer | HttpsServer, { onRefused 
       return
     }
     const timer = setTimeout(endAll, graceMs).unref()
-    server.once('close', () => {
-      clearInterval(polling)
-      clearTimeout(timer)
-    })
+    server.once('close', () => clearTimeout(timer))
   }
 
   return {
+    /** Frees the port at once. Connections may finish the request that they have, without a limit of time: `endConnections` sets one. */
+    stopAccepting(): void {
+      server.close()
+      keepClosingIdle()
+    },
     /** Ends the connections as `close` does, for a framework that closes the server itself at the same time. */
     endConnections,
     connections: () => sockets.size,

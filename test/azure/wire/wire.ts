@@ -6,7 +6,7 @@ import {
   createPipelineRequest,
   type HttpMethods,
 } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy, maxAnswerBytes } from '../../../src/azure/answer-limit.ts'
+import { createAnswerLimitPolicy, maxAnswerBytes } from '../../../src/azure/http.ts'
 import { refuseUnusableProxy } from '../../../src/azure/proxy.ts'
 import { createTrustPolicy } from '../../../src/azure/trust.ts'
 import type { Endpoints } from '../../../src/core/endpoints.ts'

@@ -1,7 +1,7 @@
 /** What a listener learns of its event subscription without a delivery. */
 import { expect, it, onTestFinished } from 'vitest'
-import { createInputSide } from '../../../src/binding/sides/input-side.ts'
 import { createPullSide } from '../../../src/binding/sides/pull-side.ts'
+import { createPushSide } from '../../../src/binding/sides/push-side.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { credentialOf, managementOf, sendArm } from '../../support/azure-clients.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -17,7 +17,7 @@ async function openSide() {
   const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked`, maxDeliveryAttempts: '7' }
   const { input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
-  const side = await createInputSide(input, {
+  const side = await createPushSide(input, {
     endpoints: emulator.endpoints,
     hostCredential: credentialOf(emulator),
     logger: captureLog(),
@@ -27,6 +27,7 @@ async function openSide() {
   })
   onTestFinished(() => side.close())
   emulator.setIngress(({ pathname }) => `http://127.0.0.1:${side.address()?.port}${pathname}`)
+  await side.listen(new AbortController().signal)
   await side.start('wait', new AbortController().signal)
   const { eventSubscriptions } = managementOf(emulator)
   const scope = topic.id.slice(1)

@@ -8,6 +8,7 @@ const gate = (changes: Partial<Gate>): Gate => ({
   eventSubscriptionName: 'orders',
   maxRequestBytes: 100,
   checkCredential: () => proven,
+  namesFormer: () => false,
   handler: () => () => {},
   subscriptionWrittenAt: () => undefined,
   now: () => 0,

@@ -1,6 +1,6 @@
 /** Check `machine/clock`: is this machine's clock, on which tokens and certificates depend, within a minute of Azure's? */
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
-import { createSendOnce } from '../../../azure/send-once.ts'
+import { createSendOnce } from '../../../azure/http.ts'
 import { createTrustPolicy } from '../../../azure/trust.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import type { CheckId } from '../report/check-ids.ts'

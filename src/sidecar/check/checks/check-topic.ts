@@ -1,6 +1,7 @@
 /** Check `topic/credential`: does the topic take the key or token, tried with an empty list? */
-import { explainRejection } from '../../../publisher/topic/create-error.ts'
-import { createTopicClient } from '../../../publisher/topic/topic-client.ts'
+
+import { createTopicClient } from '../../../publisher/topic.ts'
+import { explainRejection } from '../../../publisher/topic-answer.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import type { OutputContext } from '../context/side-context.ts'
 import { type Finding, failedBy, ok } from '../report/finding.ts'
@@ -16,7 +17,7 @@ export async function askTopic(
   const proof = authentication.kind === 'accessKey' ? 'accessKey' : 'token'
   try {
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
-    const answer = await client.send(schema, [], signal)
+    const answer = await client.send(schema, [], signal).answer
     // 400 and 413 are about the empty list: the credential was checked before.
     const isAboutList = answer.kind === 'answered' && [400, 413].includes(answer.status) && !answer.isForeign
     if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)

@@ -41,6 +41,7 @@ export async function holdPort(
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
       subscriptionWrittenAt: () => undefined,
     })
+    await listener.listen(signal, 0)
     const close = async () => {
       // Answers the deliveries that have been handled.
       await listener.drain()

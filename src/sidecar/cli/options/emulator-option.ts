@@ -2,7 +2,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
-import { readBounded } from '../../../azure/answer-limit.ts'
+import { readBounded } from '../../../azure/http.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { ownCommand } from '../../../support/command-line/own-command.ts'
 import { type OptionTexts, text } from '../../../support/command-line/parse-options.ts'
@@ -16,7 +16,7 @@ import { watchState } from '../../../support/time/watch-state.ts'
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
 /** Where an emulator tells its endpoints and its certificate authority, over http and over https. */
-const endpointsPath = '/page/endpoints'
+const endpointsPath = '/emulator/endpoints'
 
 const limitMs = 5_000
 const followMs = 1_000

@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join, resolve } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { addressOf } from '../../../../src/listener/http/listen.ts'
+import { expect, it } from 'vitest'
 import { readPage, section } from '../../../documents/page.ts'
 import { freePort } from '../../../support/free-port.ts'
+import { listen } from '../../../support/listen.ts'
 import { paste } from '../../../support/shell.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -74,10 +73,7 @@ it('writes files of which check --emulator says nothing but, in one line, that t
 
 it('writes an application that says what to do when its port is in use', async () => {
   const { folder } = await initialised()
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  onTestFinished(() => void other.close())
-  const port = String(addressOf(other).port)
+  const port = String(await listen(createServer()))
   const file = join(folder, 'app.mjs')
   writeFileSync(file, readFileSync(file, 'utf8').replace('3000', port))
   const application = paste('node app.mjs; echo ended with $?', folder)

@@ -1,14 +1,13 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import type { EventGridEmulatorOptions } from '../../../../packages/emulator/src/index.ts'
-import { addressOf } from '../../../../src/listener/http/listen.ts'
 import { startCommand } from '../../../support/command.ts'
 import { componentYaml, makeComponentFolder, writeSecretStore } from '../../../support/component-folder.ts'
 import { openDaprApp } from '../../../support/dapr-app.ts'
 import { freePort } from '../../../support/free-port.ts'
+import { listen } from '../../../support/listen.ts'
 import { fieldsFor } from '../../../support/open-world.ts'
 import { makeSocketFolder } from '../../../support/socket-folder.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
@@ -95,12 +94,10 @@ it('reads 64 KiB at the most of what answers in the place of an emulator', async
       yield ' '.repeat(65_536)
     }
   }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
+  const port = await listen(server)
   const started = startCommand([
     ...['run', '--components', makeComponentFolder().path],
-    ...['--emulator', `http://127.0.0.1:${addressOf(server).port}`],
+    ...['--emulator', `http://127.0.0.1:${port}`],
   ])
   expect(await started.ended).toBe(1)
   // What was on its way when the connection ended. Within the time limit of the question it would be gigabytes.

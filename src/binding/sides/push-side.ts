@@ -1,0 +1,143 @@
+/** Push delivery put together: the listener, and the watch over its event subscription. */
+import { isSamePlace } from '../../listener/admit/former-deliveries.ts'
+import { createListener, type ListenerOptions } from '../../listener/listener.ts'
+import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import { decideInputHealth, type InputHealth } from '../health.ts'
+import type { SideOptions } from '../side-options.ts'
+import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
+import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import type { SubscriptionState } from '../upkeep/subscription-state.ts'
+
+/** The input side: a listener or a receiver, and its event subscription. */
+export interface InputSide {
+  /** Where the listener listens; `undefined` for pull delivery, and while it does not listen. */
+  address(): { readonly address: string; readonly port: number } | undefined
+  /** The metadata by which it accepts deliveries: its own, then former ones. */
+  accepts(): readonly InputMetadata[]
+  /** Listens, by push. It is closed where that fails. */
+  listen(signal: AbortSignal): Promise<void>
+  /**
+   * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
+   *
+   * @param after what `endUpkeep` of the side before gave. Nothing is read before that is over
+   */
+  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined, after?: Promise<void>): Promise<void>
+  /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
+  endUpkeep(): Promise<void>
+  handlerChanged(): void
+  health(): InputHealth
+  /** Whether a handler runs. */
+  isHandling(): boolean
+  /** Takes nothing new, and frees the port at once. Handlers go on. */
+  stop(): void
+  /** Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their events be settled. */
+  close(): Promise<void>
+}
+
+export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
+  /** Deliveries were routed here until now. Those of a former credential may be so without a look at the event subscription. @default false */
+  readonly wasReady?: boolean
+}
+
+/** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
+export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
+  const { clock, wasReady = false, ...common } = options
+  const { logger, handler, formers = [] } = common
+  let attributes: ReadonlySet<string> | undefined
+  let connecting: Promise<SubscriptionControl> | undefined
+  const connect = () => {
+    connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
+      connectSubscription({
+        ...options,
+        input,
+        onAttributes(names) {
+          attributes = names
+        },
+      }),
+    )
+    return connecting
+  }
+  const { provisioning } = input
+  const takesFormer = formers.some((former) => isSamePlace(former, input))
+  const keeper =
+    provisioning === 'none'
+      ? undefined
+      : new SubscriptionKeeper({
+          connect,
+          logger,
+          provisioning,
+          addsCredential: input.deliveryAuthentication.kind === 'secret' && !(wasReady && takesFormer),
+          ...(clock && { clock }),
+        })
+
+  let closed = false
+  let former: Promise<void> | undefined
+  const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
+  const stateNow = (): SubscriptionState => keeper?.state() ?? { state: 'unmanaged' }
+  const mayBeRouted = () => keeper?.isReady() ?? true
+  const listener = await createListener({
+    ...common,
+    input,
+    // Anybody who reaches the port may know it: no names and no messages of Azure.
+    health: () => ({
+      status: 'up',
+      eventSubscription: stateNow().state,
+      handler: handler() === undefined ? 'missing' : 'attached',
+    }),
+    declaredAttributes: () => attributes,
+    mayBeRouted,
+    onForeignDelivery: () => keeper?.repair(),
+    subscriptionWrittenAt() {
+      // What somebody else writes may change at any time: a token that fails then must not cost an event.
+      const state = stateNow()
+      return provisioning === 'manage' && state.state === 'provisioned' ? state.since : undefined
+    },
+    credentialReadAt() {
+      const [state, carriesSince] = [stateNow(), keeper?.carriesOursSince()]
+      return state.state === 'provisioned' && carriesSince !== undefined
+        ? Math.max(state.since, carriesSince)
+        : undefined
+    },
+  })
+
+  return {
+    address: listener.address,
+    accepts: listener.accepts,
+    async listen(signal) {
+      await listener.listen(signal)
+      const { address, port } = listener.address() ?? {}
+      logger.info('listening for handshakes and deliveries', { address, port })
+    },
+    async start(subscription, signal, after) {
+      former = after
+      if (!keeper) return
+      // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
+      await connect()
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal, after)
+      // In the background only close ends the tries; the failure of each is logged by the upsert itself.
+      keeper.bringUp('forever', undefined, after).catch(() => {})
+    },
+    endUpkeep,
+    // The listener asks for the handler at each delivery.
+    handlerChanged() {},
+    health: () =>
+      decideInputHealth(
+        {
+          closed,
+          listener: listener.status(),
+          handlerAttached: handler() !== undefined,
+          subscription: stateNow(),
+          timesDeleted: keeper?.timesDeleted() ?? 0,
+          mayBeRouted: mayBeRouted(),
+        },
+        Date.now(),
+      ),
+    stop: listener.stop,
+    isHandling: () => listener.status().running > 0,
+    async close() {
+      await Promise.all([listener.drain(), endUpkeep()])
+      await listener.close()
+      closed = true
+    },
+  }
+}

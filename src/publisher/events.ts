@@ -1,0 +1,165 @@
+/** The events that a payload stands for: whole ones, which go out as they came, or a new one around data. */
+import { schemaOf } from '../core/schema-of.ts'
+import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
+import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { memberTexts, sliceTopLevel } from '../support/text/json-text.ts'
+import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
+import { doubtsOfData, type PayloadDoubt, unusedMetadata } from './doubts.ts'
+import { maxMetadataNames } from './limits.ts'
+import { type NewEventContext, newEvent } from './new-event.ts'
+import { invalidPayload, kindOf, readPayload } from './payload.ts'
+import { traceOfMetadata, type WholeEvent, type WireEvent, wireEvents } from './wire-event.ts'
+
+/** The events of one call: all of one schema, at least one. */
+export interface CallEvents {
+  readonly schema: EventSchema
+  readonly events: readonly WireEvent[]
+  /** What the caller may have meant otherwise. */
+  readonly doubts: readonly PayloadDoubt[]
+}
+
+export interface ToEventsContext extends Omit<NewEventContext, 'schema'> {
+  readonly topicSchema: OutputMetadata['topicSchema']
+  readonly maxEventBytes: number
+}
+
+/** A message names so many faults and counts the rest. */
+const shownFaults = 10
+
+/**
+ * The events that a `create` publishes (pure; design of the output in docs/publishing.md). A whole event, or
+ * an array of them, goes unchanged, and of the invoke metadata only the trace is looked at; anything else is data of a new event.
+ *
+ * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
+ */
+export function toEvents(
+  given: unknown,
+  metadata: Readonly<Record<string, string>>,
+  context: ToEventsContext,
+): CallEvents {
+  const names = Object.keys(metadata).length
+  if (names > maxMetadataNames) {
+    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
+  }
+  const payload = readPayload(given)
+  const { topicSchema: wanted, maxEventBytes } = context
+  const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
+  const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
+  const unused = unusedMetadata(metadata, { isWhole: whole !== undefined })
+  if (!whole) {
+    const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
+    const events = wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
+    const doubtful = payload.kind === 'json' ? doubtsOfData(payload.value, isEvent) : []
+    return { schema, events, doubts: [...doubtful, ...unused] }
+  }
+  const { schema, isArray, events } = whole
+  if (wanted !== 'auto' && schema !== wanted) {
+    throw invalidPayload(
+      `the payload is ${nameOf[schema]}, but topicSchema is ${wanted}`,
+      `publish ${nameOf[wanted]}, or set topicSchema to what the topic takes`,
+      { field: 'topicSchema' },
+    )
+  }
+  const faults = events.flatMap(({ event }, index) =>
+    faultsOfEvent(schema, event).map((fault) => `${isArray ? `[${index}].` : ''}${fault}`),
+  )
+  if (faults.length > 0) {
+    throw invalidPayload(`${nameOf[schema]} is not valid: ${list(faults)}`, 'correct the event', {
+      faults: faults.slice(0, 100),
+    })
+  }
+  return { schema, events: wireEvents(schema, events, wire), doubts: unused }
+}
+
+const nameOf: Readonly<Record<EventSchema, string>> = {
+  CloudEventSchemaV1_0: 'a CloudEvent',
+  EventGridSchema: 'an event of the Event Grid schema',
+}
+
+/** The schema of an event; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another one of its members. */
+function schemaWithin(value: unknown): EventSchema | undefined {
+  if (!isRecord(value)) return undefined
+  const event = withoutDeadLetter(value)
+  const schema = schemaOf(event)
+  const isData = schema === 'EventGridSchema' && !beside.some((name) => Object.hasOwn(event, name))
+  return isData ? undefined : schema
+}
+
+const beside = ['subject', 'eventTime', 'dataVersion'] as const
+
+const isEvent = (value: unknown) => schemaWithin(value) !== undefined
+
+/** The events in a JSON text; `undefined` where it is data. */
+function recognise(text: string, value: unknown) {
+  if (!Array.isArray(value)) {
+    const schema = schemaWithin(value)
+    return schema !== undefined && isRecord(value)
+      ? { schema, isArray: false, events: [wholeEvent(value, text)] }
+      : undefined
+  }
+  if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
+  const schema = schemaWithin(value[0])
+  if (schema === undefined) return undefined
+  const strays = value.flatMap((event: unknown, index) => {
+    const found = schemaWithin(event)
+    return found === schema
+      ? []
+      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, not an event` : nameOf[found]}`]
+  })
+  if (strays.length > 0) {
+    throw invalidPayload(
+      `the payload begins with ${nameOf[schema]}, but ${list(strays)}`,
+      'an array of events must hold events of one schema only',
+    )
+  }
+  const texts = itemTexts(text)
+  const events = value.filter(isRecord).map((event, index) => wholeEvent(event, texts[index] ?? ''))
+  return { schema, isArray: true, events }
+}
+
+/** The text of each item of an array, as it stands there. */
+function itemTexts(text: string): readonly string[] {
+  const bytes = Buffer.from(text)
+  const found = sliceTopLevel(bytes, Number.POSITIVE_INFINITY)
+  return found.kind === 'array' ? found.slices.map(({ start, end }) => bytes.toString('utf8', start, end)) : []
+}
+
+/** Without what Event Grid has added to a dead letter: it refuses that. */
+function wholeEvent(value: UnknownRecord, json: string): WholeEvent {
+  const holds = deadLetterForm(value)?.holds
+  if (holds === undefined) return { event: value, json }
+  const event = withoutDeadLetter(value)
+  const members = memberTexts(json)
+  if (holds === 'event') return { event, json: members.get('event') ?? json }
+  const kept = [...members].filter(([name]) => !holds.has(name.toLowerCase()))
+  return { event, json: `{${kept.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
+}
+
+const list = (faults: readonly string[]) =>
+  faults.slice(0, shownFaults).join(', ') +
+  (faults.length > shownFaults ? ` and ${faults.length - shownFaults} more` : '')
+
+/** A rule for one field: what is wrong with its value, or `undefined`. */
+type Rule = (value: unknown) => string | undefined
+
+const text: Rule = (value) => (typeof value === 'string' ? undefined : `must be a string, not ${kindOf(value)}`)
+const nonEmpty: Rule = (value) => (value === '' ? 'must not be empty' : text(value))
+
+/** What Event Grid requires: CloudEvents 1.0.2, section 3.1; Event Grid: event-schema. */
+const required: Readonly<Record<EventSchema, Readonly<Record<string, Rule>>>> = {
+  CloudEventSchemaV1_0: {
+    specversion: (value) => (value === '1.0' ? undefined : 'must be "1.0"'),
+    id: nonEmpty,
+    source: nonEmpty,
+    type: nonEmpty,
+  },
+  EventGridSchema: { id: nonEmpty, subject: text, eventType: nonEmpty, eventTime: nonEmpty },
+}
+
+/** The faults of a whole event: one sentence for each field, which names it. */
+export function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
+  return Object.entries(required[schema]).flatMap(([name, rule]) => {
+    const fault = Object.hasOwn(event, name) ? rule(event[name]) : 'is missing'
+    return fault === undefined ? [] : [`${name} ${fault}`]
+  })
+}

@@ -1,0 +1,144 @@
+/** Sends one request, and decides after a failure: once more, in halves, or not. */
+import type { BindingError } from '../core/errors.ts'
+import type { LogFields, Logger } from '../core/logger.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import type { FailedSend, PublishCall } from './call.ts'
+import type { PublisherLimits } from './limits.ts'
+import type { SendOutcome } from './queue.ts'
+import type { PublishTracing } from './telemetry.ts'
+import type { TopicClient } from './topic.ts'
+import { decideRetry, type TopicAnswer } from './topic-answer.ts'
+import type { WireEvent } from './wire-event.ts'
+
+export interface SenderOptions {
+  readonly client: TopicClient
+  readonly tracing: Pick<PublishTracing, 'request'>
+  readonly limits: PublisherLimits
+  readonly clock: SteadyClock
+  readonly logger: Logger
+  readonly random: () => number
+  readonly signal: AbortSignal
+  readonly explain: (call: PublishCall, failure: FailedSend) => BindingError
+}
+
+type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
+
+/** Sends calls, and sends them again after a failure that may pass. */
+export function createSender(options: SenderOptions) {
+  const { client, tracing, limits, clock, logger, random, signal, explain } = options
+  let lastFailure: string | undefined
+
+  async function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
+    const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
+    const events = nextEvents(calls)
+    const send = (limit: AbortSignal) => {
+      const sent = client.send(first.schema, events, limit)
+      for (const call of calls) call.attempt = { number, sent }
+      return sent.answer
+    }
+    const answer = await withLimit(
+      { clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal },
+      (limit) => tracing.request(calls, events.length, () => send(limit)),
+    )
+    for (const call of calls) call.attempt = undefined
+    return answer
+  }
+
+  function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
+    lastFailure = undefined
+    for (const call of calls) {
+      call.lastFailure = undefined
+      call.done.requests += 1
+      if (requestId !== undefined) call.done.requestIds.push(requestId)
+    }
+    return 'accepted'
+  }
+
+  /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
+  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedSend): AttemptOutcome {
+    const { answer, attempts } = failure
+    for (const call of calls) call.lastFailure = failure
+    const verdict = decideRetry(answer)
+    const fields = logFields(calls, answer)
+    if (verdict === 'split' && calls.length > 1) {
+      logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
+      return 'halve'
+    }
+    if (verdict !== 'split') lastFailure = explain(first, failure).message
+    if (verdict !== 'retry') {
+      for (const call of calls) call.reject(explain(call, failure))
+      return 'settled'
+    }
+    const { retryAfterMs = 0 } = 'retryAfterMs' in answer ? answer : {}
+    const delayMs = retryDelay({ attempts, retryAfterMs, random: random() }, limits)
+    const until = clock.elapsed() + delayMs
+    for (const call of calls) if (giveUpAt(call, answer, limits) <= until) call.reject(explain(call, failure))
+    if (calls.every(({ settled }) => settled)) return 'settled'
+    logger.warn('the topic did not accept a request; sending it again', { ...fields, attempts, delayMs })
+    return { pauseMs: delayMs }
+  }
+
+  /** Sends one request of each call together until it is accepted, refused, or out of time. */
+  async function sendRound(
+    calls: readonly PublishCall[],
+    onBackOff: (waits: boolean) => void,
+  ): Promise<SendOutcome | 'accepted'> {
+    let live = calls
+    for (let attempts = 1; ; attempts++) {
+      live = live.filter(({ settled }) => !settled)
+      const [first] = live
+      if (!first || signal.aborted) return 'settled'
+      const answer = await sendOnce(live, first, attempts)
+      if (answer.kind === 'accepted') return accepted(live, answer.requestId)
+      if (signal.aborted) return 'settled'
+      const outcome = failed(live, first, { answer, attempts })
+      if (typeof outcome === 'string') return outcome
+      onBackOff(true)
+      await pause(clock, outcome.pauseMs, signal)
+      onBackOff(false)
+    }
+  }
+
+  return {
+    /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
+    async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
+      const rounds = Math.max(0, ...calls.map(({ requests }) => requests.length))
+      for (let round = 0; round < rounds; round++) {
+        const outcome = await sendRound(calls, onBackOff)
+        if (outcome !== 'accepted') return outcome
+      }
+      for (const call of calls) if (call.done.requests === call.requests.length) call.resolve()
+      return 'settled'
+    },
+    /** Why the last request failed for a reason unrelated to its events; `undefined` after an accepted one. */
+    lastFailure: () => lastFailure,
+  }
+}
+
+const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
+  calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
+
+/**
+ * The pause before the next attempt, in ms: `Retry-After` up to its cap, and back-off with full jitter on top of it, so that
+ * throttled replicas do not return at the same moment.
+ */
+export function retryDelay(
+  failed: { readonly attempts: number; readonly retryAfterMs: number; readonly random: number },
+  { retryBaseMs, retryCapMs, retryAfterCapMs }: Pick<PublisherLimits, 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs'>,
+): number {
+  const jitter = backOff({ attempt: failed.attempts, baseMs: retryBaseMs, maxMs: retryCapMs, random: failed.random })
+  return Math.min(failed.retryAfterMs, retryAfterCapMs) + Math.floor(jitter)
+}
+
+/** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
+function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimits): number {
+  const noSuchHost = answer.kind === 'unreachable' && answer.noSuchHost
+  return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
+}
+
+function logFields(calls: readonly PublishCall[], answer: FailedSend['answer']): LogFields {
+  const events = nextEvents(calls).length
+  const reason = answer.kind === 'answered' ? answer.message : answer.reason
+  return { reason, events, ...('status' in answer && { status: answer.status }) }
+}

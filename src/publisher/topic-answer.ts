@@ -1,0 +1,209 @@
+/** What an answer of the topic is worth: which is believed, which are retried, split or given up, and the error of a create that failed. */
+import { isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
+import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
+import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
+import { explainTopicRefusal, type TopicRefusalContext } from '../azure/refusals/topic-refusal.ts'
+import { readRequestId, readRetryAfter } from '../azure/retry-after.ts'
+import { BindingError, type PublishErrorCode } from '../core/errors.ts'
+import { isRecord } from '../support/text/is-record.ts'
+import { readJson } from '../support/text/json-text.ts'
+import { cut } from '../support/text/text.ts'
+
+/** How one request to the topic ended. Its texts hold no query, no key and no control characters. */
+export type TopicAnswer =
+  | { readonly kind: 'accepted'; readonly requestId: string | undefined }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** Event Grid's message, shortened; empty where it gave none. */
+      readonly message: string
+      readonly requestId: string | undefined
+      readonly retryAfterMs: number | undefined
+      /** Nothing of it shows that it is Event Grid's: it may be of a proxy or another server. */
+      readonly isForeign: boolean
+    }
+  /** An answer began, and its body did not come to its end. The events may have been published. */
+  | { readonly kind: 'unfinished'; readonly status: number; readonly reason: string }
+  /** No answer: the connection failed or timed out. The events may have been published. */
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      readonly fix?: string | undefined
+      readonly permanent: boolean
+      /** The host name does not exist in DNS. */
+      readonly noSuchHost?: boolean
+    }
+  /** There was no token to send. */
+  | {
+      readonly kind: 'no-token'
+      readonly reason: string
+      /** What to do about it, where the credential said so. */
+      readonly fix: string | undefined
+      readonly permanent: boolean
+      readonly retryAfterMs: number | undefined
+    }
+
+/** How a request ended whose events were not accepted. */
+export type FailedRequest = Exclude<TopicAnswer, { kind: 'accepted' }>
+
+/** Characters of a page that an error shows. */
+const maxShownPage = 200
+
+/**
+ * What an answer means. Event Grid accepts with 200 and an empty body, a namespace with `{}`. Any other text is believed with Event Grid's
+ * id of the request alone; a page and an error are not, for the login page of Entra has such an id too.
+ *
+ * @param error with which the SDK has refused it
+ */
+export function readAnswer(
+  { status, headers, bodyAsText }: PipelineResponse,
+  error: unknown,
+  clean: (text: string) => string,
+  now: number,
+): TopicAnswer {
+  const body = bodyAsText ?? ''
+  const id = headers.get('x-ms-request-id')
+  const requestId = readRequestId(id)
+  const said = readJson(body)
+  const saysNothing = body === '' || (isRecord(said) && Object.keys(said).length === 0)
+  const isPage = /^\s*</.test(body) || (body !== '' && /html/i.test(headers.get('content-type') ?? ''))
+  // Event Grid's form of an error.
+  const isError = isRecord(said) && Object.hasOwn(said, 'error')
+  const isBelieved = saysNothing || (Boolean(id) && !isPage && !isError)
+  if (status === 200 && isBelieved) return { kind: 'accepted', requestId }
+  const message =
+    status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
+  const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
+  const isForeign = isPage || (!id && !isError)
+  return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign }
+}
+
+/** @param status that of an answer that began, and did not end */
+export function readNoAnswer(
+  error: unknown,
+  status: number | undefined,
+  url: string,
+  clean: (text: string) => string,
+): TopicAnswer {
+  const noToken = readTokenFailure(error)
+  if (noToken) return noToken
+  const code = isRestError(error) ? error.code : undefined
+  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+  const reason = code && !said.includes(code) ? `${code} ${said}` : said
+  if (status !== undefined) return unanswered(status, reason)
+  const noSuchHost = code === 'ENOTFOUND'
+  const lasting = certificateRemedy(code, url)
+  return {
+    kind: 'unreachable',
+    reason,
+    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
+    permanent: !isRestError(error) || lasting !== undefined,
+    noSuchHost,
+  }
+}
+
+/** @param status that of an answer that began */
+export const unanswered = (status: number | undefined, reason: string): TopicAnswer =>
+  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
+
+/** A proxy of the environment is looked up in place of the topic. */
+const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
+
+/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
+function messageIn(error: Error): string {
+  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
+}
+
+/** The failure of a credential: Entra refused the client, or could not be asked. */
+function readTokenFailure(error: unknown): TopicAnswer | undefined {
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
+  }
+  if (error instanceof BindingError) {
+    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
+  }
+  return undefined
+}
+
+/** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
+export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
+  if (answer.kind === 'unfinished') return 'retry'
+  if (answer.kind !== 'answered') return answer.permanent ? 'give up' : 'retry'
+  // A proxy has a bound of its own, and may take the halves.
+  if (answer.status === 413 || (answer.status === 400 && !answer.isForeign)) return 'split'
+  return answer.status === 408 || answer.status === 429 || answer.status >= 500 ? 'retry' : 'give up'
+}
+
+/** What an explanation names beside the answer. */
+export interface RejectionContext extends TopicRefusalContext {
+  /** Ids of the call's events that were not published, as far as is known. */
+  readonly ids: readonly string[]
+  readonly published: readonly string[]
+  readonly attempts: number
+}
+
+/**
+ * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
+ * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
+ */
+export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
+  const { ids, published, attempts, output } = context
+  const { host } = new URL(output.topicEndpoint)
+  const { code, what, fix } = explain(failure, context)
+  const partly =
+    published.length === 0 ? '' : `; ${published.length} of its ${published.length + ids.length} events were published`
+  const status = 'status' in failure ? failure.status : undefined
+  const requestId = 'requestId' in failure ? failure.requestId : undefined
+  const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
+  const details = { ...answered, attempts, ids, published }
+  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix, details })
+}
+
+interface Explanation {
+  readonly code: PublishErrorCode
+  /** Of the topic. */
+  readonly what: string
+  readonly fix: string
+}
+
+function explain(failure: FailedRequest, context: RejectionContext): Explanation {
+  const after = context.attempts > 1 ? ` (after ${context.attempts} attempts)` : ''
+  switch (failure.kind) {
+    case 'no-token':
+      return {
+        code: failure.permanent ? 'CREDENTIALS_REJECTED' : 'PUBLISH_UNAVAILABLE',
+        what: `can't be published to: ${failure.reason}${after}`,
+        fix: failure.fix ?? 'check the credential fields and that the Entra authority can be reached',
+      }
+    case 'unreachable':
+      return {
+        code: 'PUBLISH_UNAVAILABLE',
+        what: `can't be reached: ${failure.reason}${after}`,
+        fix:
+          failure.fix ??
+          'check topicEndpoint and the network, then publish again; the topic may have accepted the events already',
+      }
+    case 'unfinished':
+      return {
+        code: 'PUBLISH_UNAVAILABLE',
+        what: `began to answer ${failure.status}, and the answer did not end: ${failure.reason}${after}`,
+        fix:
+          'the events may have been accepted: look for them, then publish again what is missing, and check that no proxy ' +
+          'answers in the place of topicEndpoint',
+      }
+    case 'answered': {
+      const { status, message } = failure
+      const { code, fix } = explainTopicRefusal(failure, context)
+      const said = message === '' ? '' : `: ${message}`
+      const more = code === 'PUBLISH_UNAVAILABLE' ? after : usualAnswer(status)
+      return { code, what: `answered ${status}${said}${more}`, fix }
+    }
+  }
+}
+
+/** What Event Grid answers in place of something that is no error. */
+function usualAnswer(status: number): string {
+  if (status >= 400) return ''
+  return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
+}
