@@ -13,7 +13,7 @@ export const configuredSides = (given: GivenFields): ReadonlySet<Side> =>
   new Set((['input', 'output'] as const).filter((side) => ownFields(side, given).length > 0))
 
 /** The present fields that only this side reads, and that therefore configure it. */
-export function ownFields(side: Side, given: GivenFields): readonly FieldName[] {
+function ownFields(side: Side, given: GivenFields): readonly FieldName[] {
   const shared = isEntra(given)
   return [...given.fields.keys()].filter((name) => {
     const [only, another] = findField(name)?.sides ?? []

@@ -4,7 +4,6 @@ import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { entryToWrite, metadataFields } from '../fields/find-field.ts'
 import type { Circumstances, Reader } from '../fields/needs.ts'
-import { ownFields } from './configured-sides.ts'
 import type { GivenFields } from './read-properties.ts'
 
 /** A sidecar gives an empty text for a secret that its store does not have. */
@@ -50,18 +49,13 @@ const fillIn = (write: string, resolvedBy: ResolvedBy) =>
   resolvedBy === 'sidecar' ? fromSidecar : `its value is empty: ${write}`
 
 function missingFor(reader: Reader, by: Circumstances, given: GivenFields, resolvedBy: ResolvedBy) {
-  const { fields, unknown, empty } = given
-  const because = reasonOf(reader === 'output' ? 'output' : 'input', given)
+  const { fields, empty } = given
   const issues = metadataFields.flatMap((field): MetadataIssue[] => {
     const { name, needed } = field
     const need = by.has(name) ? undefined : needed(by, reader)
     if (!need) return []
-    const slip = unknown.find(({ meant }) => meant === name)
     const write = `write ${entryToWrite(field)}${need.or === undefined ? '' : `, or ${need.or}`}`
-    let fix = `${write}${because}`
-    if (slip) fix = `is ${slip.issue.field} meant for it?`
-    else if (empty.has(name)) fix = fillIn(write, resolvedBy)
-    return [{ field: name, rule: `is required ${need.why}`, fix }]
+    return [{ field: name, rule: `is required ${need.why}`, fix: empty.has(name) ? fillIn(write, resolvedBy) : write }]
   })
   // Pull was meant, because push does not have all its fields. Faults about these would hide the one that matters.
   const isPullMeant = reader === 'push' && fields.has('namespaceTopic') && !fields.has('deliveryMode')
@@ -85,13 +79,6 @@ const onlyToPublish = {
   rule: 'is not given, so the input side has to be whole too',
   fix: 'to publish only, set direction: output, as { name: direction, value: output }',
 } satisfies MetadataIssue
-
-/** Why a side counts as configured, where a single field of it says so: it may stand there by mistake. */
-function reasonOf(side: Side, given: GivenFields): string {
-  const [only, another] = given.fields.has('direction') ? [] : ownFields(side, given)
-  if (only === undefined || another !== undefined) return ''
-  return ` (the ${side} side is configured because ${given.fields.get(only)?.spelled} is set)`
-}
 
 const namesOf = (side: Side) =>
   metadataFields.flatMap(({ name, required, sides }) => (required && sides.includes(side) ? name : [])).join(', ')

@@ -60,7 +60,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const sides = direction ?? configuredSides(given)
   const faulty = (issues: readonly MetadataIssue[]): MetadataReading => ({
     sides,
-    issues: [...sorted(issues, given), ...unknownNames(given)],
+    issues: [...sorted(issues, given), ...given.unknown],
   })
   // Where no field says which side is meant, it may be either.
   const mayBeMeant = (side: Side) => sides.size === 0 || sides.has(side)
@@ -144,8 +144,6 @@ function bareValues({ fields }: GivenFields, names: ReadonlySet<FieldName>, foun
 /** Faults of reading that belong to no field. */
 const unnamed = ({ issues }: GivenFields) => issues.filter(({ field }) => field === undefined || !findField(field))
 
-const unknownNames = ({ unknown }: GivenFields) => unknown.map(({ issue }) => issue)
-
 /** The issues in the order of the table, each once, with what was written and where. */
 function sorted(issues: readonly MetadataIssue[], { fields }: GivenFields): readonly MetadataIssue[] {
   const order = (name: string | undefined) => metadataFields.findIndex((field) => field.name === name)
@@ -163,7 +161,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 function warnings(given: GivenFields, configured: readonly Reader[]): readonly MetadataIssue[] {
   const { fields } = given
-  const found = [...unknownNames(given)]
+  const found = [...given.unknown]
   const [mode] = configured
   if (mode === 'output' || mode === undefined) return found
   for (const { name, readers, sides } of metadataFields) {

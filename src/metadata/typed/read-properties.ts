@@ -54,8 +54,7 @@ class UnresolvedReference {
 /** Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given twice is a fault. */
 export function readProperties(properties: MetadataProperties) {
   const issues: MetadataIssue[] = []
-  /** Unknown names, with the field that was probably meant. */
-  const unknown: { issue: MetadataIssue; meant: FieldName | undefined }[] = []
+  const unknown: MetadataIssue[] = []
   const fields = new Map<FieldName, GivenField>()
   /** Fields whose value is empty, and which therefore count as absent. */
   const empty = new Set<FieldName>()
@@ -158,12 +157,11 @@ const ofDapr: ReadonlyMap<string, string> = new Map([
   ['spnclientsecret', 'write clientSecret'],
 ])
 
-function unknownName({ name, at }: PropertyEntry): { issue: MetadataIssue; meant: FieldName | undefined } {
+function unknownName({ name, at }: PropertyEntry): MetadataIssue {
   const nearest = nearestName(name, everyFieldName)
-  const meant = nearest === undefined ? undefined : findField(nearest)?.name
   const guess = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
   const fix = ofDapr.get(name.toLowerCase()) ?? guess
-  return { meant, issue: { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) } }
+  return { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) }
 }
 
 const isEmpty = (value: unknown) => {

@@ -120,7 +120,7 @@ it('leaves out what is for some applications where it does not know for which on
 it('points at the name of an unknown field, and for a missing field at the list of the fields', () => {
   const misspelled = component('alpha').replace('topicEndpoint', 'topicEndpint')
   expect(load({ 'a.yaml': misspelled }).faults.join().split('\n')).toEqual([
-    'a.yaml:8:3: topicEndpoint is required on the output side; is "topicEndpint" meant for it?',
+    expect.stringMatching(/^a\.yaml:8:3: topicEndpoint is required on the output side; write /),
     'a.yaml:9:15: "topicEndpint" is not a field of this component; did you mean topicEndpoint?',
   ])
 })

@@ -117,22 +117,8 @@ describe('what to write', () => {
       'eventSubscriptionName',
       'write { name: eventSubscriptionName, value: "…" }',
     ],
-    [
-      'a field of the side that a single field configures',
-      { topicEndpoint },
-      'accessKey',
-      `${secretOf('accessKey')} (the output side is configured because topicEndpoint is set)`,
-    ],
     ['a field of a side that is named', { topicEndpoint, direction: 'output' }, 'accessKey', secretOf('accessKey')],
   ])('is said for %s', (_name, fields, field, fix) => expect(faults(fields)).toMatchObject([{ field, fix }]))
-
-  it.each(['AccessKey', 'deliveryMode', 'publishTimeout'])(
-    'names %s where it alone says which side is meant',
-    (name) => {
-      const value = { deliveryMode: 'push', publishTimeout: '5s' }[name] ?? 'k'
-      for (const { fix } of faults({ [name]: value })) expect(fix).toContain(`because ${name} is set)`)
-    },
-  )
 
   it('says nothing of the credential of a push that has a whole one, or of an output by its key', () => {
     expect(faults({ ...sampleInput, accessKey: 'k' }).map(({ field }) => field)).toEqual(['topicEndpoint'])

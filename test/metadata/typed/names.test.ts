@@ -73,9 +73,9 @@ describe('names', () => {
     expect(parseMetadata({ ...sampleInput, [name]: 'input' }).warnings).toEqual([])
   })
 
-  it('names the probable slip at the field that is missing for it', () => {
+  it('names the field that was probably meant, beside the one that is missing', () => {
     const [missing, unknown] = faults({ ...without('handshakePort'), handshakPort: '9000' })
-    expect(missing).toMatchObject({ field: 'handshakePort', fix: 'is "handshakPort" meant for it?' })
+    expect(missing).toMatchObject({ field: 'handshakePort', rule: 'is required on the input side' })
     expect(unknown).toMatchObject({ field: '"handshakPort"', fix: 'did you mean handshakePort?' })
   })
 

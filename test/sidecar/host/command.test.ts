@@ -24,8 +24,7 @@ it('names everything that is wrong in one go, what was left out, and what is not
     "eventgrid-binding run: --secrets: gone.json can't be read: ENOENT: no such file or directory, " +
       `open 'gone.json'; a relative path counts from the working folder, ${process.cwd()}`,
     'c.yaml:6:3: topicEndpoint is required on the output side; write { name: topicEndpoint, value: ' +
-      '"https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" } (the output side is configured ' +
-      'because accessKey is set)',
+      '"https://TOPIC.westeurope-1.eventgrid.azure.net/api/events" }',
     '  6 |   metadata:',
     '    |   ^',
     'a.yaml:5:9: component "a" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',
