@@ -32,6 +32,7 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
+export type { Component, ComponentProperties } from './core/component.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,
@@ -46,15 +47,14 @@ export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } f
 export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
-export type { Component } from './metadata/component/component.ts'
-export type { ComponentProperties } from './metadata/component/component-properties.ts'
-export type { SecretReference, Secrets } from './metadata/component/secret-reference.ts'
+export type { SecretReference } from './metadata/component/component-file.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
-export type { SecretsByStore } from './metadata/folder/given-secrets.ts'
 export {
   type LoadComponentsOptions,
   loadComponents,
   type ParseComponentsOptions,
   parseComponents,
-} from './metadata/folder/parse-components.ts'
+} from './metadata/load/load-components.ts'
+export type { Secrets } from './metadata/load/secret-stores.ts'
+export type { SecretsByStore } from './metadata/load/secrets.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'

@@ -67,13 +67,26 @@ export async function startHost({ app, plugins, components, load: options }: Hos
     throw opened.reason
   }
 
+  /** A component that says `ignoreErrors` may be missing: the others go on. */
+  async function openUnlessIgnored(definition: Component): Promise<void> {
+    try {
+      await open(definition)
+    } catch (error) {
+      if (!definition.ignoreErrors) throw error
+      console.error(`${definition.name} is left out`, error)
+    }
+  }
+
   async function load(): Promise<void> {
     // What no plugin answers to is left out, whatever it refers to. A fault rejects before anything is changed.
-    const definitions = await loadComponents(components, { ...options, types: [...byType.keys()] })
+    const definitions = await loadComponents(components, { ...options, types: [...byType.keys()], logger: console })
     const gone = [...bindings].filter(([name]) => !definitions.some((definition) => definition.name === name))
     for (const [name] of gone) bindings.delete(name)
     // At once: a component may take over the port that another one leaves.
-    const outcomes = await Promise.allSettled([...definitions.map(open), ...gone.map(([, binding]) => binding.close())])
+    const outcomes = await Promise.allSettled([
+      ...definitions.map(openUnlessIgnored),
+      ...gone.map(([, binding]) => binding.close()),
+    ])
     const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'))
   }

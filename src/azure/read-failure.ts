@@ -5,7 +5,7 @@ import { isRecord } from '../support/text/is-record.ts'
 import { readJson } from '../support/text/json-text.ts'
 import { NoTokenError } from './refusals/entra-refusal.ts'
 import { type Denial, readDenial } from './refusals/missing-role.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { readRequestId, readRetryAfter } from './retry-after.ts'
 
 /** How a call to ARM failed. */
 export type ArmFailureKind =
@@ -94,7 +94,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
       targets: said.targets ?? [],
       ...(said.denied && { denied: said.denied }),
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
-      requestId: response?.headers.get('x-ms-request-id'),
+      requestId: readRequestId(response?.headers.get('x-ms-request-id')),
     }
   }
   if (!(error instanceof Error)) return { kind: 'unexpected', message: 'an unknown error' }

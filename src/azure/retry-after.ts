@@ -1,4 +1,4 @@
-/** The pause that an answer of Azure asks for (`Retry-After`), in seconds or as a date. */
+/** What the headers of an answer of Azure say: the pause that it asks for (`Retry-After`), and Azure's id of the request. */
 
 /**
  * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After`
@@ -18,4 +18,9 @@ export function readRetryAfter(header: (name: string) => string | undefined, now
   // Date.parse accepts almost any text, even "-1".
   const date = /^[A-Z][a-z]{2,8},? /.test(after) ? Date.parse(after) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** Azure's id of a request: a UUID. A header of another form may be anything, also a secret that something on the way has put there. */
+export function readRequestId(header: string | undefined): string | undefined {
+  return header !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(header) ? header : undefined
 }

@@ -1,8 +1,8 @@
 /** What the binding of any vendor is to its host: an interface, its options and its answers. */
+
+import type { Component, Side } from '../core/component.ts'
 import type { EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
-import type { Component } from '../metadata/component/component.ts'
-import type { Side } from '../metadata/fields/field-entry.ts'
 import type { ComponentHealth } from './health.ts'
 
 /** What a host gives every binding. A binding may have options of its own: a host sets them where it registers the plugin. */

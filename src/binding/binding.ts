@@ -1,7 +1,7 @@
 /** The public class `Binding`: its life from init to close, and the errors of wrong use. */
 import type { TokenCredential } from '@azure/core-auth'
 import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, isBindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
 import type { FastifyHook } from '../listener/http/host-plugins.ts'
@@ -152,9 +152,11 @@ export class Binding implements BindingComponent {
     } catch (error) {
       if (this.#isClosed()) throw closedError()
       if (!options.signal?.aborted) throw error
+      const why = isBindingError(error) ? `: ${error.what}` : ''
       throw new BindingError('ABORTED', {
-        what: `${what} was aborted by its signal`,
+        what: `${what} was aborted by its signal${why}`,
         fix: `call ${what} again when ready`,
+        cause: isBindingError(error) ? error.cause : undefined,
       })
     }
   }

@@ -1,6 +1,5 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { FailureStreak } from '../dispatch/failure-streak.ts'
-import { type CredentialFault, faultInWords } from '../listener/admit/credential-fault.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
@@ -73,9 +72,7 @@ interface InputFacts {
     readonly foreign: { readonly lastAt: number } | undefined
     readonly failing: FailureStreak | undefined
     readonly unaccepted: Readonly<Record<string, number>>
-    readonly lastUnaccepted:
-      | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
-      | undefined
+    readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
   }
   readonly handlerAttached: boolean
   readonly subscription: SubscriptionState
@@ -88,10 +85,13 @@ interface InputFacts {
 const foreignDeliveryMs = 5 * 60_000
 
 /**
- * How long a delivery that was not accepted for its credential degrades the health, unless one is accepted before. Redeliveries come
- * ten or thirty minutes apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
+ * How long a delivery that was not accepted degrades the health, unless one is accepted before. Redeliveries come ten or thirty minutes
+ * apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
  */
-const unacceptedMs = 60 * 60_000
+const refusedMs = 60 * 60_000
+
+/** Statuses after which Event Grid dead-letters or drops a delivery (Event Grid: delivery-and-retry). */
+const neverSentAgain: ReadonlySet<number> = new Set([400, 401, 403, 413])
 
 /**
  * So many failures in a row degrade the health, however fast or slow they come, until a success: an application that is down fails
@@ -106,7 +106,7 @@ const noHandler =
 
 /** Decides the health of the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, answered, strangers, foreign, failing, unaccepted, lastUnaccepted } = facts.listener
+  const { draining, answered, strangers, foreign, failing, unaccepted, lastRefused } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
@@ -121,12 +121,11 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
       'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
     )
   }
-  // That of our own secret in a delivery of another event subscription is `foreign`.
-  if (lastUnaccepted && lastUnaccepted.fault.problem !== 'absent' && now - lastUnaccepted.lastAt < unacceptedMs) {
-    const { fault, status, lastAt } = lastUnaccepted
-    const then = status === 401 ? 'Event Grid does not send it again' : 'Event Grid sends it again'
+  if (lastRefused && now - lastRefused.lastAt < refusedMs) {
+    const { why, status, lastAt } = lastRefused
+    const then = neverSentAgain.has(status) ? 'Event Grid does not send it again' : 'Event Grid sends it again'
     reasons.push(
-      `a delivery of our event subscription was not accepted at ${timeOf(lastAt)}, and none since: ${faultInWords(fault)}; ` +
+      `a delivery of our event subscription was not accepted at ${timeOf(lastAt)}, and none since: ${why}; ` +
         `it was answered ${status}: ${then}`,
     )
   }
@@ -211,7 +210,7 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
 function problemOf(subscription: SubscriptionState): string | undefined {
   switch (subscription.state) {
     case 'pending':
-      return 'the event subscription is not provisioned yet'
+      return `the event subscription is not provisioned yet${subscription.why === undefined ? '' : `: ${subscription.why}`}`
     case 'failed':
       return (
         (subscription.delivers === false ? 'no event comes: ' : '') +

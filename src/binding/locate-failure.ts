@@ -1,8 +1,9 @@
 /** Where in the file the metadata field stands that an error points to. */
+
+import type { Side } from '../core/component.ts'
 import { BindingError, type BindingErrorCode, type ErrorPlace, errorPlaceInWords } from '../core/errors.ts'
 import { readPlace } from '../core/file-place.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
-import type { Side } from '../metadata/fields/field-entry.ts'
 import { type FieldName, findField } from '../metadata/fields/find-field.ts'
 import { isRecord } from '../support/text/is-record.ts'
 

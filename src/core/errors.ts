@@ -1,4 +1,5 @@
 /** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
+import type { Component } from './component.ts'
 import { type FilePlace, placeInWords } from './file-place.ts'
 
 /**
@@ -42,7 +43,7 @@ export interface MetadataIssue {
   readonly rule: string
   /** What to write instead. */
   readonly fix?: string
-  /** Its place in the YAML file. */
+  /** Its place in the YAML file, from the loader always; of a file or folder that can't be read its first line. */
   readonly at?: FilePlace
   /**
    * `unresolvedReference`: a `secretKeyRef` or `envRef` leads to nothing. `doubledName`: another component has the name.
@@ -100,11 +101,17 @@ export interface PortDetails {
   readonly reason?: string
 }
 
+/** What else the loaded files hold. */
+export interface FilesDetails {
+  /** The components that have no fault, from `loadComponents` and `parseComponents`. */
+  readonly components?: readonly Component[]
+}
+
 type NoDetails = Readonly<Record<never, never>>
 
 /** The `details` of a {@link BindingError} by its code. */
 export interface BindingErrorDetails {
-  readonly METADATA_INVALID: NoDetails
+  readonly METADATA_INVALID: FilesDetails
   readonly NOT_INITIALIZED: NoDetails
   readonly ALREADY_INITIALIZED: NoDetails
   readonly CLOSED: PublishDetails

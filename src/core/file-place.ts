@@ -8,6 +8,9 @@ export interface FilePlace {
   readonly column: number
 }
 
+/** The place of what is wrong with a file as a whole, or with a folder: its first line. */
+export const wholeFile = (file: string): FilePlace => ({ file, line: 1, column: 1 })
+
 export const placeInWords = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`
 
 /** The order of places in one file; what has no place comes last. */

@@ -1,49 +1,25 @@
-/** What is hidden in a text from outside before it is shown: our secrets however they are encoded, queries of URLs, tokens. */
+/** What is hidden in a text from outside before it is shown: our secrets in the spellings that programs write, queries of URLs, tokens. */
 import { oneLine } from '../support/text/text.ts'
-import { decodedTexts, decodeEscapes, type Layer, layerOf } from './spellings.ts'
+import { keepNewest } from '../support/work/keep-newest.ts'
 
-const maxLength = 1_000
-/** A longer text is cut before it is looked through, between two words, so that no half of a secret stays. */
-const maxRead = 20_000
 const hidden = '(redacted)'
 
-/** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
-const minWithinWords = 4
-
-/** Programs on the way encode what they echo, and some encode what is encoded already. */
-const maxDecodings = 5
-
-type Range = readonly [start: number, end: number]
-
-/** `Authorization: Bearer ...`, `SharedAccessKey ...`, and tokens of Entra: nobody gave us those of others. */
-const token =
-  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)\s)[^\s"'<>,]{4,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
-
-/** The query of a URL or of a path. */
-const query = /(?<=[\w/.~-]\?)[^\s"'<>]+/g
-
-/** Whole URLs: a pattern for the fragment alone would take quadratic time on a text with many URLs. */
-const url = /https?:\/\/[^\s"'<>]*/gi
+/** UTF-16 units of a text that are shown. */
+const maxLength = 1_000
+/** A longer text is cut before secrets are looked for, between two words, so that no half of a secret stays. */
+const maxRead = 20_000
 
 /**
- * Hides queries of URLs, tokens and the given secrets in a text, also where it is encoded: in a URL or a form, in JSON or a script, in
- * HTML, in hexadecimal, as base64, in UTF-16, several times over, and also where line breaks split it.
- *
- * Not found is a secret with a backslash that one encoding writes and another one's escape follows, all of it within JSON; one with a bare
- * backslash among escapes of scripts; one whose blank follows a line break, which counts as an indent.
+ * Hides queries of URLs, tokens and the given secrets in a text. A secret is found as it is, as a URL or form writes it, with JSON's
+ * escapes, with HTML's five names or numbers, and in base64 or base64url, also within longer base64. Spellings of spellings are not found.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  const needles = new Set(secrets.flatMap(needlesOf))
-  needles.delete('')
-  const ranges = decodedTexts(text, maxDecodings).flatMap((layer) => {
-    const found = layer.isBytes ? [] : patternsIn(layer.text)
-    // Within bytes that are decoded on suspicion a short secret is found by chance.
-    const long = [...needles].filter((needle) => !layer.isBytes || needle.length >= minWithinWords)
-    const plain = asForm(layer.text)
-    found.push(...long.flatMap((needle) => placesOf(plain, needle)))
-    return found.map(([start, end]): Range => [layer.starts[start] ?? 0, layer.ends[end - 1] ?? 0])
-  })
-  return replace(text, ranges)
+  let shown = text
+  for (const secret of secrets) {
+    if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
+    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, hidden)
+  }
+  return shown.replace(token, hidden).replace(query, hidden).replace(url, hideFragment)
 }
 
 /** Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000 characters. */
@@ -71,49 +47,105 @@ function decodings(value: string): string[] {
   })
 }
 
-/** A form writes a space as `+`: secrets and texts are compared without the difference. */
-const asForm = (text: string) => text.replaceAll('+', ' ')
+/** `Authorization: Bearer ...`, `SharedAccessKey ...`, and tokens of Entra: nobody gave us those of others. */
+const token =
+  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)\s)[^\s"'<>,]{4,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
 
-/** What to look for: a secret, which may look encoded itself and then is decoded with the text around it. */
-function needlesOf(secret: string): string[] {
-  const found: string[] = []
-  for (let layer: Layer | undefined = layerOf(secret); layer && found.length <= maxDecodings; ) {
-    found.push(asForm(layer.text))
-    layer = decodeEscapes(layer)
-  }
-  // Who splits a form at each `=` gives the padding of a base64 key away, and a backslash at the end may escape what follows.
-  return [...found, ...found.map((text) => text.replace(/(?:={1,2}|\\)$/, ''))]
+/** The query of a URL or of a path, also where both are written as a value of another query. */
+const query = /(?<=[\w/.~-](?:\?|%3f))[^\s"'<>]+/gi
+
+/** Whole URLs: a pattern for the fragment alone would take quadratic time on a text with many URLs. */
+const url = /https?:\/\/[^\s"'<>]*/gi
+
+const hideFragment = (address: string) => address.replace(/#.+/, `#${hidden}`)
+
+/** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
+const minWithinWords = 4
+
+function hideAlone(text: string, secret: string): string {
+  if (secret === '') return text
+  const literal = secret.replace(/[^\w\s]/g, '\\$&')
+  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), hidden)
 }
 
-function patternsIn(text: string): Range[] {
-  const found: Range[] = []
-  for (const pattern of [token, query]) {
-    for (const match of text.matchAll(pattern)) found.push([match.index, match.index + match[0].length])
-  }
-  for (const { 0: address, index } of text.matchAll(url)) {
-    const end = address.search(/[?#]/)
-    if (end !== -1) found.push([index + end + 1, index + address.length])
-  }
-  return found.filter(([start, end]) => end > start)
-}
+/** Spellings are computed once for each secret. A process with 50 components has fewer. */
+const maxKnown = 500
+const known = new Map<string, readonly string[]>()
 
-function placesOf(text: string, needle: string): Range[] {
-  const found: Range[] = []
-  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
-    const end = at + needle.length
-    const standsAlone = !/[a-z\d]/i.test(text.charAt(at - 1)) && !/[a-z\d]/i.test(text.charAt(end))
-    if (needle.length >= minWithinWords || standsAlone) found.push([at, end])
-  }
+/** Every spelling of a secret, the longest first, since one may be the beginning of another. */
+function spellingsOf(secret: string): readonly string[] {
+  const before = known.get(secret)
+  if (before) return before
+  // Who splits a form at each `=` gives the padding of a base64 key away.
+  const texts = [...new Set([secret, secret.replace(/={1,2}$/, '')])]
+  const spellings = texts.flatMap((text) => [text, ...inUrl(text), ...inJson(text), ...inHtml(text), ...inBase64(text)])
+  const found = [...new Set(spellings)].filter(({ length }) => length >= minWithinWords)
+  found.sort((one, other) => other.length - one.length)
+  keepNewest(known, secret, found, maxKnown)
   return found
 }
 
-function replace(text: string, ranges: readonly Range[]): string {
-  let shown = ''
-  let done = 0
-  for (const [start, end] of ranges.toSorted(([one], [other]) => one - other)) {
-    // What overlaps or touches is hidden once.
-    if (start > done || shown === '') shown += text.slice(done, start) + hidden
-    done = Math.max(done, end)
-  }
-  return shown + text.slice(done)
+/** By `encodeURIComponent`, with the signs that it leaves, and by `encodeURI`; a form writes a space as `+`. Hexadecimal in both cases. */
+function inUrl(secret: string): string[] {
+  const text = secret.toWellFormed()
+  const component = encodeURIComponent(text)
+  const strict = component.replace(/[!'()*~]/g, (sign) => `%${hex(sign.charCodeAt(0), 2)}`)
+  const upper = [component, strict, encodeURI(text), new URLSearchParams({ '': text }).toString().slice(1)]
+  // Whoever reads a form takes a `+` for a space.
+  return [...upper, strict.replaceAll('%20', '+'), text.replaceAll('+', ' ')].flatMap((written) => [
+    written,
+    lowered(written, /%[\dA-F]{2}/g),
+  ])
 }
+
+/** As JavaScript, PHP (`\/`), Python (all but ASCII as `\u`), Go and .NET (`<`, `>`, `&` and others as `\u`) write a text in JSON. */
+function inJson(text: string): string[] {
+  const plain = JSON.stringify(text).slice(1, -1)
+  const ascii = plain.replace(/[^ -~]/g, inUnicode)
+  const go = ascii.replace(/[<>&]/g, inUnicode)
+  const dotNet = ascii.replace(/[<>&'+`]/g, inUnicode)
+  return [plain, ascii, go, dotNet, dotNet.replaceAll('\\"', inUnicode('"'))].flatMap((written) => {
+    const both = [written, lowered(written, /\\u[\dA-F]{4}/g)]
+    return [...both, ...both.map((one) => one.replaceAll('/', '\\/'))]
+  })
+}
+
+const inUnicode = (unit: string) => `\\u${hex(unit.charCodeAt(0), 4)}`
+
+/** The five names, and numbers: of the five, of all signs, of every character, or beside the names of the signs that frameworks add. */
+function inHtml(text: string): string[] {
+  const named = ["'", '&apos;', '&#39;', '&#x27;'].map((apostrophe) =>
+    text.replace(/[&<>"']/g, (sign) => names[sign] ?? apostrophe),
+  )
+  const numbers = [decimal, hexadecimal]
+  const numbered = [/[&<>"']/, /[^\w\s.-]/, /^/].flatMap((signs) =>
+    numbers.map((by) => Array.from(text, (one) => (signs.test(one) ? by(one) : one)).join('')),
+  )
+  const added = [/\+/g, /[`=]/g, /[`=/]/g].flatMap((signs) =>
+    numbers.flatMap((by) => named.map((written) => written.replace(signs, by))),
+  )
+  return [...named, ...numbered, ...added].flatMap((written) => [written, lowered(written, /&#x[\dA-F]+;/g)])
+}
+
+const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const decimal = (sign: string) => `&#${sign.codePointAt(0)};`
+const hexadecimal = (sign: string) => `&#x${hex(sign.codePointAt(0) ?? 0, 1)};`
+
+/** In base64 and base64url: the whole, and what a longer text has of it in base64, where it begins at each place of three bytes. */
+function inBase64(text: string): string[] {
+  const bytes = Buffer.from(text)
+  const whole = bytes.toString('base64')
+  const within = [0, 1, 2].map((before) => {
+    const written = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    // Characters that hold no bit of what stands before or after.
+    return written.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+  })
+  return [whole, whole.replace(/={1,2}$/, ''), ...within].flatMap((written) => [
+    written,
+    written.replaceAll('+', '-').replaceAll('/', '_'),
+  ])
+}
+
+const hex = (code: number, digits: number) => code.toString(16).toUpperCase().padStart(digits, '0')
+
+const lowered = (text: string, escapes: RegExp) => text.replace(escapes, (one) => one.toLowerCase())

@@ -6,10 +6,10 @@ import { createFailureStreak, type FailureStreak } from '../dispatch/failure-str
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { type CredentialFault, credentialProblems } from './admit/credential-fault.ts'
+import { credentialProblems, faultInWords } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
-import { writeLine } from './log-events.ts'
+import { logEvents, writeLine } from './log-events.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope
@@ -37,10 +37,11 @@ export interface AnswerFigures {
   readonly failing: FailureStreak | undefined
   /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
   readonly unaccepted: Readonly<Record<string, number>>
-  /** The last of them; `undefined` once one is accepted. `lastAt` in epoch milliseconds. */
-  readonly lastUnaccepted:
-    | { readonly fault: CredentialFault; readonly status: number; readonly lastAt: number }
-    | undefined
+  /**
+   * The last delivery that no handler got, strangers and what `foreign` counts left out; `undefined` once one is handed on. `why` is a
+   * clause, `lastAt` in epoch milliseconds.
+   */
+  readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
 }
 
 export type Answers = ReturnType<typeof createAnswers>
@@ -54,7 +55,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
   const failing = createFailureStreak(now)
   const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
-  let lastUnaccepted: AnswerFigures['lastUnaccepted']
+  let lastRefused: AnswerFigures['lastRefused']
 
   /**
    * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
@@ -93,13 +94,12 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
-      // A wrong token with one of our key ids is no stranger's.
-      const isStranger = unproven && fault?.problem !== 'mismatch' && !namesOurs(request.headers, ownName)
-      if (!unproven) lastUnaccepted = undefined
-      else if (fault && !isStranger) {
-        count(unaccepted, fault.problem)
-        lastUnaccepted = { fault, status: answer.status, lastAt: now() }
-      }
+      // Neither a wrong token with one of our key ids, nor a token for us that cannot be judged, is a stranger's.
+      const mayBeOurs = logEvent === 'unavailable' || fault?.problem === 'mismatch'
+      const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
+      if (fault && !isStranger) count(unaccepted, fault.problem)
+      const why = whyRefused(refusal)
+      if (why !== undefined && !isStranger) lastRefused = { why, status: answer.status, lastAt: now() }
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
@@ -108,7 +108,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     refuse,
     /** @param onKnown called when it is known whether the sender has got a 200 */
     answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
-      lastUnaccepted = undefined
+      lastRefused = undefined
       if (answer.status < 500) failing.succeeded()
       else failing.failed()
       answerPost(reply, answer, deliveries, false, onKnown)
@@ -121,6 +121,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
+        lastRefused = { why: `the listener failed by ${reason}`, status: answer.status, lastAt: now() }
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)
@@ -135,9 +136,16 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       foreign,
       failing: failing.current(),
       unaccepted: Object.fromEntries(unaccepted),
-      lastUnaccepted,
+      lastRefused,
     }),
   }
+}
+
+/** Why a delivery was refused, as a clause; `undefined` where health has another reason for it, and where it was not refused. */
+function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefined {
+  if (fault) return fault.problem === 'absent' ? undefined : faultInWords(fault)
+  if (logEvent === undefined || logEvent === 'noHandler' || answer.status < 400) return undefined
+  return logEvents[logEvent]
 }
 
 /** Numbers by the status of the answer. */

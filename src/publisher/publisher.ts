@@ -7,9 +7,9 @@ import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { namespaceDefaults, type PublisherLimits, publisherDefaults } from './limits.ts'
-import { asBytes } from './payload/given-payload.ts'
 import { createDoubtLog } from './payload/payload-doubts.ts'
 import { toEvents } from './payload/to-events.ts'
+import { asBytes } from './payload.ts'
 import { loadOf } from './queue/plan-requests.ts'
 import {
   abortedError,

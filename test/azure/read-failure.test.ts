@@ -85,9 +85,12 @@ it.each([
 it('keeps what an answer says beside its error', () => {
   const message = "The client 'c1' has no right"
   const body = JSON.stringify({ error: { code: 'Denied', message } })
-  const failure = readFailure(answered(body, { 'retry-after': '7', 'x-ms-request-id': 'r1' }), 0)
+  const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e'
+  const failure = readFailure(answered(body, { 'retry-after': '7', 'x-ms-request-id': requestId }), 0)
   expect(failure).toMatchObject({ code: 'Denied', message, denied: { client: 'c1' } })
-  expect(failure).toMatchObject({ status: 502, retryAfterMs: 7_000, requestId: 'r1' })
+  expect(failure).toMatchObject({ status: 502, retryAfterMs: 7_000, requestId })
+  const other = readFailure(answered(body, { 'x-ms-request-id': 'of another form' }), 0)
+  expect(other.requestId).toBeUndefined()
 })
 
 it.each([

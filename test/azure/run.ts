@@ -1,13 +1,13 @@
-/** One run: looks ahead, says what it makes and costs, makes it, asks the probes and the product, reports, and deletes all again. */
+/** In which order a run goes: it looks ahead, says what it makes and costs, makes it, asks the probes and the product, reports, and deletes. */
 import { writeFileSync } from 'node:fs'
 import { UsageError } from '../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
 import { readFacts } from './facts/facts-table.ts'
-import { deleteAll } from './make/clean.ts'
-import { makeAll } from './make/make-all.ts'
+import { deleteAll, deleteGroup } from './make/clean.ts'
+import { makeAll, makeGroup } from './make/make-all.ts'
 import { nameOf, namesOf, type Place, randomSuffix } from './plan/names.ts'
 import type { RunOptions } from './plan/options.ts'
-import { lookAhead, type Preflight } from './plan/preflight.ts'
+import { contentsOf, findLeftGroups, lookAhead, type Preflight, requireAccount } from './plan/preflight.ts'
 import { priceLines } from './plan/prices.ts'
 import { allProbes } from './probes/all-probes.ts'
 import type { Need, Probe } from './probes/probe.ts'
@@ -18,7 +18,7 @@ import { openListener, type PushListener, tunnelLines } from './push/listener.ts
 import { recordedExchanges, writeRecording } from './record/recording.ts'
 import { createScrubber, type Scrubber } from './record/scrubber.ts'
 import { isGood, type Report, reportLines } from './report/report.ts'
-import { createArm } from './wire/arm.ts'
+import { type Arm, createArm } from './wire/arm.ts'
 import type { Target } from './wire/target.ts'
 import { createSend, type Exchange } from './wire/wire.ts'
 import type { WireClock } from './wire/wire-clock.ts'
@@ -43,7 +43,7 @@ export interface RunEnd {
 
 export async function runAzure(options: RunOptions, surroundings: Surroundings): Promise<RunEnd> {
   const { target, clock, signal, say, confirm } = surroundings
-  const { subscriptionId, resourceGroup, location, clean, keep, yes } = options
+  const { subscriptionId, resourceGroup, location, keep, yes } = options
   const place = { subscriptionId, resourceGroup, location, suffix: randomSuffix() }
   const names = namesOf(place)
   const { endpoints } = target
@@ -52,28 +52,46 @@ export async function runAzure(options: RunOptions, surroundings: Surroundings):
   const never = new AbortController().signal
   const cleaner = createArm(target, createSend({ endpoints, signal: never }), { clock, signal: never })
   const arm = createArm(target, send, { clock, signal })
-  const preflight = await lookAhead({ arm, target }, { subscriptionId, group: names.group }, signal)
+  await requireAccount(target, signal)
+  if (options.clean) return cleanUp(options, surroundings, { arm, cleaner })
+  const preflight = await lookAhead({ arm, target }, place, names)
   const chosen = chosenProbes(options)
-  sayLeftOvers(preflight, say)
-  if (clean) {
-    if (preflight.leftOvers.length === 0 || !(yes || (await confirm('Delete these?'))))
-      return { report: undefined, good: true }
-    const left = await deleteAll(cleaner, preflight.leftOvers, say)
-    say(left.length === 0 ? 'all of it is deleted' : `${left.length} could not be deleted`)
-    return { report: undefined, good: left.length === 0 }
-  }
   const listener = await openPush(options, surroundings)
   try {
-    say(`In the resource group ${resourceGroup}, with the suffix ${place.suffix}: ${madeWords(names)}.`)
+    const where = resourceGroup === undefined ? 'a resource group of its own' : 'the resource group'
+    say(`In ${where}, ${nameOf(names.group)}: ${madeWords(names)}.`)
     for (const line of priceLines()) say(line)
+    const ending = resourceGroup === undefined ? 'the group is deleted' : 'what was made is deleted'
     say(
-      `Then ${chosen.length} questions are asked. ${keep ? 'Nothing is deleted at the end (--keep).' : 'At the end all of it is deleted.'}`,
+      `Then ${chosen.length} questions are asked. ${keep ? 'Nothing is deleted at the end (--keep).' : `At the end ${ending}.`}`,
     )
     if (!(yes || (await confirm('Go on?')))) return { report: undefined, good: true }
     return await goOn({ options, surroundings, place, names, arm, send, cleaner, preflight, listener, chosen })
   } finally {
     await listener?.close()
   }
+}
+
+/** Shows the resource groups that earlier runs have made and left, asks, and deletes them. */
+async function cleanUp(
+  { subscriptionId, yes }: RunOptions,
+  { clock, say, confirm }: Surroundings,
+  { arm, cleaner }: { readonly arm: Arm; readonly cleaner: Arm },
+): Promise<RunEnd> {
+  const groups = await findLeftGroups(arm, subscriptionId, clock.now())
+  if (groups.length === 0) {
+    say('no resource group of a run is older than 24 hours')
+    return { report: undefined, good: true }
+  }
+  say('These resource groups were made by runs more than 24 hours ago:')
+  for (const { id, name, begun } of groups) {
+    say(`  ${name}, of ${begun}: ${(await contentsOf(arm, id)).join(', ') || 'empty'}`)
+  }
+  if (!(yes || (await confirm('Delete these, with all that is in them?')))) return { report: undefined, good: true }
+  const left = (await Promise.all(groups.map((group) => deleteGroup(cleaner, group, say)))).flat()
+  for (const { id, why } of left) say(`NOT DELETED ${nameOf(id)}: ${why}`)
+  say(left.length === 0 ? 'all of it is deleted' : `${left.length} could not be deleted`)
+  return { report: undefined, good: left.length === 0 }
 }
 
 interface Going {
@@ -90,25 +108,27 @@ interface Going {
 }
 
 async function goOn(going: Going): Promise<RunEnd> {
-  const { options, surroundings, place, names, arm, send, cleaner, preflight, listener, chosen } = going
+  const { options, surroundings, place, names, arm, send, cleaner, listener, chosen } = going
   const { target, clock, signal, say } = surroundings
   const { application, record, keep } = options
-  const date = new Date().toISOString()
+  const date = new Date(clock.now()).toISOString()
   const scrubber = scrubberOf(going)
   const learn = scrubber.learn
+  const isOwnGroup = place.resourceGroup === undefined
   let report: Report = {
     ...{ version: 1, place: target.name, date, location: place.location, push: listener !== undefined },
     ...{ results: [], notMade: [], notDeleted: [], whole: false },
   }
   // All ids of the plan from the start: what was made by a request whose answer never came is deleted too.
-  const { group: _group, eventGrid: _eventGrid, ...made } = names
+  const { group, eventGrid: _eventGrid, ...made } = names
   const toDelete = new Set<string>(Object.values(made))
+  const owns = (id: string) => void toDelete.add(id)
   try {
-    await deleteAll(cleaner, preflight.leftOvers, say)
     say('Making:')
+    if (isOwnGroup) await makeGroup(arm, { group, location: place.location, begun: date, say })
     const needs = new Set(chosen.flatMap((one) => one.needs ?? []))
     const unmet = unmetNeeds(going)
-    const making = await makeAll({ arm, place, names, clock, needs, unmet, say, learn })
+    const making = await makeAll({ arm, place, names, clock, needs, unmet, say, learn, owns })
     report = { ...report, notMade: making.failures }
     say('Asking:')
     const facts = new Map(readFacts().map((fact) => [fact.id, fact]))
@@ -124,7 +144,7 @@ async function goOn(going: Going): Promise<RunEnd> {
           env: surroundings.env,
           owns(id) {
             own.push(id)
-            toDelete.add(id)
+            owns(id)
           },
           after: (work) => void closing.push(work),
         })
@@ -151,10 +171,15 @@ async function goOn(going: Going): Promise<RunEnd> {
     if (!signal.aborted)
       report = { ...report, notMade: [{ what: 'the run', why: messageOf(error), unsupported: false }] }
   } finally {
-    if (keep) say(`Kept (--keep); the next run deletes it, or --clean. ${madeWords(names)}`)
+    if (keep) say(`Kept (--keep): ${nameOf(group)}: ${madeWords(names)}`)
     else {
-      say('Deleting:')
-      report = { ...report, notDeleted: await deleteAll(cleaner, [...toDelete], say) }
+      say(isOwnGroup ? `Deleting ${nameOf(group)}:` : 'Deleting what was made:')
+      const notDeleted = isOwnGroup
+        ? await deleteGroup(cleaner, { id: group, begun: date }, say).catch((error: unknown) => [
+            { id: group, why: messageOf(error) },
+          ])
+        : await deleteAll(cleaner, [...toDelete], say)
+      report = { ...report, notDeleted }
     }
     writeFileSync(options.report, `${JSON.stringify(report, null, 2)}\n`)
   }
@@ -169,12 +194,6 @@ function chosenProbes({ only }: RunOptions): readonly Probe[] {
   const chosen = only ? all.filter(({ fact, asks }) => only.test(`${fact}: ${asks}`)) : all
   if (chosen.length === 0) throw new UsageError(`--only ${String(only)} fits none of the ${all.length} probes`)
   return chosen
-}
-
-function sayLeftOvers({ leftOvers }: Preflight, say: (line: string) => void): void {
-  if (leftOvers.length === 0) return
-  say('Earlier runs have left these, which are deleted first:')
-  for (const id of leftOvers) say(`  ${nameOf(id)}`)
 }
 
 const madeWords = ({ cloudTopic, gridTopic, domain, namespace, storage }: ReturnType<typeof namesOf>) =>
@@ -214,11 +233,11 @@ function unmetNeeds({ options, listener, preflight, surroundings }: Going): Read
   return unmet
 }
 
-function scrubberOf({ options, surroundings, place }: Going): Scrubber {
+function scrubberOf({ options, surroundings, place, names }: Going): Scrubber {
   const { resourceManager } = surroundings.target
   const origins = new Map([[resourceManager, '{arm}']])
   if (options.publicUrl !== undefined) origins.set(options.publicUrl, '{public}')
-  const scrubber = createScrubber({ ...place, origins })
+  const scrubber = createScrubber({ ...place, resourceGroup: nameOf(names.group), origins })
   const { AZURE_CLIENT_SECRET, AZURE_TENANT_ID, AZURE_CLIENT_ID, AZURE_PASSWORD } = surroundings.env
   for (const one of [AZURE_CLIENT_SECRET, AZURE_PASSWORD, AZURE_TENANT_ID, AZURE_CLIENT_ID])
     if (one) scrubber.learn(one)

@@ -1,83 +1,65 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { hideSecrets, querySecrets, scrub } from '../../src/core/scrub.ts'
-import { decodedTexts } from '../../src/core/spellings.ts'
 
 /** Characters that each encoding writes in its own way. */
-const secret = 'k3y+/Zs"<&>\' ä€😀%41\\n=='
+const secret = 'k3y+/Zs"<&>\' ä€😀%41\\n`=='
+const accessKey = 'c2VjcmV0+WtleQ/o9s='
 
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
 const inUrl = (text: string) => encodeURIComponent(text)
-const lowered = (text: string) => inUrl(text).replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase())
 const inForm = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
-const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
-/** Writes each unit of UTF-16, each byte of UTF-8, or each character. */
-const eachUnit = (text: string, write: (code: number) => string) =>
-  Array.from({ length: text.length }, (_, index) => write(text.charCodeAt(index))).join('')
-const eachByte = (text: string, write: (byte: number) => string) => Array.from(Buffer.from(text), write).join('')
-const eachPoint = (text: string, write: (point: number) => string) =>
-  Array.from(text, (one) => write(one.codePointAt(0) ?? 0)).join('')
-const units = (text: string, prefix: string) => eachUnit(text, (code) => prefix + hex(code, 4))
+const lowered = (text: string) => text.replace(/%[\dA-F]{2}/g, (byte) => byte.toLowerCase())
+/** Writes signs of a text by their UTF-16 unit, as JSON does. */
+const units = (text: string, signs: RegExp, digits: (code: number) => string) =>
+  text.replace(signs, (one) => `\\u${digits(one.charCodeAt(0))}`)
+const upper = (code: number) => hex(code, 4).toUpperCase()
+const lower = (code: number) => hex(code, 4)
+const eachPoint = (text: string, signs: RegExp, write: (point: number) => string) =>
+  text.replace(signs, (one) => write(one.codePointAt(0) ?? 0))
 const named: Readonly<Record<string, string>> = { '"': '&quot;', '<': '&lt;', '&': '&amp;', '>': '&gt;', "'": '&apos;' }
+const byNames = (text: string) => text.replace(/["<&>']/g, (one) => named[one] ?? one)
 
 const spellings: readonly { readonly name: string; readonly write: (text: string) => string }[] = [
   { name: 'raw', write: (text) => text },
   { name: 'URL-encoded', write: inUrl },
-  { name: 'URL-encoded in lower case', write: lowered },
-  { name: 'URL-encoded, each byte', write: (text) => eachByte(text, (byte) => `%${hex(byte, 2)}`) },
+  { name: 'URL-encoded in lower case', write: (text) => lowered(inUrl(text)) },
+  { name: 'URL-encoded with every sign', write: (text) => inUrl(text).replace(/'/g, '%27') },
+  { name: 'as a whole URL has it', write: encodeURI },
   { name: 'form-encoded', write: inForm },
-  { name: 'URL-encoded twice', write: (text) => inUrl(inUrl(text)) },
-  { name: 'URL-encoded three times', write: (text) => inUrl(inUrl(inUrl(text))) },
+  { name: 'form-encoded in lower case', write: (text) => lowered(inForm(text)) },
+  { name: 'that a form was read from', write: (text) => text.replaceAll('+', ' ') },
   { name: 'in JSON', write: inJson },
   { name: 'in JSON with \\/', write: (text) => inJson(text).replaceAll('/', '\\/') },
+  { name: 'in JSON as Python writes it', write: (text) => units(inJson(text), /[^ -~]/g, lower) },
+  { name: 'in JSON as PHP writes it', write: (text) => units(inJson(text), /[^ -~]/g, lower).replaceAll('/', '\\/') },
   {
-    name: 'in JSON as .NET escapes it',
-    write: (text) => inJson(text).replace(/[+<>&']/g, (one) => units(one, '\\u').toUpperCase().replace('U', 'u')),
+    name: 'in JSON as .NET writes it',
+    write: (text) => units(inJson(text).replaceAll('\\"', '\\u0022'), /[+<>&'`]|[^ -~]/g, upper),
   },
-  { name: 'in JSON, each unit escaped', write: (text) => units(text, '\\u') },
-  { name: 'in JSON within JSON', write: (text) => inJson(inJson(text)) },
-  { name: 'in a script with \\x', write: (text) => inJson(text).replaceAll('+', '\\x2B') },
-  { name: 'in HTML', write: (text) => text.replace(/["<&>']/g, (one) => named[one] ?? one) },
-  { name: 'in HTML by number', write: (text) => eachPoint(text, (point) => `&#${point};`) },
-  { name: 'in HTML by hexadecimal number', write: (text) => eachPoint(text, (point) => `&#x${hex(point, 1)};`) },
-  { name: 'in HTML twice', write: (text) => text.replace(/["<&>'+]/g, (one) => `&amp;#${one.codePointAt(0)};`) },
+  { name: 'in HTML', write: byNames },
+  { name: 'in HTML as Python writes it', write: (text) => byNames(text).replaceAll('&apos;', '&#x27;') },
+  {
+    name: 'in HTML as .NET writes it',
+    write: (text) => byNames(text).replace('&apos;', '&#x27;').replace('+', '&#x2B;'),
+  },
+  { name: 'in HTML as Go writes it', write: (text) => byNames(text).replace('&apos;', '&#39;').replace('+', '&#43;') },
+  { name: 'in HTML by number', write: (text) => eachPoint(text, /./gsu, (point) => `&#${point};`) },
+  {
+    name: 'in HTML by hexadecimal number',
+    write: (text) => eachPoint(text, /./gsu, (point) => `&#x${hex(point, 1)};`),
+  },
+  { name: 'in HTML, signs by number', write: (text) => eachPoint(text, /[^\w\s.-]/gu, (point) => `&#${point};`) },
   { name: 'in base64', write: (text) => Buffer.from(text).toString('base64') },
-  { name: 'in base64 of a URL', write: (text) => Buffer.from(text).toString('base64url') },
-  { name: 'in base64, URL-encoded', write: (text) => inUrl(Buffer.from(text).toString('base64')) },
-  { name: 'in hexadecimal', write: (text) => Buffer.from(text).toString('hex') },
-  { name: 'in hexadecimal capitals', write: (text) => Buffer.from(text).toString('hex').toUpperCase() },
-  { name: 'split by line breaks', write: (text) => text.replaceAll('/', '/\r\n\t') },
-  {
-    name: 'in base64 with line breaks',
-    write: (text) =>
-      Buffer.from(text)
-        .toString('base64')
-        .replace(/.{12}(?=.{12})/g, '$&\n'),
-  },
-  { name: 'URL-encoded in JSON', write: (text) => inJson(inUrl(text)) },
-  { name: 'in JSON, URL-encoded', write: (text) => inUrl(inJson(text)) },
+  { name: 'in base64url', write: (text) => Buffer.from(text).toString('base64url') },
 ]
 
-it.each(spellings)('hides a secret $name', ({ write }) => {
-  expect(hideSecrets(`it said [${write(secret)}] to us`, [secret])).toMatch(
-    /^it said \[\(redacted\)(?:.?=*|.?(%3D)*)\] to us$/,
-  )
-})
-
-it.each(['%EF%BF%BD', '%E2%82', '%F0%9F%98', '%FF%FE'])('hides a secret after %s in a URL', (before) => {
-  const written = Buffer.from('a secret').toString('hex').replace(/../g, '%$&')
-  expect(hideSecrets(`[${before}${written}]`, ['a secret'])).toBe(`[${before}(redacted)]`)
-})
-
-it.each([
-  { name: 'an indented line of a form', said: 'k=one%0D%0A++++two', secret: 'onetwo' },
-  { name: 'a line that begins with a plus', said: 'k=one\r\n+two', secret: 'one+two' },
-  { name: 'a pair of surrogates by number', said: 'k=one&#55357;&#56832;&#xd83d;&#XDE00;', secret: 'one😀😀' },
-  { name: 'a backslash at the end', said: '"k=%6fne\\"', secret: 'one\\' },
-  { name: 'a Windows path', said: '{"k":"C:\\\\new\\\\x41"}', secret: 'C:\\new\\x41' },
-  { name: 'what looks like an entity', said: 'k=a%26lt%3Bb', secret: 'a&lt;b' },
-])('hides $name', ({ said, secret: any }) => {
-  expect(hideSecrets(said, [any])).not.toMatch(/ne|two|a%26/)
+describe.each([secret, accessKey])('hides a secret', (hiddenText) => {
+  it.each(spellings)('$name', ({ write }) => {
+    expect(hideSecrets(`it said [${write(hiddenText)}] to us`, [hiddenText])).toBe('it said [(redacted)] to us')
+  })
 })
 
 it('hides a key that lacks its padding', () => {
@@ -85,113 +67,38 @@ it('hides a key that lacks its padding', () => {
 })
 
 it.each([0, 1, 2, 3, 4])('hides a secret within base64 that begins %i bytes before it', (before) => {
-  const text = Buffer.from(`${'u'.repeat(before)}${secret}:more`).toString('base64')
-  const left = hideSecrets(text, [secret]).replace('(redacted)', '')
-  expect(left.length).toBeLessThan(Buffer.from(`${'u'.repeat(before)}:more`).toString('base64').length + 3)
-  expect(hideSecrets(text, [secret])).toContain('(redacted)')
+  const around = (text: string) => Buffer.from(`${'u'.repeat(before)}${text}:more`)
+  for (const form of ['base64', 'base64url'] as const) {
+    const shown = hideSecrets(around(secret).toString(form), [secret])
+    expect(shown).toContain('(redacted)')
+    // Left are characters that have a bit of what stands before or after.
+    expect(shown.replace('(redacted)', '').length).toBeLessThan(around('').toString(form).length + 3)
+  }
 })
-
-it('hides any secret in any chain of spellings', () => {
-  const chain = fc.array(fc.constantFrom(inUrl, lowered, inForm, inJson), { maxLength: 3 })
-  fc.assert(
-    fc.property(fc.string({ minLength: 4, maxLength: 40, unit: 'grapheme' }), chain, (any, writers) => {
-      fc.pre(any.trim() === any && !/redacted/.test(any))
-      const written = writers.reduce((text, write) => write(text), any)
-      expect(hideSecrets(`[${written}]`, [any])).toBe('[(redacted)]')
-    }),
-    { numRuns: 300 },
-  )
-})
-
-/** Names of the HTML standard for characters of keys and passwords; it has one for each but letters and digits. */
-const entityNames: Readonly<Record<string, string>> = {
-  ...{ '+': 'plus', '/': 'sol', '=': 'equals', _: 'lowbar', '.': 'period', '!': 'excl', '#': 'num' },
-  ...{ $: 'dollar', '%': 'percnt', '&': 'amp', '(': 'lpar', ')': 'rpar', '*': 'ast', ':': 'colon', ';': 'semi' },
-  ...{ '?': 'quest', '@': 'commat', '[': 'lbrack', '\\': 'bsol', ']': 'rbrack', '^': 'Hat', '`': 'grave', '{': 'lcub' },
-  ...{ '|': 'vert', '}': 'rcub', '"': 'quot', "'": 'apos', '<': 'lt', '>': 'GT', ',': 'comma' },
-}
-
-/** A family of spellings of one character. */
-const families: readonly ((character: string) => string)[] = [
-  (one) => eachByte(one, (byte) => `%${hex(byte, 2)}`),
-  (one) => eachByte(one, (byte) => `\\x${hex(byte, 2).toUpperCase()}`),
-  (one) => units(one, '\\u'),
-  (one) => units(one, '%u').toUpperCase().replaceAll('U', 'u'),
-  (one) => eachPoint(one, (point) => `\\u{${hex(point, 1)}}`),
-  (one) => eachPoint(one, (point) => `\\u{000${hex(point, 1).toUpperCase()}}`),
-  (one) => eachPoint(one, (point) => `\\U${hex(point, 8)}`),
-  (one) => eachByte(one, (byte) => `\\${byte.toString(8).padStart(3, '0')}`),
-  (one) => eachPoint(one, (point) => `&#${point};`),
-  (one) => eachPoint(one, (point) => `&#00000${point};`),
-  (one) => eachPoint(one, (point) => `&#X${hex(point, 1)};`),
-  (one) => (entityNames[one] === undefined ? `&#${one.codePointAt(0)};` : `&${entityNames[one]};`),
-  (one) => eachUnit(one, (code) => `&#${code};`),
-  (one) => eachUnit(one, (code) => `&#x${hex(code, 1)};`),
-  (one) => inJson(one),
-  (one) => (one === ' ' ? '+' : inUrl(one)),
-  // A bare backslash beside other escapes would take away what follows.
-  (one) => (one === '\\' ? '&bsol;' : one),
-]
-
-/** What wraps a long value, and indents what follows. */
-const wraps = ['\n', '\r\n', '\n\t', '\r\n    ', '\r'] as const
 
 /** Ways to write a text as a whole. */
 const wholes: readonly ((text: string) => string)[] = [
-  (text) => text,
-  inUrl,
-  inForm,
-  inJson,
-  (text) => text.replace(/[^\w]/gu, (one) => `&#${one.codePointAt(0)};`),
-  (text) => text.replace(/["<&>']/g, (one) => named[one] ?? one),
+  ...[(text: string) => text, inUrl, inForm, inJson, byNames],
   (text) => Buffer.from(text).toString('base64'),
-  (text) => Buffer.from(`some text before ${text}`).toString('base64url'),
-  (text) => Buffer.from(text, 'utf16le').toString('base64'),
-  (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16().toString('base64'),
-  (text) => Buffer.from(text).toString('hex'),
-  (text) => Buffer.from(text, 'utf16le').toString('hex').toUpperCase(),
-  (text) =>
-    Buffer.from(text)
-      .toString('hex')
-      .replace(/..(?=.)/g, '$&:'),
-  (text) => eachByte(text, (byte) => `=${hex(byte, 2).toUpperCase()}`).replace(/(?:.{3}){20}/g, '$&=\r\n'),
+  (text) => Buffer.from(text).toString('base64url'),
 ]
 
-/** Letters and signs of keys and passwords, and some of other alphabets. */
-const secretText = fc.string({
-  unit: fc.constantFrom(...'abnuxXYZ019+/=_-.!#$%&()*:;?@[\\]^`{|}"\'<>,~ äß€語😀'),
-  minLength: 6,
-  maxLength: 24,
-})
-
-/** A blank after a line break may be an indent. JSON doubles a backslash that an escape wrote, and one that begins an escape, alike. */
-const isDefinite = (any: string, wrapAt: number, outer: (text: string) => string) =>
-  Array.from(any)[wrapAt] !== ' ' && !(outer === inJson && any.includes('\\'))
-
-it('hides any secret whose characters are each written in another way, within any whole, and leaves the rest', () => {
-  const asked = fc.record({
-    secret: secretText,
-    ways: fc.array(fc.nat(families.length - 1), { minLength: 24, maxLength: 24 }),
-    wrapAt: fc.nat(24),
-    wrap: fc.constantFrom(...wraps),
-    outer: fc.constantFrom(...wholes),
+it('hides any secret in any of these spellings, and leaves the rest', () => {
+  const secretText = fc.string({
+    unit: fc.constantFrom(...'abnuxXYZ019+/=_-.!#$%&()*:;?@[\\]^`{|}"\'<>,~ äß€語😀'),
+    minLength: 4,
+    maxLength: 24,
   })
   fc.assert(
-    fc.property(asked, ({ secret: any, ways, wrapAt, wrap, outer }) => {
-      fc.pre(any.trim() === any && isDefinite(any, wrapAt, outer))
-      const pieces = Array.from(any, (one, at) => families[ways[at] ?? 0]?.(one) ?? one)
-      const wrapped = wrapAt < pieces.length ? pieces.toSpliced(wrapAt, 0, wrap) : pieces
-      const written = wrapped.join('')
-      const shown = hideSecrets(`before "${outer(written)}" after`, [any])
-      expect(shown).toMatch(/^before ".*\(redacted\).*" after$/s)
-      // What is left of the spelling is the text before it, or the other bits of a character of base64.
-      expect(shown.length).toBeLessThan('before "" after'.length + '(redacted)'.length + 40)
+    fc.property(secretText, fc.constantFrom(...wholes), (any, write) => {
+      fc.pre(any.trim() === any && !/[/?#]/.test(any))
+      expect(hideSecrets(`before "${write(any)}" after`, [any])).toMatch(/^before "\(redacted\)={0,2}" after$/)
     }),
-    { numRuns: 500, seed: 52 },
+    { numRuns: 1_000, seed: 52 },
   )
 })
 
-it('leaves a text alone that has no secret in it, however it is encoded', () => {
+it('leaves a text alone that has no secret in it', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 300, unit: fc.constantFrom(...'abcde 01245%\\&;u{}x#=+/\n') }),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('base64')),
@@ -205,14 +112,20 @@ it('leaves a text alone that has no secret in it, however it is encoded', () => 
   )
 })
 
-it.each([
-  ...['%', '%41', '\\', '\\u{', '\\u{0', '\\101', '&', '&#0', '&a', '&#55357;', '&amp;', '=', '=4', '=41'],
-  ...['A', 'QUJD', '41', '4 ', 'https://a?', '\n', '\n+', '\n \t+', '+'],
-])('decodes no more than some characters for each of a text of many %j', (part) => {
-  const text = part.repeat(20_000 / part.length)
-  const decoded = decodedTexts(text, 5).reduce((sum, layer) => sum + layer.text.length, 0)
-  expect(decoded).toBeLessThan(30 * text.length)
-  expect(hideSecrets(`${text} k3Y-of-ours ${text}`, ['k3Y-of-ours'])).toContain(' (redacted) ')
+it('looks through a long text once for each spelling, and decodes nothing of it', () => {
+  const secrets = [secret, accessKey]
+  const texts = Array.from({ length: 40 }, () => `failed: ${randomBytes(14_250).toString('base64')} ${accessKey}`)
+  const steps = [vi.spyOn(Buffer, 'from'), vi.spyOn(String.prototype, 'replaceAll')]
+  onTestFinished(() => void vi.restoreAllMocks())
+  const stepsOf = (text: string) => {
+    for (const step of steps) step.mockClear()
+    expect(scrub(text, secrets)).not.toContain(accessKey)
+    return steps.map(({ mock }) => mock.calls.length)
+  }
+  stepsOf(accessKey)
+  const [decoded, replaced] = stepsOf(accessKey)
+  expect(decoded).toBe(0)
+  for (const text of texts) expect(stepsOf(text)).toEqual([0, replaced])
 })
 
 describe('without knowing them, hides', () => {

@@ -33,6 +33,8 @@ async function metricsOfComponent() {
   } as const
   metrics.watch(() => [{ name: 'orders', ...figures, pull: createPullCounts(), input: 'healthy', output: 'healthy' }])
   metrics.watchInit(() => true)
+  const config = { successful: true, lastSuccess: new Date(), faults: [], leftOut: { orders: 'why' } }
+  metrics.watchConfig(() => config)
   const labels = new Map<string, Set<string>>()
   for (const [, name = '', given = ''] of (await metrics.text()).matchAll(
     /^(eventgrid_binding_\w+)(?:\{([^}]*)\})? /gm,

@@ -66,6 +66,7 @@ it.each(['init', 'schema'])('needs no table for %s, which has no option', async 
 
 it('lists every metric of Prometheus once', async () => {
   const metrics = createMetrics()
+  metrics.watchConfig(() => ({ successful: true, lastSuccess: new Date(), faults: [], leftOut: {} }))
   metrics.watchInit(() => true)
   metrics.watchLog(() => 0)
   const names = [...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name)

@@ -53,6 +53,7 @@ const healthy: Series = {
   event_subscription_deleted_total: '0x120',
   reads: '1x120',
   uninitialised: '0x120',
+  config_last_reload_successful: '1x120',
 }
 
 /** Counts of which a single burst is a fault, the alert for it, and what counts beside: here nothing goes on after the burst. */
@@ -168,6 +169,16 @@ const rows: readonly Row[] = [
     series: { uninitialised: '1x120' },
     fires: { '4m': [], '6m': ['EventGridNotInitialised'] },
   },
+  {
+    name: 'the component files have a fault',
+    series: { config_last_reload_successful: '0x120' },
+    fires: { '4m': [], '6m': ['EventGridReloadFailed'] },
+  },
+  {
+    name: 'a component says ignoreErrors and failed',
+    series: { component_left_out: '1x120' },
+    fires: { '4m': [], '6m': ['EventGridComponentLeftOut'] },
+  },
 ]
 
 /** Readings for five minutes, none for a while, then readings again. */
@@ -184,7 +195,7 @@ function gapOf(readings: number, changed: Series): Series {
 function inputSeries(series: Series) {
   return Object.entries({ ...healthy, ...series }).map(([given, values]) => {
     const [, name, labels] = /^(\w+)(?:\{(.*)\})?$/.exec(given) ?? []
-    const own = name === 'uninitialised' ? '' : ',component="orders"'
+    const own = /^(uninitialised|config_)/.test(name ?? '') ? '' : ',component="orders"'
     return {
       series: `eventgrid_binding_${name}{job="binding",instance="pod"${own}${labels ? `,${labels}` : ''}}`,
       values,
@@ -192,16 +203,23 @@ function inputSeries(series: Series) {
   })
 }
 
+/** Alerts of a process, not of a component. */
+const ofProcess: readonly string[] = ['EventGridNotInitialised', 'EventGridReloadFailed']
+
 /** What promtool expects of one alert: labels and annotations in full. */
 function expected(alert: z.infer<typeof rule>, fires: readonly string[]) {
   return fires.flatMap((fired) => {
     const [name, code] = fired.split(' ')
     if (name !== alert.alert) return []
-    const byInstance = ['EventGridInputNotHealthy', 'EventGridSubscriptionNotProvisioned'].includes(name)
+    const byInstance = [
+      'EventGridInputNotHealthy',
+      'EventGridSubscriptionNotProvisioned',
+      'EventGridComponentLeftOut',
+    ].includes(name)
     const labels: Record<string, string> = {
-      ...(name !== 'EventGridNotInitialised' && { component: 'orders' }),
+      ...(!ofProcess.includes(name) && { component: 'orders' }),
       ...(byInstance && { instance: 'pod' }),
-      ...(['EventGridNoReader', 'EventGridNotInitialised'].includes(name) && { instance: 'pod', job: 'binding' }),
+      ...(['EventGridNoReader', ...ofProcess].includes(name) && { instance: 'pod', job: 'binding' }),
       ...(code !== undefined && { code }),
     }
     const summary = alert.annotations.summary.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label) => labels[label] ?? '')

@@ -27,6 +27,9 @@ export type Answer =
   /** The head of an answer of this status, whose body never comes. */
   | { readonly headOf: number; readonly headers?: Record<string, string> }
 
+/** The id that every answer of the topic's own has. */
+export const requestId = '0f8fad5b-d9cb-469f-a165-70867728950e'
+
 const ok: Answer = { status: 200 }
 
 /** Answers the first request so, and takes the others. */
@@ -123,7 +126,7 @@ function give(answer: Answer, outgoing: ServerResponse): void {
     const { status, headers, body } = answer
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
     outgoing.writeHead(status, {
-      'x-ms-request-id': 'request-1',
+      'x-ms-request-id': requestId,
       'api-supported-versions': '2018-01-01',
       ...(text !== '' && { 'content-type': 'application/json; charset=utf-8' }),
       ...headers,

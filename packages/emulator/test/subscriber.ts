@@ -93,10 +93,10 @@ export async function startSubscriber(tls?: https.ServerOptions): Promise<Subscr
 }
 
 /** An endpoint that needs longer for an answer than the emulator takes to see that nothing moves. Returns its URL. */
-export async function startSlowEndpoint(): Promise<string> {
+export async function startSlowEndpoint(afterMs = 600): Promise<string> {
   const server = http.createServer(({ headers }, response) => {
     const origin = String(headers['webhook-request-origin'] ?? '')
-    setTimeout(() => response.writeHead(200, { 'webhook-allowed-origin': origin }).end(), 600)
+    setTimeout(() => response.writeHead(200, { 'webhook-allowed-origin': origin }).end(), afterMs)
   })
   return `http://127.0.0.1:${await listen(server)}`
 }

@@ -15,7 +15,7 @@ export interface Denial {
   readonly rights: readonly Right[]
   /** The name of a deny assignment that stands against a right which the client has. */
   readonly deniedBy?: string
-  /** The Azure subscription of a linked resource that the client's tenant has nothing to do with. */
+  /** The Azure subscription of a linked resource that the client's tenant has nothing to do with, or that does not exist. */
   readonly foreignSubscription?: string
 }
 
@@ -28,7 +28,8 @@ export function readDenial(message: string): Denial {
   const [, actions = '', scopes = ''] = lacking.exec(message) ?? []
   const client = /The client '([\w-]{1,64})'/.exec(message)?.[1]
   const deniedBy = /deny assignment with name '([^']{1,200})'/i.exec(message)?.[1]
-  const foreignSubscription = /not authorized to access linked subscription '([\w-]{1,64})'/i.exec(message)?.[1]
+  const foreignSubscription = (/not authorized to access linked subscription '([\w-]{1,64})'/i.exec(message) ??
+    /linked subscription '([\w-]{1,64})' was not found/i.exec(message))?.[1]
   return {
     ...(client !== undefined && { client }),
     rights: pairUp(namesIn(actions, /^[\w.]+(?:\/[\w.*-]+)+$/), namesIn(scopes, /^\/[^\s"`$\\]+$/)),

@@ -143,7 +143,7 @@ export function explainFailure(failure: ArmFailure, context: FailureContext): Ex
     details: {
       ...(status !== undefined && { status }),
       ...(code !== undefined && { azureCode: scrub(code, context.secrets) }),
-      ...(requestId !== undefined && { requestId: scrub(requestId, context.secrets) }),
+      ...(requestId !== undefined && { requestId }),
       ...explained.details,
     },
   }
@@ -211,14 +211,14 @@ const identityRemedy =
   'for a container of dead letters, EventGrid Data Sender for a namespace topic'
 
 function explainPermission(
-  { denied }: ArmFailure,
+  { denied, code }: ArmFailure,
   context: FailureContext,
   said: string,
 ): Pick<BindingErrorParts, 'what' | 'fix'> {
   const { scopeId, secrets, isHostRead } = context
   const client = context.clientId ?? denied?.client
   if (denied?.foreignSubscription !== undefined) {
-    const what = `a linked resource is in subscription ${denied.foreignSubscription}, which the tenant of the client may not use ${said}`
+    const what = `a linked resource is in subscription ${denied.foreignSubscription}, which does not exist or which the tenant of the client may not use ${said}`
     return { what, fix: 'name a resource of the same tenant, or use a client of the tenant of that resource' }
   }
   if (denied?.deniedBy !== undefined) {
@@ -226,12 +226,16 @@ function explainPermission(
     const what = `the deny assignment ${name} forbids it to the client ${said}`
     return { what, fix: 'have the client excluded from the deny assignment; no role helps' }
   }
+  const isLinked = code?.toLowerCase() === 'linkedauthorizationfailed'
   const elsewhere = (denied?.rights ?? [])
-    .filter((right) => !isOwn(right, context))
+    .filter((right) => isLinked || !isOwn(right, context))
     .map(({ action, scope }) => ({ action: scrub(action, secrets), scope: scrub(scope, secrets) }))
   if (elsewhere.length > 0) {
     const named = elsewhere.map(({ action, scope }) => `perform ${action} at ${scope}`).join(' and ')
     return { what: `the client may not ${named} ${said}`, fix: rightsRemedy(elsewhere, client) }
+  }
+  if (isLinked) {
+    return { what: `the client lacks a right at a linked resource ${said}`, fix: linkedRemedy }
   }
   const role = roleRemedy(roleOf(context), client, shellWord(scopeId))
   const verb = context.isReadOnly ? 'read' : 'create'
@@ -241,6 +245,10 @@ function explainPermission(
     fix: isHostRead ? `set namespaceEndpoint, or ${role}` : role,
   }
 }
+
+const linkedRemedy =
+  'assign the client a role with the action that Azure names at the resource that Azure names: a storage account for dead letters, a ' +
+  'managed identity, or the destination; the role for event subscriptions does not help'
 
 /** Is it a right on event subscriptions at the resource that we asked about, or that of reading a namespace which we asked about? */
 function isOwn({ action, scope }: Right, { scopeId, isHostRead }: FailureContext): boolean {

@@ -1,8 +1,9 @@
 /** The sides of one component: opened from parsed metadata, replaced and closed each by itself, one change at a time. */
+
+import type { Side } from '../../core/component.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { FastifyHook } from '../../listener/http/host-plugins.ts'
 import { leavePort } from '../../listener/http/port-handover.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import type { InitOptions } from '../binding-component.ts'

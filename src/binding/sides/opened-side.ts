@@ -1,6 +1,7 @@
 /** A side that is open, with the component that it is of, and what it is opened with. */
+
+import type { Side } from '../../core/component.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
 import { secretsOf } from '../../metadata/typed/secrets-of.ts'

@@ -11,8 +11,8 @@ export function createRepairPace({ logger, clock }: { readonly logger: Logger; r
   let lastRepair = Number.NEGATIVE_INFINITY
   let repairsThatWrote = 0
   return {
-    /** Whether a repair may start now, which is logged and counts as the last one. */
-    mayRepair(): boolean {
+    /** Whether a repair may start now, which is logged with the reason and counts as the last one. */
+    mayRepair(why: string): boolean {
       // Doubles with each repair that had to write: somebody removes again what was written, such as replicas with more secrets than the
       // event subscription can hold.
       const intervalMs = Math.min(maxIntervalMs, minIntervalMs * 2 ** Math.max(0, repairsThatWrote - 1))
@@ -20,7 +20,7 @@ export function createRepairPace({ logger, clock }: { readonly logger: Logger; r
       if (elapsed < intervalMs) return false
       if (elapsed > 2 * intervalMs) repairsThatWrote = 0
       lastRepair = clock.elapsed()
-      logger.warn('a delivery has no credential that is known here; reading the event subscription again')
+      logger.warn(why)
       return true
     },
     /** A repair ended, and did not fail. */

@@ -28,7 +28,7 @@ import { upsertSubscriptions } from '../../provision/upsert/upsert-subscriptions
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'
 
-type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer'>
+type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 
 export type SubscriptionControl = ReturnType<typeof controlOf>
 
@@ -109,8 +109,8 @@ function controlOf(
       traceUpsert(eventSubscriptionName, how, (traced) => upsertSubscriptions(target, completed(traced))),
     /** Waits until what is wanted exists, and compares it, by GET alone. */
     check: (how: How) => checkSubscriptions(target, completed(how)),
-    /** Reads once by GET alone, and writes nothing. Rejects where ARM does not answer. */
-    inspect: (signal: AbortSignal, compare: 'delivery' | 'all') => inspectSubscriptions(target, signal, compare),
+    /** Reads once, `plain` by GET alone, and writes nothing. Rejects where ARM does not answer. */
+    inspect: (signal: AbortSignal, detail: 'plain' | 'whole') => inspectSubscriptions(target, signal, detail),
     /** What `upsert` would do. */
     plan: (how: How) => planSubscriptions(target, completed(how)),
   }

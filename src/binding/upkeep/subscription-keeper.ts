@@ -82,12 +82,13 @@ export class SubscriptionKeeper {
   /**
    * To be called once. Nothing is repaired or polled before.
    *
-   * @param after the end of the upkeep before, which is awaited: a write of it that is under way would be overlooked otherwise. It must
-   *   not reject
+   * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
+   *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
    */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
     this.#hasBegun = true
-    this.#record.startWaiting()
+    if (after) this.#record.follows()
+    else this.#record.startWaiting()
     const ends = this.#closing.signal
     return this.#run(async () => {
       await after
@@ -101,7 +102,8 @@ export class SubscriptionKeeper {
    */
   repair(): void {
     if (!this.#manages || !this.#hasBegun || this.#task || this.#closing.signal.aborted) return
-    if (!this.#pace.mayRepair()) return
+    if (!this.#pace.mayRepair('a delivery has no credential that is known here; reading the event subscription again'))
+      return
     this.#runInBackground(async () => {
       const outcome = await this.#provision('timeout', this.#closing.signal)
       this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
@@ -136,7 +138,9 @@ export class SubscriptionKeeper {
 
   #poll(): void {
     this.#runInBackground(async () => {
-      if (await this.#needsProvision()) await this.#provision('timeout', this.#closing.signal)
+      if (!(await this.#needsProvision())) return
+      const outcome = await this.#provision('timeout', this.#closing.signal)
+      this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
     })
   }
 
@@ -144,7 +148,8 @@ export class SubscriptionKeeper {
     const record = this.#record
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
-      const how = { patience, signal, onLook: record.looked, onAnswer: record.answered, onAttempt }
+      const heard = { onLook: record.looked, onAnswer: record.answered, onWait: record.waits, onAttempt }
+      const how = { patience, signal, ...heard }
       const control = await this.#connect()
       const outcome = await (this.#manages ? control.upsert(how) : control.check(how))
       this.#wasPermitted = outcome.action !== 'notPermitted'
@@ -166,7 +171,7 @@ export class SubscriptionKeeper {
     const manages = this.#manages
     try {
       const control = await this.#connect()
-      const finding = await control.inspect(this.#closing.signal, manages ? 'delivery' : 'all')
+      const finding = await control.inspect(this.#closing.signal, manages ? 'whole' : 'plain')
       if (finding.kind === 'missing') {
         const isBelieved = finding.certain || this.#wasMissing
         this.#wasMissing = true
@@ -179,8 +184,11 @@ export class SubscriptionKeeper {
       }
       this.#wasMissing = false
       if (this.#record.current().state !== 'provisioned') return true
-      if (finding.kind === 'intact' && !this.#wasPermitted) return true
+      if (!this.#wasPermitted) return true
       this.#record.found(finding.kind === 'changed' ? finding.problem : undefined)
+      // As after a delivery without it. What else somebody changed is left as it is.
+      if (finding.kind === 'changed' && finding.lacksCredential && manages)
+        return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
       if (verdictOf(failure) === 'scope') this.#lostWithResource()

@@ -6,7 +6,8 @@ import type { SteadyClock } from '../../support/time/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
 export type SubscriptionState =
-  | { readonly state: 'pending' }
+  /** `why`: what it waits for, a sentence without a secret. */
+  | { readonly state: 'pending'; readonly why?: string }
   | {
       readonly state: 'provisioned'
       /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
@@ -39,8 +40,11 @@ export const subscriptionStates: readonly SubscriptionState['state'][] = [
   'unmanaged',
 ]
 
-/** Longest time to wait for our credential in the event subscription, in ms. To add it takes some seconds. */
+/** Longest time that deliveries wait for our credential in the event subscription, in ms. To add it takes some seconds. */
 const maxWaitMs = 30_000
+
+/** Longest time that they wait for the first look at it, in ms: what is not known then is no reason to wait. */
+const firstLookMs = 2_000
 
 export type StateRecord = ReturnType<typeof createStateRecord>
 
@@ -48,7 +52,9 @@ export type StateRecord = ReturnType<typeof createStateRecord>
 export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }
   let isReady = !addsCredential
-  let waitsUntil = Number.POSITIVE_INFINITY
+  /** It was read, and delivers without our credential. */
+  let lacksCredential = false
+  let startedAt = Number.POSITIVE_INFINITY
   /** Whether it delivered when it was last read; `undefined` before that. */
   let delivers: boolean | undefined
   let timesDeleted = 0
@@ -68,17 +74,25 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       delivers = false
     },
     /**
-     * Whether deliveries may be routed here. Not while the event subscription delivers without our credential, as at the start of a
-     * rotation, and another replica answers for the endpoint: here they would be answered 503. True where it does not deliver yet, or
-     * nobody else answers, for its handshake has to reach us; and half a minute after `startWaiting` at the latest. Once true it stays so.
+     * Whether deliveries may be routed here. Not once a read has shown that the event subscription delivers without our credential, as at
+     * the start of a rotation, and another replica answers for the endpoint: here they would be answered 503. Half a minute at most. What
+     * is not known is ready: two seconds after the start, or with the first failure. Once true it stays so.
      */
-    isReady: () => isReady || clock.elapsed() >= waitsUntil,
+    isReady(): boolean {
+      isReady ||= clock.elapsed() - startedAt >= (lacksCredential ? maxWaitMs : firstLookMs)
+      return isReady
+    },
+    /** Deliveries by the present settings are taken, too: there is nothing to wait for. */
+    follows(): void {
+      isReady = true
+    },
     startWaiting(): void {
-      waitsUntil = clock.elapsed() + maxWaitMs
+      startedAt = clock.elapsed()
     },
     /** The event subscription was read. */
     looked(look: SubscriptionLook): void {
-      isReady ||= !look.lacksCredential
+      isReady ||= !look.lacksCredential || clock.elapsed() - startedAt >= firstLookMs
+      lacksCredential = look.lacksCredential
       delivers = look.delivers
       if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
       else carriesOursSince ??= clock.now()
@@ -94,9 +108,16 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
     failed(why: string, isMissing = false): void {
+      isReady ||= !lacksCredential
       state = isMissing
         ? { state: 'missing', why }
         : { state: 'failed', why, ...(delivers === false && { delivers: false as const }) }
+    },
+    /** A write waits for what `why` says, a sentence. */
+    waits(why: string): void {
+      if (state.state === 'pending') state = { state: 'pending', why }
+      else if (state.state === 'failed') state = { ...state, why }
+      else if (state.state === 'provisioned') state = { ...state, problem: why }
     },
     /** A read found the event subscription, with or without a problem (a clause). */
     found(clause: string | undefined): void {

@@ -94,7 +94,7 @@ export type Fault = (path: YamlPath, issue: Omit<MetadataIssue, 'field'>, field?
 export function readEnvelope(document: UnknownRecord, fault: Fault) {
   const { apiVersion, kind, scopes, auth } = document
   const { name } = isRecord(document.metadata) ? document.metadata : {}
-  const { type, version, metadata: entries } = isRecord(document.spec) ? document.spec : {}
+  const { type, version, metadata: entries, ignoreErrors = false } = isRecord(document.spec) ? document.spec : {}
   const text = (given: unknown, path: readonly string[]) => {
     if (typeof given === 'string' && given.trim() !== '' && given.length <= 256) return given
     fault(path, { ...shown(given), rule: 'must be a string of 1 to 256 characters' })
@@ -111,11 +111,16 @@ export function readEnvelope(document: UnknownRecord, fault: Fault) {
   if (!Array.isArray(entries ?? [])) {
     fault(['spec', 'metadata'], { rule: 'must be a list of entries with name and value' })
   }
+  if (typeof ignoreErrors !== 'boolean') {
+    const fix = 'write it without quotes'
+    fault(['spec', 'ignoreErrors'], { ...shown(ignoreErrors), rule: 'must be true or false', fix })
+  }
   const list: readonly unknown[] = Array.isArray(entries) ? entries : []
   return {
     name: text(name, ['metadata', 'name']),
     type: text(type, ['spec', 'type']),
     version: typeof version === 'string' && version !== '' ? version : componentVersion,
+    ignoreErrors: ignoreErrors === true,
     entries: list,
     scopes,
     auth,

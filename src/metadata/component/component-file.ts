@@ -1,6 +1,6 @@
 /** Reads the YAML of a file into drafts of components, within bounds, and says what it leaves out. */
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
+import { type FilePlace, wholeFile } from '../../core/file-place.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
@@ -8,8 +8,15 @@ import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { shownInExcerpt } from '../fields/redact.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
-import type { FolderTexts } from './component-folder.ts'
-import type { SecretReference } from './secret-reference.ts'
+
+/** A `secretKeyRef` of a component. */
+export interface SecretReference {
+  /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
+  readonly store: string | undefined
+  readonly name: string
+  /** The name, where none is written. */
+  readonly key: string
+}
 
 export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
@@ -36,9 +43,6 @@ export type ComponentFile = ReturnType<typeof readComponentFile>
 /** The files of a folder, or why they can't be read. */
 export type ComponentFiles = ReadonlyMap<string, ComponentFile | Error>
 
-export const readComponentFiles = (texts: FolderTexts): ComponentFiles =>
-  new Map([...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)]))
-
 const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 
 /** Reads a YAML text of components. Throws for no text: everything wrong is among the issues. */
@@ -51,8 +55,8 @@ export function readComponentFile(text: string, file: string) {
   const items = documents.flatMap(itemsOf).filter(({ value }) => value !== null && value !== undefined)
   // Who writes a file may be stopped when it is empty: that takes nothing away.
   if (items.length === 0 && !fault) {
-    const rule = `${file} holds no component: it is empty, or has comments only`
-    leftOut.push({ isMistake: true, issue: { rule } })
+    const rule = 'holds no component: it is empty, or has comments only'
+    leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })
   }
   for (const { value, base, document } of items) {
     const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
@@ -111,13 +115,14 @@ function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocume
   const oddities = isFirst ? [...document.unknownTags, ...document.duplicateKeys] : []
   const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
-  const { name, type, version, entries, ...given } = readEnvelope(value, fault)
+  const { name, type, version, ignoreErrors, entries, ...given } = readEnvelope(value, fault)
   const scopes = readScopes(given.scopes, fault)
   const secretStore = readSecretStore(given.auth, fault)
   return {
     name,
     type,
     version,
+    ignoreErrors,
     /** The applications that it is for; empty: every one. */
     scopes,
     secretStore,

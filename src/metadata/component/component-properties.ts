@@ -1,4 +1,6 @@
-/** The values of `spec.metadata`, references resolved, and which of them become a `Secret`. */
+/** The values of `spec.metadata`: references resolved, placeholders filled in, and which of them become a `Secret`. */
+import { randomUUID } from 'node:crypto'
+import type { ComponentProperties } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
@@ -7,17 +9,7 @@ import { findField } from '../fields/find-field.ts'
 import { isPrintable } from '../fields/redact.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
 import { isOurType } from './component-definition.ts'
-import type { ComponentDraft, ComponentEntry } from './component-file.ts'
-import type { SecretReference } from './secret-reference.ts'
-
-type PropertyValue = string | number | boolean | Secret
-
-/**
- * Values by name. What may be printed is plain text. All else (secret fields, what a `secretKeyRef` gave, a URL with a
- * query, unknown names) is a `Secret`, whose `reveal()` gives the text. A number or boolean stays
- * one, and is a fault to `init`.
- */
-export type ComponentProperties = Readonly<Record<string, PropertyValue>>
+import type { ComponentDraft, ComponentEntry, SecretReference } from './component-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -36,10 +28,10 @@ export interface ReferenceSources {
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isOurType(draft.type)
   const issues: MetadataIssue[] = []
-  const byName = new Map<string, { name: string; value: PropertyValue | UnknownValue; at: FilePlace }>()
+  const byName = new Map<string, { name: string; value: ComponentProperties[string] | UnknownValue; at: FilePlace }>()
   for (const entry of draft.entries) {
     const { name } = entry
-    let value: PropertyValue | UnknownValue = new UnknownValue()
+    let value: ComponentProperties[string] | UnknownValue = new UnknownValue()
     try {
       value = resolve(entry, isOurs, sources)
     } catch (error) {
@@ -82,4 +74,37 @@ export function resolveEnvRef(name: string, env: Environment): string {
   if (text !== undefined) return text
   const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which is not set in the environment`
   throw new BrokenRule(rule, 'set the variable, or correct the reference', 'unresolvedReference')
+}
+
+export interface PlaceholderOptions {
+  /** Absent or empty: it is not known. */
+  readonly appId?: string | undefined
+  /** @default NAMESPACE of the environment, else `default` */
+  readonly namespace?: string | undefined
+  readonly env: Environment
+  /** What gives the application's id, for the error. */
+  readonly needsAppId: string
+}
+
+let uuid: string | undefined
+
+/**
+ * Makes a function that fills in the placeholders of a value as daprd does (Component spec, "Templated metadata
+ * values"): `{uuid}`, `{podName}` from POD_NAME, `{appID}`, and `{namespace}`, which is the namespace and
+ * the application's id. `{uuid}` is the same for the whole process, so that reading a file again changes nothing. The
+ * function throws BrokenRule for a placeholder without a value.
+ */
+export function createPlaceholders({ appId, namespace, env, needsAppId }: PlaceholderOptions) {
+  const known = (name: string, value: string | undefined, fix: string) => {
+    if (value) return value
+    throw new BrokenRule(`refers to ${name}, which has no value`, fix)
+  }
+  const values: Readonly<Record<string, () => string>> = {
+    '{uuid}': () => (uuid ??= randomUUID()),
+    '{podName}': () => known('{podName}', env.POD_NAME, 'set POD_NAME in the environment'),
+    '{namespace}': () => `${namespace || env.NAMESPACE || 'default'}.${known('{namespace}', appId, needsAppId)}`,
+    '{appID}': () => known('{appID}', appId, needsAppId),
+  }
+  return (text: string): string =>
+    text.replace(/\{(uuid|podName|namespace|appID)\}/g, (name) => values[name]?.() ?? name)
 }

@@ -5,9 +5,6 @@ import type { Need, Reader } from './needs.ts'
 import { parseChoice } from './plain-values.ts'
 import { resetToDefault, type Setting } from './setting-value.ts'
 
-/** The two sides of the binding. */
-export type Side = 'input' | 'output'
-
 /** What is known of a field besides the rule of its value. */
 export interface Facts {
   /** Other names of the same field, which match in the same way. */

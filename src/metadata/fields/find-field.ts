@@ -1,6 +1,7 @@
 /** A metadata field by its name or alias in any case, and how it is written. */
 import { z } from 'zod'
-import type { Facts, Side } from './field-entry.ts'
+import type { Side } from '../../core/component.ts'
+import type { Facts } from './field-entry.ts'
 import { fields } from './field-table.ts'
 import type { Circumstances } from './needs.ts'
 

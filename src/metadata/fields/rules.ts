@@ -1,8 +1,8 @@
 /** Rules of values that need more than a pattern or a range: secrets, tokens, storage accounts, whole minutes and seconds. */
 import { isIP } from 'node:net'
+import type { Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { BrokenRule } from './broken-rule.ts'
-import type { Side } from './field-entry.ts'
 import { parseChoice, parseDuration, parseInteger, parseList } from './plain-values.ts'
 import { parseScope, resourceType } from './scope.ts'
 

@@ -1,5 +1,5 @@
 /** Which sides of a component are on, and which fields are read for them. */
-import type { Side } from '../fields/field-entry.ts'
+import type { Side } from '../../core/component.ts'
 import { type FieldName, findField, metadataFields } from '../fields/find-field.ts'
 import { credentialFields, type Reader } from '../fields/needs.ts'
 import type { GivenFields } from './read-properties.ts'

@@ -1,14 +1,18 @@
 /** The error METADATA_INVALID: a line for each fault, 50 at most. */
-import { BindingError, type MetadataIssue } from '../../core/errors.ts'
+import { BindingError, type BindingErrorDetails, type MetadataIssue } from '../../core/errors.ts'
 import { comparePlaces, type FilePlace, placeInWords } from '../../core/file-place.ts'
 
 const maxListed = 50
 
 /** The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all. */
-export function metadataInvalid(subject: string, issues: readonly MetadataIssue[]): BindingError {
+export function metadataInvalid(
+  subject: string,
+  issues: readonly MetadataIssue[],
+  details?: BindingErrorDetails['METADATA_INVALID'],
+): BindingError {
   const lines = describeIssues(issues)
   const what = lines.length === 1 ? `${subject}: ${lines[0]}` : [`${subject}:`, ...lines].join('\n- ')
-  return new BindingError('METADATA_INVALID', { what, issues })
+  return new BindingError('METADATA_INVALID', { what, issues, details })
 }
 
 /** A line for each issue, 50 at most, and below it what `excerptOf` gives for its place. */
@@ -23,8 +27,9 @@ export function describeIssues(issues: readonly MetadataIssue[], excerptOf?: (at
   return issues.length > maxListed ? [...lines, `and ${issues.length - maxListed} more`] : lines
 }
 
-export function describeIssue({ at, field, value, rule, fix }: MetadataIssue): string {
-  const where = at === undefined ? '' : `${placeInWords(at)}: `
+export function describeIssue({ kind, at, field, value, rule, fix }: MetadataIssue): string {
+  // What can't be read has no line.
+  const where = at === undefined ? '' : `${kind === 'unreadable' ? at.file : placeInWords(at)}: `
   const name = field === undefined ? '' : `${field} `
   const got = value === undefined ? '' : ` (got ${value})`
   return `${where}${name}${rule}${got}${fix === undefined ? '' : `; ${fix}`}`

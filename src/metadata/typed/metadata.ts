@@ -1,7 +1,8 @@
 /** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
+
+import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { settingFields } from '../fields/event-subscription-settings.ts'
-import type { Side } from '../fields/field-entry.ts'
 import type { Values } from '../fields/find-field.ts'
 import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
 import { resetToDefault, type Setting } from '../fields/setting-value.ts'

@@ -1,6 +1,7 @@
 /** Which required fields are missing, and what to write, or to set in place of them. */
+
+import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { Side } from '../fields/field-entry.ts'
 import { entryToWrite, metadataFields } from '../fields/find-field.ts'
 import type { Circumstances, Reader } from '../fields/needs.ts'
 import { ownFields } from './configured-sides.ts'

@@ -1,8 +1,9 @@
 /** Validates all fields together: those that decide about others first, then values, what is missing, and conflicts. */
+
+import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { BrokenRule } from '../fields/broken-rule.ts'
-import type { Side } from '../fields/field-entry.ts'
 import { type FieldName, findField, metadataFields, type Values, valuesSchema } from '../fields/find-field.ts'
 import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
 import { configuredSides, fieldsRead } from './configured-sides.ts'

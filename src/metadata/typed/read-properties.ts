@@ -136,8 +136,13 @@ function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 
   if (typeof raw === 'string') {
     return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
   }
-  const fix = secret ? 'put it in quotes' : 'write a list as text: one,two or a JSON array in quotes'
-  return { rule: 'must be a string', fix }
+  return { rule: 'must be a string', fix: secret ? 'put it in quotes' : textOf(raw) }
+}
+
+/** How a value that is no text is written as one. */
+function textOf(raw: unknown): string {
+  if (raw instanceof URL) return 'give its text: url.href'
+  return Array.isArray(raw) ? 'write a list as text: one,two or a JSON array in quotes' : 'write its value as text'
 }
 
 const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'

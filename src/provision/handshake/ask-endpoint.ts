@@ -33,9 +33,8 @@ export interface AskedEndpoint {
   readonly ask: (signal: AbortSignal) => Promise<EndpointAnswer>
 }
 
-/** Whether somebody who takes deliveries answers for the endpoint, as far as is known. */
-export const isServed = (answer: EndpointAnswer): boolean =>
-  answer.kind === 'emulated' || (answer.kind === 'consent' && !answer.byWaiting)
+/** Whether it is known that somebody who takes deliveries answers for the endpoint. */
+export const isServed = (answer: EndpointAnswer): boolean => answer.kind === 'consent' && !answer.byWaiting
 
 /** How long an emulator's user waits for DNS, which need not know the names of an ingress. */
 const emulatedLookUpMs = 1_000

@@ -49,14 +49,18 @@ export interface ProvisionHow {
   readonly random: () => number
   /** Called after each read of the event subscription. */
   readonly onLook?: ((look: SubscriptionLook) => void) | undefined
-  /** Called after each question to the endpoint: whether somebody else answers for it, as far as is known. */
+  /** Called after each question to the endpoint: whether it is known that somebody else answers for it. */
   readonly onAnswer?: ((isServed: boolean) => void) | undefined
+  /** Called while a write waits, with what the endpoint answered: a sentence without a secret. */
+  readonly onWait?: ((why: string) => void) | undefined
 }
 
 /** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
 export interface Asked {
   readonly limits: CallLimits
   read(wanted: WantedSubscription, detail?: 'plain'): Promise<SubscriptionProperties | undefined>
+  /** Takes down what a write waits for: a sentence without a secret. */
+  waits(why: string): void
 }
 
 export type WriteAction = 'created' | 'patched' | 'replaced'

@@ -1,7 +1,9 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { untilHandshake, verdictOf } from '../../azure/refusals/resource-manager-refusal.ts'
-import { lookUp } from '../arm/read-subscription.ts'
+import type { Arm } from '../arm/arm-client.ts'
+import type { CallLimits } from '../arm/call-limits.ts'
+import { type Detail, type LookedUp, lookUp } from '../arm/read-subscription.ts'
 import { decideUpsert, type Upsert } from '../decide/decide-upsert.ts'
 import { type StayingSetting, settingsThatStay } from '../decide/settings-that-stay.ts'
 import { subscriptionIdOf } from '../decide/subscription-place.ts'
@@ -32,7 +34,7 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
       const existing = await read(one, 'plain')
       how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
       if (!existing) throw notThere(one)
-      const problem = differenceOf(existing, one)
+      const problem = differenceOf(one.assumeHidden(existing), one)
       if (problem !== undefined) problems.push(problem)
     }
     how.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
@@ -85,21 +87,22 @@ export type SubscriptionFinding =
   | { readonly kind: 'intact' }
   /** Not `certain` where the client may not read the list that would confirm it. */
   | { readonly kind: 'missing'; readonly certain: boolean }
-  | { readonly kind: 'changed'; readonly problem: string }
+  /** `lacksCredential`: deliveries come here without our credential. @default false */
+  | { readonly kind: 'changed'; readonly problem: string; readonly lacksCredential?: boolean }
 
 /**
- * Reads the event subscriptions once, by GET alone. Rejects where ARM does not answer.
+ * Reads the event subscriptions once, and compares all that the metadata set. Rejects where ARM does not answer.
  *
- * @param compare `delivery`: only whether events come here; `all`: everything that a plain read shows
+ * @param detail `plain`: by GET alone. `whole`: what ARM hides too, as far as the client may read it
  */
 export async function inspectSubscriptions(
   { arm, wanted, onFound }: ProvisionTarget,
   signal: AbortSignal,
-  compare: 'delivery' | 'all',
+  detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
   const looks = await Promise.allSettled(
-    wanted.map(async (one) => ({ one, look: await lookUp(arm, one.place, limits, 'plain') })),
+    wanted.map(async (one) => ({ one, look: await lookAsPermitted(arm, one, limits, detail) })),
   )
   const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   for (const { look } of found) if (look.kind === 'missing') return look
@@ -108,10 +111,27 @@ export async function inspectSubscriptions(
   for (const { one, look } of found) {
     if (look.kind === 'missing') continue
     onFound?.(look.properties)
-    const problem = compare === 'all' ? differenceOf(look.properties, one) : awayFrom(look.properties, one)
-    if (problem !== undefined) return { kind: 'changed', problem }
+    const problem = differenceOf(look.properties, one)
+    const lacksCredential = isDelivering(look.properties, one) && one.lacksCredential(look.properties)
+    if (problem !== undefined) return { kind: 'changed', problem, lacksCredential }
   }
   return { kind: 'intact' }
+}
+
+/** Where what ARM hides may not be read, it counts as wanted. */
+async function lookAsPermitted(
+  arm: Arm,
+  one: WantedSubscription,
+  limits: CallLimits,
+  detail: Detail,
+): Promise<LookedUp> {
+  try {
+    if (detail === 'whole') return await lookUp(arm, one.place, limits, 'whole')
+  } catch (error) {
+    if (verdictOf(readFailure(error, 0)) !== 'permission') throw error
+  }
+  const look = await lookUp(arm, one.place, limits, 'plain')
+  return look.kind === 'found' ? { kind: 'found', properties: one.assumeHidden(look.properties) } : look
 }
 
 function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
@@ -126,7 +146,7 @@ function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscripti
   const away = awayFrom(existing, wanted)
   if (away !== undefined) return away
   // A setting that goes back to its default may be shown in words.
-  const upsert = decideUpsert(wanted.assumeHidden(existing), wanted, 'ignore')
+  const upsert = decideUpsert(existing, wanted, 'ignore')
   return 'because' in upsert ? upsert.because : undefined
 }
 

@@ -20,7 +20,7 @@ import { type AttemptFailure, decidePause, isLasting, minAttemptMs } from './ret
  */
 export async function repeatAttempts<Outcome>(
   { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
-  { signal, logger, patience, onAttempt, clock, random }: ProvisionHow,
+  { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionHow,
   work: (asked: Asked, attempt: number) => Promise<Outcome>,
   without?: () => Outcome,
 ): Promise<Outcome> {
@@ -30,9 +30,15 @@ export async function repeatAttempts<Outcome>(
   let askedId = wanted[0]?.place.sourceId ?? ''
   const context = () => withSecretsOf(contextOf(askedId), [...seen.values()])
   let lastFailure: BindingError | undefined
+  let waitsFor: string | undefined
+  const waits = (why: string) => {
+    if (why !== waitsFor) logger.info(why, { eventSubscription: name })
+    waitsFor = why
+    onWait?.(why)
+  }
 
   for (let attempt = 1; ; attempt++) {
-    if (signal.aborted) throw aborted(name)
+    if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
     try {
       const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
       const limits = { signal, deadline }
@@ -45,7 +51,7 @@ export async function repeatAttempts<Outcome>(
         }
         return existing
       }
-      const outcome = await work({ limits, read }, attempt)
+      const outcome = await work({ limits, read, waits }, attempt)
       if (host) {
         askedId = host.namespaceId
         host.take(await readHostname(arm, host.namespaceId, limits))
@@ -61,7 +67,7 @@ export async function repeatAttempts<Outcome>(
         )
         return without()
       }
-      if (signal.aborted) throw aborted(name)
+      if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
       const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
       onAttempt?.({
         attempt,
@@ -117,8 +123,12 @@ function logAttempt(
   else logger[isLasting(verdict) ? 'error' : 'warn'](error.message, { ...fields, code: error.code })
 }
 
-const aborted = (name: string) =>
-  new BindingError('ABORTED', { what: `the set-up of the event subscription ${name} was aborted` })
+/** Names what was waited for, and the last failure. */
+function aborted(name: string, last: BindingError | undefined, waitsFor: string | undefined): BindingError {
+  const what = `the set-up of the event subscription ${name} was aborted`
+  if (last) return new BindingError('ABORTED', { what: `${what}; the last failure: ${inWords(last)}`, cause: last })
+  return new BindingError('ABORTED', { what: waitsFor === undefined ? what : `${what}; it waited: ${waitsFor}` })
+}
 
 /** A failed handshake keeps its code, because that is what the user can correct. */
 function timedOut(

@@ -1,4 +1,4 @@
-/** Brings about the event subscriptions of one side: reads, decides, writes at most twice, and reads again. */
+/** Brings about the event subscriptions of one side: reads, decides, asks the endpoint, reads and decides again, writes, and reads. */
 import { ArmFailureError, readFailure } from '../../azure/read-failure.ts'
 import { BindingError } from '../../core/errors.ts'
 import { backOff } from '../../support/time/back-off.ts'
@@ -8,7 +8,7 @@ import { decideUpsert, type Write } from '../decide/decide-upsert.ts'
 import { settingsThatStay, stayingFilters } from '../decide/settings-that-stay.ts'
 import { type SubscriptionProperties, works } from '../decide/subscription-properties.ts'
 import type { WantedSubscription } from '../decide/wanted-subscription.ts'
-import { askBeforeWrite } from '../handshake/ask-before-write.ts'
+import { askBeforeWrite, askOnce } from '../handshake/ask-before-write.ts'
 import { type EndpointAnswer, isServed } from '../handshake/ask-endpoint.ts'
 import {
   type Asked,
@@ -53,7 +53,7 @@ const maxWrites = 2
 
 const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
 
-/** Makes a function that reads one event subscription, decides, writes if necessary, and reads again. It remembers what it wrote. */
+/** Makes a function that brings about one event subscription within an attempt. It remembers what it wrote. */
 function createUpsert(
   { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
@@ -69,56 +69,61 @@ function createUpsert(
     wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
   const take = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
 
-  return async function upsertOne({ limits, read }) {
+  /** Reads, decides, asks the endpoint, reads and decides again, writes at once, and reads. */
+  return async function upsertOne({ limits, read, waits }) {
+    let hasConsent = false
     for (let writes = 0, reads = 1; ; reads++) {
       const existing = await read(wanted)
       const delivers = existing !== undefined && isDelivering(existing, wanted)
       const lacksOurs = delivers && wanted.lacksCredential(existing)
       onLook?.({ delivers, lacksCredential: lacksOurs })
       const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
-      if (upsert.action === 'keep') {
-        const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
-        logger.debug(`the event subscription ${name} is ${state}`)
-        const staying = existing && stayingFilters(settingsThatStay(existing, wanted))
-        if (staying !== undefined) logger.info(staying, { eventSubscription: name })
-        return outcome()
-      }
+      if (upsert.action === 'keep') return kept(existing, writes)
       if (upsert.action === 'refuse') {
         const what = `the event subscription ${name} of ${place.sourceId} was left unchanged: ${upsert.because}`
         throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
       }
       if (upsert.action === 'wait') {
-        // Somebody's change needs a handshake too, which must not wait for one who waits for that change.
-        if (endpoint && lacksOurs) take(await endpoint.ask(limits.signal))
-        logger.debug(`the event subscription ${name} is ${upsert.state}; it is read again when that may be over`)
-        const ms = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
-        const message = `the event subscription ${name} is still ${upsert.state}, by our own change or somebody else's`
-        await pauseWithin(limits, { clock, ms, message })
-      } else if (writes === maxWrites) {
-        return overwritten(existing, upsert)
-      } else {
-        writes++
-        if (endpoint && existing && works(existing)) {
-          unreached = await askBeforeWrite({
-            endpoint,
-            eventSubscriptionName: name,
-            because: upsert.because,
-            mayWait: lacksOurs,
-            onAnswer: take,
-            timeoutMs: input.subscriptionTimeoutMs,
-            limits,
-            logger,
-            clock,
-          })
-        }
-        await write(upsert, limits)
+        // Somebody's change needs a handshake, which has to reach a replica that is ready: perhaps this one.
+        if (endpoint && lacksOurs) take(await askOnce(endpoint, clock, limits.signal))
+        await untilChanged(upsert.state, reads, limits)
+        hasConsent = false
+        continue
       }
+      if (writes === maxWrites) return overwritten(existing, upsert)
+      if (endpoint && existing && works(existing) && !hasConsent) {
+        const { because } = upsert
+        const { subscriptionTimeoutMs: timeoutMs } = input
+        const about = { endpoint, eventSubscriptionName: name, because, mayWait: lacksOurs, timeoutMs }
+        unreached = await askBeforeWrite({ ...about, onAnswer: take, onWait: waits, limits, logger, clock })
+        hasConsent = true
+        // The question took a second or more: what somebody wrote meanwhile has to be seen before the write.
+        continue
+      }
+      writes++
+      hasConsent = false
+      await write(upsert, limits)
     }
+  }
+
+  function kept(existing: SubscriptionProperties | undefined, writes: number): UpsertOutcome {
+    const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
+    logger.debug(`the event subscription ${name} is ${state}`)
+    const staying = existing && stayingFilters(settingsThatStay(existing, wanted))
+    if (staying !== undefined) logger.info(staying, { eventSubscription: name })
+    return outcome()
+  }
+
+  async function untilChanged(state: string, reads: number, limits: CallLimits): Promise<void> {
+    logger.debug(`the event subscription ${name} is ${state}; it is read again when that may be over`)
+    const ms = changingPause.baseMs / 2 + backOff({ ...changingPause, attempt: reads, random: random() }) / 2
+    const message = `the event subscription ${name} is still ${state}, by our own change or somebody else's`
+    await pauseWithin(limits, { clock, ms, message })
   }
 
   /** Somebody else writes the same event subscription. A third write would only prolong that. */
   function overwritten(existing: SubscriptionProperties | undefined, { because }: Write): UpsertOutcome {
-    if (existing?.provisioningState !== 'Succeeded') {
+    if (!existing || !works(existing) || wanted.lacksCredential(existing)) {
       const message = `somebody else changes the event subscription ${name} at the same time: ${because}`
       throw new ArmFailureError({ kind: 'canceled', message })
     }

@@ -1,6 +1,6 @@
 /** What a whole event must have to be published, of either schema, and what metadata may give to a new one. Event Grid judges the rest. */
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
-import { kindOf } from './given-payload.ts'
+import { kindOf } from '../payload.ts'
 
 type Event = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 /** Makes an event of plain data: from defaults and the invoke metadata. */
 import type { EventSchema } from '../../metadata/typed/metadata.ts'
+import type { Payload } from '../payload.ts'
+import { invalidPayload, kindOf } from '../payload.ts'
 import { faultsOfMetadata } from './event-faults.ts'
 import { traceOfMetadata } from './event-trace.ts'
-import { invalidPayload, kindOf } from './given-payload.ts'
-import type { Payload } from './read-payload.ts'
 
 /** Invoke metadata that goes into an event made from data; names match without regard to case. */
 export const metadataNames: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@ import { createQuietLog } from '../../core/quiet-log.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { oneLine } from '../../support/text/text.ts'
-import { kindOf } from './given-payload.ts'
+import { kindOf } from '../payload.ts'
 import { metadataNames } from './new-event.ts'
 
 /** What a caller may have meant otherwise. */

@@ -6,13 +6,12 @@ import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { memberTexts, sliceTopLevel } from '../../support/text/json-text.ts'
 import { maxMetadataNames } from '../limits.ts'
+import { invalidPayload, kindOf, readPayload } from '../payload.ts'
 import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
 import { faultsOfEvent } from './event-faults.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from './event-trace.ts'
-import { invalidPayload, kindOf } from './given-payload.ts'
 import { type NewEventContext, newEvent } from './new-event.ts'
 import { doubtsOfData, type PayloadDoubt, unusedMetadata } from './payload-doubts.ts'
-import { readPayload } from './read-payload.ts'
 
 export interface WireEvent extends EventTrace {
   readonly id: string

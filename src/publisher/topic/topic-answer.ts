@@ -2,7 +2,7 @@
 import { isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
 import { NoTokenError } from '../../azure/refusals/entra-refusal.ts'
-import { readRetryAfter } from '../../azure/retry-after.ts'
+import { readRequestId, readRetryAfter } from '../../azure/retry-after.ts'
 import { BindingError } from '../../core/errors.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
@@ -67,18 +67,19 @@ export function readAnswer(
   now: number,
 ): TopicAnswer {
   const body = bodyAsText ?? ''
-  const requestId = cut(clean(headers.get('x-ms-request-id') ?? ''), 200) || undefined
+  const id = headers.get('x-ms-request-id')
+  const requestId = readRequestId(id)
   const said = readJson(body)
   const saysNothing = body === '' || (isRecord(said) && Object.keys(said).length === 0)
   const isPage = /^\s*</.test(body) || (body !== '' && /html/i.test(headers.get('content-type') ?? ''))
   // Event Grid's form of an error.
   const isError = isRecord(said) && Object.hasOwn(said, 'error')
-  const isBelieved = saysNothing || (requestId !== undefined && !isPage && !isError)
+  const isBelieved = saysNothing || (Boolean(id) && !isPage && !isError)
   if (status === 200 && isBelieved) return { kind: 'accepted', requestId }
   const message =
     status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
-  const isForeign = isPage || (requestId === undefined && !isError)
+  const isForeign = isPage || (!id && !isError)
   return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign }
 }
 

@@ -1,9 +1,9 @@
 /** The components that are checked, and what is wrong with their files, values, secrets and names. */
+import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import type { FilePlace } from '../../core/file-place.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
-import type { Loaded } from '../../metadata/folder/load-components.ts'
-import type { TakenComponent } from '../../metadata/folder/take-components.ts'
+import { unreadable } from '../../metadata/component/component-folder.ts'
+import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
@@ -39,7 +39,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
   const earlier: Earlier[] = []
   for (const [file, read] of files) {
     if (read instanceof Error) {
-      found.push(alone(file, failed(`${file} can't be read: ${read.message}`)))
+      found.push(alone(file, failed(describeIssue(unreadable(file, read)))))
       continue
     }
     const { taken, issues } = read

@@ -2,8 +2,7 @@
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { Loaded } from '../../metadata/folder/load-components.ts'
-import type { LoadedComponent } from '../../metadata/folder/take-components.ts'
+import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { createTurns } from '../../support/work/in-turn.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
@@ -15,6 +14,7 @@ export class Host {
   readonly #options: HostOptions
   #endpoints: Endpoints | undefined
   readonly #running = new Map<string, RunningComponent>()
+  #leftOut = new Map<string, string>()
   readonly #inTurn = createTurns()
   #appUp = false
   #closing = false
@@ -33,11 +33,21 @@ export class Host {
     return this.#running.get(name)
   }
 
+  /** The components that say `ignoreErrors` and failed, by name: why they do not run. */
+  leftOut(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#leftOut)
+  }
+
   async start(loaded: Loaded): Promise<void> {
+    this.#leaveOut(loaded.leftOut)
     for (const one of loaded.components.values()) {
       try {
         await this.#open(one)
       } catch (error) {
+        if (one.component.ignoreErrors) {
+          this.#leaveOut([[one.component.name, `${shownMessage(error)}${this.#neighbour(one, error)}`]])
+          continue
+        }
         const logger = this.#options.loggerOf(one.component.name)
         logger.error(`could not be started${this.#neighbour(one, error)}`)
         throw error
@@ -47,10 +57,14 @@ export class Host {
 
   /**
    * Starts, changes and closes components until the loaded ones run. Where one can't be opened, that is logged, and its previous version
-   * goes on. One change at a time.
+   * goes on. One change at a time. Resolves with what failed, a text each.
    */
-  change({ components }: Loaded): Promise<void> {
-    return this.#inTurn(() => this.#changeTo(components))
+  change({ components, leftOut }: Loaded): Promise<readonly string[]> {
+    return this.#inTurn(() => {
+      this.#leftOut.clear()
+      this.#leaveOut(leftOut)
+      return this.#changeTo(components)
+    })
   }
 
   /** Starts all components anew, at other endpoints. */
@@ -88,9 +102,14 @@ export class Host {
     const { loggerOf, ...options } = this.#options
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
-    const component =
-      this.#running.get(name) ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
-    await component.open(loaded)
+    const running = this.#running.get(name)
+    const component = running ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
+    try {
+      await component.open(loaded)
+    } catch (error) {
+      if (!running) options.metrics.forget(name)
+      throw error
+    }
     this.#running.set(name, component)
     const { input: push, pull, output } = loaded.metadata
     const input = push ?? pull
@@ -99,14 +118,30 @@ export class Host {
     component.appIsUp(this.#appUp)
   }
 
-  async #openOrTell(loaded: LoadedComponent, otherwise: string): Promise<void> {
-    const logger = this.#options.loggerOf(loaded.component.name)
+  #leaveOut(components: Iterable<readonly [name: string, why: string]>): void {
+    for (const [name, why] of components) {
+      this.#leftOut.set(name, why)
+      this.#options.loggerOf(name).error(`left out, as it says ignoreErrors: ${why}`)
+    }
+  }
+
+  /** Gives why it failed, as a text; nothing where it is open, or may fail. */
+  async #openOrTell(loaded: LoadedComponent, otherwise: string): Promise<readonly string[]> {
+    const { name, ignoreErrors } = loaded.component
+    const logger = this.#options.loggerOf(name)
     try {
       await this.#open(loaded)
+      return []
     } catch (error) {
-      if (this.#closing) return
-      logger.error(`${shownMessage(error)}${this.#neighbour(loaded, error)}`)
+      if (this.#closing) return []
+      const why = `${shownMessage(error)}${this.#neighbour(loaded, error)}`
+      if (ignoreErrors && !this.#running.has(name)) {
+        this.#leaveOut([[name, why]])
+        return []
+      }
+      logger.error(why)
       logger.warn(`${otherwise} until its file changes`)
+      return [`component ${name}: ${why}`]
     }
   }
 
@@ -117,7 +152,7 @@ export class Host {
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
-  async #changeTo(components: Loaded['components']): Promise<void> {
+  async #changeTo(components: Loaded['components']): Promise<readonly string[]> {
     const stale = this.#all().filter(
       ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
     )
@@ -125,23 +160,26 @@ export class Host {
     const changed = stale.flatMap(({ loaded }) => components.get(loaded.component.name) ?? [])
     // All at once, as one may take over the port of another.
     const updates = changed.map((loaded) => this.#openOrTell(loaded, 'its previous version goes on'))
-    const [failed] = (await Promise.allSettled([drain(removed), ...updates])).filter(isRejected)
-    if (failed) throw failed.reason
+    const outcomes = await Promise.allSettled([drain(removed), ...updates])
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     for (const component of removed) {
-      if (this.#closing) return
+      if (this.#closing) return []
       const { name } = component.loaded.component
       await this.#close([component])
       this.#options.loggerOf(name).info('removed')
       this.#options.metrics.forget(name)
     }
-    await this.#startMissing(components.values())
+    const failed = (await Promise.all(updates)).flat()
+    return [...failed, ...(await this.#startMissing(components.values()))]
   }
 
-  async #startMissing(components: Iterable<LoadedComponent>): Promise<void> {
+  async #startMissing(components: Iterable<LoadedComponent>): Promise<readonly string[]> {
+    const failed: string[] = []
     for (const loaded of components) {
-      if (this.#closing) return
-      if (!this.#running.has(loaded.component.name)) await this.#openOrTell(loaded, 'it is left out')
+      if (this.#closing || this.#running.has(loaded.component.name)) continue
+      failed.push(...(await this.#openOrTell(loaded, 'it is left out')))
     }
+    return failed
   }
 
   async #close(components: readonly RunningComponent[]): Promise<void> {
@@ -154,5 +192,3 @@ export class Host {
 async function drain(components: readonly RunningComponent[]): Promise<void> {
   await Promise.all(components.map((component) => component.drain()))
 }
-
-const isRejected = (result: PromiseSettledResult<void>) => result.status === 'rejected'

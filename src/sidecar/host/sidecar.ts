@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { Loaded } from '../../metadata/folder/load-components.ts'
+import type { Loaded } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/watch-state.ts'
 import { inBackground } from '../../support/work/in-background.ts'
@@ -15,6 +15,7 @@ import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
 import { createAnswerPublisher } from './app/publish-answer.ts'
 import { Host } from './host.ts'
+import { createReload } from './reload.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
 export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
@@ -29,8 +30,7 @@ export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app
   readonly components: {
     read(): Promise<Sources>
     readonly known: Sources
-    /** Loads the components; a broken file keeps what it held before. */
-    load(sources: Sources, before: Loaded): Loaded
+    load(sources: Sources): Loaded
   }
 }
 
@@ -53,6 +53,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const callOutput = createCallOutput({ host, logger })
   const publishAnswer = createAnswerPublisher({ callOutput, logger })
   metrics.watch(() => host.components().map((component) => component.figures()))
+  const reload = createReload({ host, load: components.load, logger })
+  metrics.watchConfig(reload.state)
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
   const shared = { host, callOutput, listeningOn: http.host, token: options.apiToken }
@@ -85,6 +87,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
         const areRouted = components.every((component) => component.health().input?.ready !== false)
         return waiting.size === 0 && components.length > 0 && areRouted
       },
+      config: reload.state,
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
     },
     /** Starts the components anew, at other endpoints. */
@@ -98,10 +101,9 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     listenGrpc: async () => grpc && grpcApi?.listen(grpc),
     /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
     async start(loaded: Loaded) {
-      await host.start(loaded)
+      await reload.start(loaded)
       waiting.delete('components')
-      const changed = followSources(loaded, components.load, host, logger)
-      const stopWatching = watchState({ ...components, changed })
+      const stopWatching = watchState({ ...components, changed: reload.changed })
       // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
       undo.push(() => inBackground(stopWatching(), application.failed))
       if (!channel) return
@@ -138,26 +140,3 @@ function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 
 }
 
 const meanwhile = 'until the application is ready, it gets no events, and Event Grid keeps them'
-
-/** Loads sources that have changed, logs what is wrong with them, and has the components changed. */
-function followSources<Sources>(
-  first: Loaded,
-  load: (sources: Sources, before: Loaded) => Loaded,
-  host: Host,
-  logger: Logger,
-) {
-  let loaded = first
-  return async (sources: Sources): Promise<void> => {
-    try {
-      const after = load(sources, loaded)
-      for (const note of after.notes) if (!loaded.notes.includes(note)) logger.warn(note)
-      for (const fault of after.faults) logger.error(fault)
-      if (after.faults.length > 0) logger.warn('the previous version of these files stays active')
-      else if (loaded.faults.length > 0) logger.info('every component file is valid again')
-      loaded = after
-      await host.change(after)
-    } catch (error) {
-      logger.error(`the components could not be read again: ${messageOf(error)}`)
-    }
-  }
-}

@@ -1,12 +1,12 @@
 /** One component of daprd, and the warnings where daprd does not read it or did not initialise it. */
 import type { InvokeAnswer } from '../../binding/binding-component.ts'
 import { component } from '../../binding/component.ts'
+import type { Side } from '../../core/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'

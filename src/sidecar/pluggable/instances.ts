@@ -1,8 +1,9 @@
 /** All components of daprd by name, how many there may be, and how they end. */
+
+import type { Side } from '../../core/component.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/quiet-log.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
 import { Instance, type InstanceOptions } from './instance.ts'

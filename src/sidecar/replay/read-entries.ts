@@ -1,8 +1,8 @@
 /** The entries of a dead-letter file: its JSON array's elements, or its one value, read one after the other, however large the file is. */
 import type { FileHandle } from 'node:fs/promises'
-import { parseExactJson } from '../../publisher/payload/payload-json.ts'
 import { openRegularFile } from '../../support/files/regular-file.ts'
 import { messageOf } from '../../support/process/error-code.ts'
+import { parseExactJson } from '../../support/text/json-text.ts'
 
 /** One entry, with its numbers as they were written; or why the rest of the file, or this entry, can't be read. */
 export type Entry = { readonly value: unknown } | { readonly fault: string; readonly of: 'file' | 'entry' }

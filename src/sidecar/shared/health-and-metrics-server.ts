@@ -11,7 +11,21 @@ export interface Observed {
   readonly draining: boolean
   readonly ready: boolean
   health(): Readonly<Record<string, Health>>
+  /** Whether the files of components were taken over. @default not told: nothing reads files */
+  config?(): ConfigState
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
+}
+
+/** What became of the files of components when they were read last. */
+export interface ConfigState {
+  /** False: a fault keeps all components as they were, or one could not be started or changed. */
+  readonly successful: boolean
+  /** When the files were last taken over whole. */
+  readonly lastSuccess: Date
+  /** Why the last reload failed. */
+  readonly faults: readonly string[]
+  /** The components that say `ignoreErrors` and failed, by name: why they do not run. */
+  readonly leftOut: Readonly<Record<string, string>>
 }
 
 export interface MetricsServer {
@@ -77,8 +91,8 @@ function isRefused({ headers }: IncomingMessage, host: string): boolean {
   return isLoopback(host) && !isOwnHost(request, host)
 }
 
-function sendHealth(response: ServerResponse, status: number, { draining, ready, health }: Observed): void {
-  const body = JSON.stringify({ ready, draining, components: health() })
+function sendHealth(response: ServerResponse, status: number, { draining, ready, health, config }: Observed): void {
+  const body = JSON.stringify({ ready, draining, components: health(), config: config?.() })
   response.writeHead(status, { 'content-type': 'application/json' }).end(body)
 }
 

@@ -2,8 +2,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type Health, healthStatuses, type InputHealth } from '../../binding/health.ts'
 import { subscriptionStates } from '../../binding/upkeep/subscription-state.ts'
+import type { Side } from '../../core/component.ts'
 import type { BindingErrorCode } from '../../core/errors.ts'
-import type { Side } from '../../metadata/fields/field-entry.ts'
+import type { ConfigState } from './health-and-metrics-server.ts'
 
 const sides = ['input', 'output'] as const satisfies readonly Side[]
 
@@ -79,6 +80,8 @@ export function createMetrics(known: KnownCodes = { invoke: new Set() }) {
         },
       })
     },
+    /** Shows whether the files of components were taken over. */
+    watchConfig: (state: () => ConfigState) => addConfig(registry, state),
     /** Shows how many lines of the log were not written. */
     watchLog(droppedLines: () => number): void {
       new Counter({
@@ -134,18 +137,23 @@ function createCounts(registry: Registry, known: KnownCodes, components: () => I
       codesOf.set(component, codes)
       starts.set({ component }, Date.now() / 1000)
       for (const code of initCodes) for (const side of sides) inits.inc({ component, side, code }, 0)
+      // A call may end after its component was forgotten.
+      const isForgotten = () => codesOf.get(component) !== codes
       return {
         event(result: EventResult, durationMs: number): void {
+          if (isForgotten()) return
           events.inc({ component, result })
           eventSeconds.observe({ component }, durationMs / 1000)
         },
         /** @param code `OK`, or the name of a gRPC status (`serve`) or the code of a BindingError (`run`) */
         invoke(code: string, durationMs: number): void {
+          if (isForgotten()) return
           codes.add(code)
           invokes.inc({ component, code })
           invokeSeconds.observe({ component }, durationMs / 1000)
         },
         init(side: Side, code: string): void {
+          if (isForgotten()) return
           codes.add(code)
           inits.inc({ component, side, code })
         },
@@ -163,6 +171,28 @@ function createCounts(registry: Registry, known: KnownCodes, components: () => I
       invokeSeconds.remove({ component })
     },
   }
+}
+
+function addConfig(registry: Registry, state: () => ConfigState): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      ...{ name: `eventgrid_binding_config_last_reload_${name}`, help, registers: [registry] },
+      collect() {
+        this.set(read())
+      },
+    })
+  const successful =
+    '1 where the component files were taken over when they were read last, 0 where a fault kept all as it was'
+  gauge('successful', successful, () => Number(state().successful))
+  const time = 'When the component files were last taken over, in seconds since 1970'
+  gauge('success_timestamp_seconds', time, () => state().lastSuccess.getTime() / 1000)
+  new Gauge({
+    ...optionsOf(registry, 'component_left_out', '1 for a component that says ignoreErrors and failed', []),
+    collect() {
+      this.reset()
+      for (const component of Object.keys(state().leftOut)) this.set({ component }, 1)
+    },
+  })
 }
 
 /** Labels beside the component's name, and a value. */

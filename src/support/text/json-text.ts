@@ -196,3 +196,36 @@ function skipSpaceBack(bytes: Uint8Array, start: number, end: number): number {
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
+
+/** Deepest nesting that is parsed: far below what exhausts the stack of JSON.stringify. */
+const maxDepth = 1_000
+
+/**
+ * `JSON.parse`, where the text does not nest too deep.
+ *
+ * @param reviver as that of `JSON.parse`
+ * @throws SyntaxError when the text is no JSON; RangeError when it nests deeper than {@link maxDepth}
+ */
+export function parseJson(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
+  // Each level takes two characters at least.
+  if (text.length > 2 * maxDepth && nestsDeeper(Buffer.from(text), maxDepth)) {
+    throw new RangeError(`nested deeper than ${maxDepth} levels`)
+  }
+  return JSON.parse(text, reviver)
+}
+
+/** `JSON.rawJSON` is in every Node this package runs on, but not yet in the type library it is compiled with. */
+const json: JSON & { rawJSON?(text: string): unknown } = JSON
+
+/**
+ * {@link parseJson} with raw JSON for each number that JavaScript would write otherwise, such as 1.0 or an integer of twenty digits:
+ * `JSON.stringify` writes it as it was.
+ */
+export const parseExactJson = (text: string): unknown => parseJson(text, keepNumber)
+
+/** @param context ECMAScript: JSON.parse source text access */
+function keepNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined || json.rawJSON === undefined) return value
+  return String(value) === source ? value : json.rawJSON(source)
+}

@@ -23,6 +23,8 @@ export interface Making {
   readonly say: (line: string) => void
   /** A value that no record may show. */
   readonly learn: (secret: string) => void
+  /** Called with the id of what is made beside the names of the run. */
+  readonly owns: (id: string) => void
 }
 
 /** Something that could not be made. `unsupported`: by an emulator that says so. */
@@ -74,6 +76,20 @@ export async function makeAll(making: Making): Promise<{ made: Made; failures: r
     else await optional('namespace dead letters', 'the role of the namespace', () => giveRole(making))
   }
   return { made: { place, names, missing, cloud, grid, domain, storage, namespace }, failures }
+}
+
+/** Makes the run's own resource group, with its mark. */
+export async function makeGroup(
+  arm: Arm,
+  {
+    group,
+    location,
+    begun,
+    say,
+  }: { readonly group: string; readonly location: string; readonly begun: string } & Pick<Making, 'say'>,
+): Promise<void> {
+  requireMade(group, await arm.write('PUT', group, { body: { location, tags: { [tagName]: begun } } }))
+  say(`  made ${nameOf(group)}`)
 }
 
 const tagsOf = ({ suffix }: Place) => ({ [tagName]: suffix })
@@ -154,10 +170,11 @@ async function makeNamespace({ arm, place, names, say, learn }: Making): Promise
 }
 
 /** Lets the namespace write dead letters. */
-async function giveRole({ arm, names }: Making): Promise<void> {
+async function giveRole({ arm, names, owns }: Making): Promise<void> {
   const { body } = await arm.send('GET', names.namespace)
   const identity = isRecord(body) ? body.identity : undefined
   const role = `${names.storage}/providers/Microsoft.Authorization/roleAssignments/${randomUUID()}`
+  owns(role)
   const roleDefinitionId = `/subscriptions/${names.group.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/${blobContributor}`
   const properties = {
     roleDefinitionId,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { tunnelLines } from '../push/listener.ts'
-import { namesOf, randomSuffix } from './names.ts'
+import { leftGroupOf, nameOf, namesOf, randomSuffix, tagName } from './names.ts'
 import { help, readOptions } from './options.ts'
 import { priceLines, prices, pricesOf, totalCents } from './prices.ts'
 
@@ -12,8 +12,8 @@ const group = ['--resource-group', 'shop']
 
 describe('options', () => {
   it('have defaults', () => {
-    expect(readOptions(group, env)).toEqual({
-      ...{ subscriptionId: env.AZURE_SUBSCRIPTION_ID, resourceGroup: 'shop', location: 'westeurope', port: 9000 },
+    expect(readOptions([], env)).toEqual({
+      ...{ subscriptionId: env.AZURE_SUBSCRIPTION_ID, location: 'westeurope', port: 9000 },
       report: 'azure-report.json',
       ...{ keep: false, clean: false, yes: false },
     })
@@ -21,8 +21,7 @@ describe('options', () => {
 
   const url = '--public-url'
   it.each<[name: string, args: readonly string[], says: RegExp, given?: Parameters<typeof readOptions>[1]]>([
-    ['nothing', [], /--resource-group.*AZURE_SUBSCRIPTION_ID/, {}],
-    ['no group', [], /--resource-group/],
+    ['nothing', [], /AZURE_SUBSCRIPTION_ID/, {}],
     ['no subscription', group, /AZURE_SUBSCRIPTION_ID/, {}],
     ['a subscription by its name', group, /GUID/, { AZURE_SUBSCRIPTION_ID: 'mine' }],
     ['a group with a slash', ['--resource-group', 'a/b'], /--resource-group/],
@@ -36,7 +35,8 @@ describe('options', () => {
     ['an application alone', [...group, '--application', 'a'], /--application needs/],
     ['a broken pattern', [...group, '--only', '('], /regular expression/],
     ['a long pattern', [...group, '--only', 'a'.repeat(201)], /200/],
-    ['keep and clean', [...group, '--keep', '--clean'], /contradict/],
+    ['keep and clean', ['--keep', '--clean'], /contradict/],
+    ['clean with a group', [...group, '--clean'], /--clean takes no --resource-group/],
     ['a certificate alone', [...group, '--ca', 'a.pem'], /--ca needs/],
     ['a misspelt option', [...group, '--locaton', 'westeurope'], /did you mean --location/],
     ['an empty value', ['--resource-group', ''], /empty value/],
@@ -55,8 +55,11 @@ it('names fit what Azure takes, and no two runs have the same', () => {
   const suffixes = Array.from({ length: 1000 }, randomSuffix)
   expect(new Set(suffixes).size).toBe(suffixes.length)
   for (const suffix of suffixes) {
-    const place = { subscriptionId: env.AZURE_SUBSCRIPTION_ID, resourceGroup: 'shop', location: 'westeurope', suffix }
-    const { storage, cloudTopic, namespace } = namesOf(place)
+    const place = { subscriptionId: env.AZURE_SUBSCRIPTION_ID, location: 'westeurope', suffix }
+    const { group: own, storage, cloudTopic, namespace } = namesOf({ ...place, resourceGroup: undefined })
+    const marked = { name: nameOf(own), tags: { [tagName]: '2026-11-27T12:00:00.000Z' } }
+    const days = Date.parse('2026-11-29T12:00:00Z')
+    expect(leftGroupOf(marked, env.AZURE_SUBSCRIPTION_ID, days)).toMatchObject({ id: own })
     expect(storage).toMatch(/\/storageAccounts\/[a-z\d]{3,24}$/)
     expect(cloudTopic).toMatch(/\/topics\/[a-z\d-]{3,50}$/)
     expect(namespace).toMatch(/\/namespaces\/[a-z][a-z\d-]{2,49}$/)

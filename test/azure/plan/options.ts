@@ -5,7 +5,7 @@ import { messageOf } from '../../../src/support/process/error-code.ts'
 import type { EmulatorAddress } from '../wire/target.ts'
 
 const known = {
-  'resource-group': text('NAME', 'the resource group in which all is made; it must exist'),
+  'resource-group': text('NAME', 'an empty resource group in which all is made, where you may not make one'),
   location: text('REGION', 'region of what is made (default: westeurope)'),
   'public-url': text('URL', 'https://HOST of a tunnel to --port: for all that Event Grid pushes'),
   port: text('N', 'where this tool listens for the tunnel (default: 9000)'),
@@ -13,18 +13,18 @@ const known = {
   only: text('PATTERN', 'only probes whose fact or question fits this regular expression'),
   record: text('DIR', 'keep each exchange there, without ids, keys, tokens and host names'),
   report: text('FILE', 'where the report is written (default: azure-report.json)'),
-  keep: flag('delete nothing at the end; the next run, or --clean, does it'),
-  clean: flag('delete what earlier runs have left, and end'),
+  keep: flag('delete nothing at the end'),
+  clean: flag('delete the resource groups that runs have made and left, older than a day'),
   yes: flag('ask nothing'),
   emulator: text('URL', 'an emulator in place of Azure, as for check'),
   ca: text('FILE', "the emulator's certificate authority, where the emulator is not on this machine"),
 }
 
-export const help = `Usage: npm run test:azure -- --resource-group NAME [options]
+export const help = `Usage: npm run test:azure -- [options]
 
 Asks Azure itself whether what this project knows of it is true. Says first what
-it makes and what that costs at most. Deletes it at the end, also after a
-failure or Ctrl-C. Writes azure-report.json.
+it makes, in a resource group of its own, and what that costs at most. Deletes
+that group at the end, also after a failure or Ctrl-C. Writes azure-report.json.
 
 Options:
 ${optionLines(22, known)}
@@ -37,7 +37,8 @@ made or deleted, 2 wrong usage or no account, 130 or 143 a signal ended it.
 
 export interface RunOptions {
   readonly subscriptionId: string
-  readonly resourceGroup: string
+  /** Undefined: a group of the run's own. */
+  readonly resourceGroup: string | undefined
   readonly location: string
   /** Without a slash at its end. */
   readonly publicUrl: string | undefined
@@ -52,20 +53,19 @@ export interface RunOptions {
   readonly emulator: EmulatorAddress | undefined
 }
 
-/** Reads arguments and environment. Throws a UsageError that names all that is missing at once, or the first that is wrong. */
+/** Reads arguments and environment. Throws a UsageError that names what is missing, or the first that is wrong. */
 export function readOptions(args: readonly string[], env: Readonly<Record<string, string | undefined>>): RunOptions {
   const values = parseOptions(args, known)
   const { AZURE_SUBSCRIPTION_ID: subscriptionId = '' } = env
-  const missing = [
-    ...(values['resource-group'] === undefined ? ['--resource-group NAME, the group in which all is made'] : []),
-    ...(subscriptionId === '' ? ['AZURE_SUBSCRIPTION_ID in the environment (az account show --query id)'] : []),
-  ]
-  if (missing.length > 0) throw wrongOption(`this is missing: ${missing.join('; ')}`)
-  const { 'resource-group': resourceGroup = '', location = 'westeurope', keep = false, clean = false } = values
+  require(subscriptionId !== '', 'AZURE_SUBSCRIPTION_ID is missing in the environment (az account show --query id)')
+  const { 'resource-group': resourceGroup, location = 'westeurope', keep = false, clean = false } = values
   require(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subscriptionId), 'AZURE_SUBSCRIPTION_ID must be a GUID')
-  require(/^[\w.()-]{0,89}[\w()-]$/.test(resourceGroup), '--resource-group takes the name of a resource group')
+  const isName = resourceGroup === undefined || /^[\w.()-]{0,89}[\w()-]$/.test(resourceGroup)
+  require(isName, '--resource-group takes the name of a resource group')
   require(/^[a-z][a-z\d]{2,29}$/.test(location), '--location takes a region as Azure writes it, like westeurope')
   if (keep && clean) throw wrongOption('--keep and --clean contradict each other')
+  if (clean && resourceGroup !== undefined)
+    throw wrongOption('--clean takes no --resource-group: it deletes groups that runs have made')
   const { emulator: url, ca, application, record, report = 'azure-report.json', yes = false } = values
   if (ca !== undefined && url === undefined) throw wrongOption('--ca needs --emulator')
   const publicUrl = publicUrlOf(values['public-url'])

@@ -1,4 +1,4 @@
-/** What is asked before anything is made: account, group, rights, providers, left-overs. */
+/** Whether a run can begin: account, resource group, rights and providers are looked at before anything is made. */
 import { readWholeList } from '../../../src/provision/arm/read-list.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
@@ -6,9 +6,9 @@ import { messageOf } from '../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'
 import { type Arm, apiVersions, errorOf } from '../wire/arm.ts'
 import type { Target } from '../wire/target.ts'
-import { tagName } from './names.ts'
+import { type LeftGroup, leftGroupOf, type Names, nameOf, type Place } from './names.ts'
 
-/** What the account needs in the group. */
+/** What the account needs where all is made. */
 const actions = [
   'Microsoft.EventGrid/topics/write',
   'Microsoft.EventGrid/domains/write',
@@ -16,42 +16,75 @@ const actions = [
   'Microsoft.EventGrid/eventSubscriptions/write',
   'Microsoft.Storage/storageAccounts/write',
 ] as const
+const groupAction = 'Microsoft.Resources/subscriptions/resourceGroups/write'
 const rolesAction = 'Microsoft.Authorization/roleAssignments/write'
 
 export interface Preflight {
   /** Whether the account may give the namespace a role at the storage account. */
   readonly mayAssignRoles: boolean
-  /** The ids of what earlier runs have left. */
-  readonly leftOvers: readonly string[]
 }
 
 /** Asks all of it. Throws a UsageError that says what to do, where a run would not get far. */
 export async function lookAhead(
   { arm, target }: { readonly arm: Arm; readonly target: Target },
-  { subscriptionId, group }: { readonly subscriptionId: string; readonly group: string },
-  signal: AbortSignal,
+  { subscriptionId, resourceGroup }: Pick<Place, 'subscriptionId' | 'resourceGroup'>,
+  { group }: Names,
 ): Promise<Preflight> {
-  await target.credential.getToken(target.resourceManagerScope, { abortSignal: signal }).catch((error: unknown) => {
+  const found = await arm.send('GET', group)
+  let at = group
+  if (resourceGroup === undefined) {
+    at = `/subscriptions/${subscriptionId}`
+    if (found.status !== 404)
+      throw refused(`the resource group ${group} should not be there`, found.status, errorOf(found.body))
+  } else {
+    if (found.status !== 200)
+      throw refused(`the resource group ${group} can't be read`, found.status, errorOf(found.body))
+    await requireEmpty(arm, group)
+  }
+  const granted = await permissionsAt(arm, at)
+  if (granted && resourceGroup === undefined && !isAllowed(granted, groupAction)) {
+    throw new UsageError(
+      `the account's roles at ${at} do not allow ${groupAction}: the role Contributor there does; or name an empty group by --resource-group`,
+    )
+  }
+  const lacking = granted && actions.filter((action) => !isAllowed(granted, action))
+  if (lacking && lacking.length > 0)
+    throw new UsageError(`the account's roles at ${at} do not allow ${lacking.join(', ')}: the role Contributor does`)
+  await requireProvider(arm, subscriptionId, 'Microsoft.EventGrid')
+  // An emulator has no other provider.
+  if (target.name === 'Azure') await requireProvider(arm, subscriptionId, 'Microsoft.Storage')
+  return { mayAssignRoles: granted !== undefined && isAllowed(granted, rolesAction) }
+}
+
+/** Throws a UsageError where nobody can sign in. */
+export async function requireAccount({ credential, resourceManagerScope }: Target, signal: AbortSignal): Promise<void> {
+  await credential.getToken(resourceManagerScope, { abortSignal: signal }).catch((error: unknown) => {
     signal.throwIfAborted()
     const fix = 'sign in by "az login", or set AZURE_CLIENT_ID and the like'
     throw new UsageError(`there is no account: ${fix}: ${messageOf(error)}`, { cause: error })
   })
-  const found = await arm.send('GET', group)
-  if (found.status !== 200)
-    throw refused(`the resource group ${group} can't be read`, found.status, errorOf(found.body))
-  const granted = await permissionsAt(arm, group)
-  const lacking = granted && actions.filter((action) => !isAllowed(granted, action))
-  if (lacking && lacking.length > 0)
-    throw new UsageError(
-      `the account's roles at ${group} do not allow ${lacking.join(', ')}: the role Contributor does`,
-    )
-  await requireProvider(arm, subscriptionId, 'Microsoft.EventGrid')
-  // An emulator has no other provider.
-  if (target.name === 'Azure') await requireProvider(arm, subscriptionId, 'Microsoft.Storage')
-  return {
-    mayAssignRoles: granted !== undefined && isAllowed(granted, rolesAction),
-    leftOvers: await findLeftOvers(arm, group),
-  }
+}
+
+/** Throws a UsageError for a group in which somebody has something: a run would be in his way, and he in its. */
+async function requireEmpty(arm: Arm, group: string): Promise<void> {
+  const inside = await contentsOf(arm, group)
+  if (inside.length === 0) return
+  const names = inside.slice(0, 5).join(', ')
+  throw new UsageError(
+    `the resource group ${nameOf(group)} is not empty (${names}): name an empty one, or none for a new one`,
+  )
+}
+
+/** The names of what is in a resource group. */
+export async function contentsOf(arm: Arm, group: string): Promise<readonly string[]> {
+  const all = await pagesOf(arm, `${group}/resources`, apiVersions.resources)
+  return all.map((one) => (isRecord(one) && typeof one.id === 'string' ? nameOf(one.id) : '?'))
+}
+
+/** The resource groups that earlier runs have made and left. Azure's list may lag behind by some minutes. */
+export async function findLeftGroups(arm: Arm, subscriptionId: string, now: number): Promise<readonly LeftGroup[]> {
+  const all = await pagesOf(arm, `/subscriptions/${subscriptionId}/resourcegroups`, apiVersions.resources)
+  return all.flatMap((one) => leftGroupOf(one, subscriptionId, now) ?? [])
 }
 
 /** The same list that `check` reads; `undefined` where the account may not read it. */
@@ -83,19 +116,6 @@ async function requireProvider(arm: Arm, subscriptionId: string, namespace: stri
   throw new UsageError(
     `${namespace} is not registered (${String(state ?? status)}): az provider register --namespace ${namespace}`,
   )
-}
-
-/**
- * What has the tag in the group. The filter is Azure's; the tag is read again, since an emulator may not know the filter. Azure's list
- * may lag behind by some minutes.
- */
-export async function findLeftOvers(arm: Arm, group: string): Promise<readonly string[]> {
-  const filter = encodeURIComponent(`tagName eq '${tagName}'`)
-  const all = await pagesOf(arm, `${group}/resources?$filter=${filter}`, apiVersions.resources)
-  return all.flatMap((one) => {
-    const isOurs = isRecord(one) && isRecord(one.tags) && typeof one.tags[tagName] === 'string'
-    return isOurs && typeof one.id === 'string' ? [one.id] : []
-  })
 }
 
 function refused(what: string, status: number, error: ReturnType<typeof errorOf>): UsageError {

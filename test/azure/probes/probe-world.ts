@@ -100,8 +100,8 @@ export function createProbeWorld(options: WorldOptions): ProbeWorld {
     application: application ?? '',
     container,
     subscriptionAt: (source, name = unique()) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/${name}`,
-    ownResource(type) {
-      const id = `${names.eventGrid}/${type}/egb-${unique()}`
+    ownResource(type, prefix = 'egb-') {
+      const id = `${names.eventGrid}/${type}/${prefix}${unique()}`
       owns(id)
       return id
     },

@@ -42,7 +42,7 @@ export interface ProbeWorld {
   /** The id of an event subscription of a source; deleted with the source. */
   subscriptionAt(source: string, name?: string): string
   /** The id of a resource of Event Grid in the group, to be deleted after the probe. */
-  ownResource(type: string): string
+  ownResource(type: string, prefix?: string): string
   /** What has the tag of the run, beside what the probe wants: the body of a PUT. */
   tagged(body?: object): object
   /** A queue of its own in the storage account. */

@@ -26,8 +26,12 @@ export function recordedExchanges(exchanges: readonly Exchange[], scrubber: Scru
       Object.fromEntries(
         Object.entries(from)
           .filter(([name, value]) => keep(name.toLowerCase()) && value !== '')
-          .map(([name, value]) => [name.toLowerCase(), isCounter(name) ? '{number}' : scrubber.text(value)]),
+          .map(([name, value]) => [name.toLowerCase(), shownHeader(name, value)]),
       )
+    const shownHeader = (name: string, value: string) => {
+      if (isCounter(name.toLowerCase())) return '{number}'
+      return /^(location|azure-asyncoperation)$/i.test(name) ? scrubber.link(value) : scrubber.text(value)
+    }
     const sent = named(headers, isSent)
     return {
       asked,

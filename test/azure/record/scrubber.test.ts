@@ -24,6 +24,25 @@ describe('a text', () => {
     ['the Azure subscription', `/subscriptions/${known.subscriptionId}/x`, '/subscriptions/{subscription}/x'],
     ['it in capitals', `/subscriptions/${known.subscriptionId.toUpperCase()}/x`, '/subscriptions/{subscription}/x'],
     ['the group in another letter case', '/resourceGroups/shop-group/providers', '/resourceGroups/{group}/providers'],
+    [
+      'the group in a message',
+      "Resource group 'SHOP-GROUP' could not be found.",
+      "Resource group '{group}' could not be found.",
+    ],
+    ['the group in a URL', 'next=%2Fx%2Fshop-group%2F', 'next=%2Fx%2F{group}%2F'],
+    ['the group in a longer name', 'account shop-groupstore', 'account {group}store'],
+    ['the group in base64', Buffer.from('x/Shop-Group/').toString('base64'), 'eC9{group}Lw=='],
+    ['the subscription without dashes', known.subscriptionId.replaceAll('-', ''), '{subscription}'],
+    ['an id without dashes', 'id 0f8fad5bd9cb469fa16570867728950e.', 'id {guid}.'],
+    ['where a list goes on', '/x?$skiptoken=abc%3d&$top=1', '/x?$skiptoken={token}&$top=1'],
+    [
+      'any host of a URL',
+      'see https://portal.contoso.com:8443/x and https://aka.ms/y',
+      'see https://{host}/x and https://aka.ms/y',
+    ],
+    ['any host of a URL in a URL', 'u=https%3A%2F%2Fportal.contoso.com%3A8443%2Fx', 'u=https%3A%2F%2F{host}%2Fx'],
+    ['a host of another cloud', 'shop.westus-1.eventgrid.azure.us', '{host}'],
+    ['the domain of a tenant', 'of contoso.onmicrosoft.com', 'of {host}'],
     ['the suffix', 'egb-cloud-kx7mwq2p', 'egb-cloud-{suffix}'],
     ['the suffix in capitals', 'P1N2KX7MWQ2P', 'P1N2{suffix}'],
     ['an id', 'id 0f8fad5b-d9cb-469f-a165-70867728950e.', 'id {guid}.'],
@@ -53,6 +72,21 @@ describe('a text', () => {
     ['the path of a resource', '/x/providers/Microsoft.EventGrid/eventSubscriptions/p1n2abcD'],
     ['the time of an event', '2026-01-05T14:07:09.1234567Z'],
   ])('shows %s as what it is', (_what, given, shown = given) => expect(scrubber.text(given)).toBe(shown))
+})
+
+it.each([
+  ["Resource group 'rg' was not found", "Resource group '{group}' was not found"],
+  ['RG', '{group}'],
+  ['/resourcegroups/rg/x', '/resourceGroups/{group}/x'],
+  ['%2frg%2f', '%2f{group}%2f'],
+  ['the target of an argument', 'the target of an argument'],
+])('a short name of a group is hidden as a word: %s', (given, shown) => {
+  expect(createScrubber({ ...known, resourceGroup: 'rg' }).text(given)).toBe(shown)
+})
+
+it('shows of a link in a header the api-version alone', () => {
+  const link = 'https://management.azure.com/op/1?api-version=2025-02-15&any=abc&t=1'
+  expect(createScrubber(known).link(link)).toBe('{arm}/op/1?api-version=2025-02-15&any={secret}&t={secret}')
 })
 
 it('hides members by their names, whatever they hold', () => {
@@ -91,6 +125,10 @@ const spelled = fc.constantFrom<(secret: string) => string>(
   (secret) => Buffer.from(secret).toString('base64'),
   (secret) => JSON.stringify(secret),
   (secret) => encodeURIComponent(secret).replaceAll('%20', '+'),
+  (secret) => secret.toUpperCase(),
+  (secret) => secret.replace(/[^a-z\d]/gi, (mark) => `&#${mark.charCodeAt(0)};`),
+  (secret) => Buffer.from(`a${secret}`).toString('base64'),
+  (secret) => Buffer.from(`ab${secret}`).toString('base64url'),
 )
 const place = fc.constantFrom('path', 'query', 'body', 'member', 'text', 'answer', 'header', 'name')
 

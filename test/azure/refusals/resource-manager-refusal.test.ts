@@ -103,7 +103,26 @@ it.each<{ name: string; code?: string; message: string; what: string; fix: reado
     fix: [line('EventGrid EventSubscription Contributor', rg)],
   },
   {
+    name: 'a linked resource, in a sentence that we cannot read',
+    message: `${our}; however, it lacks "${storageWrite}" on the linked scope "${account}".`,
+    what: `the client lacks a right at a linked resource (LinkedAuthorizationFailed: ${our}; however, it lacks "${storageWrite}"`,
+    fix: ['a role with the action that Azure names at the resource that Azure names'],
+  },
+  {
+    name: 'event subscriptions at our own scope, as a linked resource',
+    message: linked('Microsoft.EventGrid/eventSubscriptions/write', `${rg}/providers/Microsoft.EventGrid/topics/t`),
+    what: `perform Microsoft.EventGrid/eventSubscriptions/write at ${rg}/providers/Microsoft.EventGrid/topics/t`,
+    fix: [line('EventGrid EventSubscription Contributor', `${rg}/providers/Microsoft.EventGrid/topics/t`)],
+  },
+  {
+    name: 'a linked resource of a subscription that is not there',
+    message: `${our}; however, the linked subscription 's2' was not found. `,
+    what: 'in subscription s2',
+    fix: ['of the same tenant'],
+  },
+  {
     name: 'nothing that we can read',
+    code: 'AuthorizationFailed',
     message: 'no',
     what: `the client may not create event subscriptions at ${rg} `,
     fix: [line('EventGrid EventSubscription Contributor', rg)],
@@ -252,8 +271,8 @@ it.each<[name: string, failure: Partial<ArmFailure>, over: Partial<FailureContex
 })
 
 it('keeps status, code and request id, without secrets', () => {
-  const given = { status: 400, code: 'a secret/marked', requestId: 'r query-marked' }
-  expect(explain(given).details).toEqual({ status: 400, azureCode: 'a (redacted)', requestId: 'r (redacted)' })
+  const given = { status: 400, code: 'a secret/marked', requestId: 'an-id' }
+  expect(explain(given).details).toEqual({ status: 400, azureCode: 'a (redacted)', requestId: 'an-id' })
   expect(explain({ kind: 'unexpected', status: undefined }).details).toEqual({})
 })
 

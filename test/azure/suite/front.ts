@@ -36,6 +36,13 @@ export interface Front {
   readonly calls: readonly FrontCall[]
 }
 
+/** Whether a resource is in the group whose list this is. */
+const isIn = (list: string) => (one: object) =>
+  'id' in one &&
+  String(one.id)
+    .toLowerCase()
+    .startsWith(list.toLowerCase().replace(/resources$/, ''))
+
 const hopByHop = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive'])
 
 export async function openFront(
@@ -87,7 +94,10 @@ export async function openFront(
       isRecord(answer.body) &&
       Array.isArray(answer.body.value)
     ) {
-      answer = { ...answer, body: { ...answer.body, value: [...answer.body.value, ...storage.accounts()] } }
+      answer = {
+        ...answer,
+        body: { ...answer.body, value: [...answer.body.value, ...storage.accounts().filter(isIn(plain))] },
+      }
     }
     const told = lie(call, answer)
     const body = typeof told.body === 'string' ? told.body : JSON.stringify(told.body)

@@ -14,7 +14,7 @@ it('finds each of ten lies, and nothing else, and its record of one is a test th
   expect(found.map(({ fact, asks }) => `${fact}: ${asks}`).toSorted()).toEqual(lies.toSorted())
   expect(lies).toHaveLength(10)
   expect(good).toBe(false)
-  expect(azure.contents()).toEqual([])
+  expect(await azure.contents()).toEqual([])
 
   // The emulator of the test does not lie, as if Azure did otherwise than it.
   const [file = ''] = globSync('topic-name-refused--*.json', { cwd: records })

@@ -13,6 +13,7 @@ import {
 } from '../../../packages/emulator/src/index.ts'
 import { spawnAzurite } from '../../../packages/emulator/test/support/azurite-process.ts'
 import { startAcceleratedClock } from '../../support/accelerated-clock.ts'
+import { sendArm } from '../../support/azure-clients.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -54,8 +55,8 @@ export interface OpenedAzure {
   /** Arguments for what is pushed. */
   readonly pushArgs: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Names of what is in the group. */
-  readonly contents: () => readonly string[]
+  /** Names of all resources, and of the resource groups but the one of the start. */
+  readonly contents: () => Promise<readonly string[]>
 }
 
 /** Starts a service of Azurite; the test's end stops it. Its connection string. */
@@ -104,17 +105,21 @@ export async function openAzure({
   const named = (entries: readonly object[]) => entries.map((one) => ('name' in one ? String(one.name) : ''))
   return {
     ...{ emulator, front, clock, folder, env },
-    args: [
-      ...['--resource-group', 'rg', '--yes', '--emulator', front.url, '--ca', caFile],
-      ...['--report', join(folder, 'azure-report.json')],
-    ],
+    args: [...['--yes', '--emulator', front.url, '--ca', caFile], ...['--report', join(folder, 'azure-report.json')]],
     pushArgs: ['--public-url', publicUrl, '--port', String(port)],
-    contents: () => [
+    contents: async () => [
       ...named([...emulator.topics(), ...emulator.domains(), ...emulator.systemTopics()]),
       ...emulator.namespaceTopics().map(({ id }) => id),
       ...named(storage.accounts()),
+      ...(await groupsOf(emulator)).filter((name) => name !== 'rg'),
     ],
   }
+}
+
+/** The names of the resource groups. */
+async function groupsOf(emulator: EventGridEmulator): Promise<readonly string[]> {
+  const { body } = await sendArm(emulator, `/subscriptions/${emulator.subscriptionId}/resourceGroups`)
+  return Object(body).value.map(({ name }: { readonly name: string }) => name)
 }
 
 /** A run in this process, by the clock of the emulator. */

@@ -35,6 +35,7 @@ const partOf = (connection: string, name: string) => new RegExp(`${name}=([^;]+)
 export function createStorageFace(connections: { readonly blob: string; readonly queue: string }): StorageFace {
   const accounts = new Map<string, Readonly<Record<string, unknown>>>()
   const polled = new Set<string>()
+  const groupPath = /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i
   const account = partOf(connections.blob, 'AccountName')
   const endpoints = {
     blob: `${partOf(connections.blob, 'BlobEndpoint').replace(/\/$/, '')}/`,
@@ -91,6 +92,11 @@ export function createStorageFace(connections: { readonly blob: string; readonly
       [...accounts.values()].map(({ id, name, type, location, tags }) => ({ id, name, type, location, tags })),
     async answer(call) {
       const { method, path, body } = call
+      // Resource Manager deletes a group with all that is in it.
+      if (method === 'DELETE' && groupPath.test(path)) {
+        for (const id of accounts.keys()) if (id.startsWith(`${path.toLowerCase()}/`)) accounts.delete(id)
+        return undefined
+      }
       // The first answer of an operation says that it still runs.
       if (operationPath.test(path)) {
         if (polled.has(path)) return { status: 200, body: {} }

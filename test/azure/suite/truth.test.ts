@@ -16,7 +16,7 @@ it('finds that all holds, leaves nothing, and records what the emulator then ans
     expect.stringMatching(/^\d+ hold, 0 differ, 1 skipped$/),
   ])
   expect(good).toBe(true)
-  expect(azure.contents()).toEqual([])
+  expect(await azure.contents()).toEqual([])
   expect(JSON.parse(readFileSync(join(azure.folder, 'azure-report.json'), 'utf8'))).toEqual(report)
 
   const files = globSync('*.json', { cwd: records }).toSorted()

@@ -1,6 +1,6 @@
 /** When a replica is ready for deliveries: not while they would lack its credential. */
 import { expect, it, onTestFinished } from 'vitest'
-import { ManualClock } from '../../../packages/emulator/src/index.ts'
+import { type Fault, ManualClock } from '../../../packages/emulator/src/index.ts'
 import { Binding } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Fields, fieldsFor } from '../../support/open-world.ts'
@@ -34,7 +34,7 @@ async function openFleet() {
 const ready = (binding: Binding) => binding.health().input?.ready
 const [oldToken, newToken] = ['old', 'new'].map((name) => name.padEnd(32, '-'))
 
-it('a replica with a new secret is ready when the event subscription has its credential, not before', async () => {
+it('where the endpoint cannot be asked, a replica with a new secret is ready at once: nobody is known to serve', async () => {
   const { start, written, endChange } = await openFleet()
   const old = await start({ deliveryToken: oldToken })
   await written(1)
@@ -43,12 +43,44 @@ it('a replica with a new secret is ready when the event subscription has its cre
   expect(ready(old)).toBe(true)
 
   const fresh = await start({ deliveryToken: newToken })
+  // Until it has read the event subscription.
   expect(ready(fresh)).toBe(false)
   await written(2)
-  expect(ready(fresh)).toBe(false)
+  expect(ready(fresh)).toBe(true)
   await endChange()
-  await eventually(() => expect(ready(fresh)).toBe(true))
   expect(ready(old)).toBe(true)
+})
+
+it.each<{ name: string; fault: Fault }>([
+  { name: 'Resource Manager throttles', fault: { route: 'arm', status: 429, retryAfter: 60 } },
+  { name: 'Entra has trouble', fault: { route: 'entra', status: 503 } },
+  { name: 'an answer is not to be read', fault: { route: 'arm', status: 200 } },
+  { name: 'the client may not read', fault: { route: 'arm', status: 403 } },
+  { name: 'nobody answers', fault: { route: 'arm', delayMs: 60_000 } },
+])('a lone replica whose credential is unchanged is ready within seconds where $name', async ({ fault }) => {
+  const { start, written, endChange, emulator } = await openFleet()
+  const first = await start({ deliveryToken: oldToken })
+  await written(1)
+  await endChange()
+  await eventually(() => expect(first.health().status).toBe('healthy'))
+  await first.close()
+  emulator.failNext({ ...fault, times: 1_000 })
+  const again = await start({ deliveryToken: oldToken })
+  await expect.poll(() => ready(again), { timeout: 5_000 }).toBe(true)
+  expect(again.health().status).not.toBe('healthy')
+})
+
+it('an update keeps the replica ready: the credential of the former side goes on being taken', async () => {
+  const { start, written, endChange, emulator } = await openFleet()
+  const binding = await start({ deliveryToken: oldToken })
+  await written(1)
+  await endChange()
+  await eventually(() => expect(binding.health().status).toBe('healthy'))
+  await binding.update({ ...fieldsFor(emulator), deliveryToken: newToken })
+  expect(ready(binding)).toBe(true)
+  await written(2)
+  expect(ready(binding)).toBe(true)
+  await endChange()
 })
 
 it('the first replica of all is ready before its event subscription exists, because the handshake has to reach it', async () => {

@@ -14,7 +14,7 @@ async function openSide() {
   const emulator = await startEmulator()
   const topic = emulator.topic()
   const time = createManualClock()
-  const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked` }
+  const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked`, maxDeliveryAttempts: '7' }
   const { input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
   const side = await createInputSide(input, {
@@ -36,6 +36,10 @@ async function openSide() {
     remove: () => eventSubscriptions.beginDeleteAndWait(scope, 'orders'),
     move: (endpointUrl: string) =>
       eventSubscriptions.beginUpdateAndWait(scope, 'orders', { destination: { endpointType: 'WebHook', endpointUrl } }),
+    /** A write of somebody, with what he knows of it. */
+    write: (parameters: Parameters<typeof eventSubscriptions.beginUpdateAndWait>[2]) =>
+      eventSubscriptions.beginUpdateAndWait(scope, 'orders', parameters),
+    standing: () => JSON.stringify(emulator.eventSubscription(topic.id, 'orders')),
     exists: () => emulator.eventSubscription(topic.id, 'orders') !== undefined,
     /** Lets the time until the next look pass. */
     look: () => time.advance(10 * 60_000),
@@ -74,6 +78,33 @@ it('is degraded with the reason where somebody moved it, and writes nothing', as
   const reason = `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`
   expect(side.health().reasons).toEqual([reason])
   expect(writes()).toBe(before)
+})
+
+it('is degraded where a late write of somebody stands over a setting of the metadata, which is left as it is', async () => {
+  const { side, write, standing, look } = await openSide()
+  await write({ retryPolicy: { maxDeliveryAttempts: 3 } })
+  look()
+  const reasons = ['somebody changed the event subscription: other retryPolicy (maxDeliveryAttempts)']
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded', reasons })
+  expect(standing()).toContain('"maxDeliveryAttempts":3')
+  await write({ labels: ['theirs'], retryPolicy: { maxDeliveryAttempts: 7 } })
+  look()
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'healthy' })
+})
+
+it('puts our credential in again where a late write of somebody has taken it out, before a delivery lacks it', async () => {
+  const { side, write, standing, look } = await openSide()
+  const destination = {
+    endpointType: 'WebHook',
+    endpointUrl: `${publicUrl}?code=marked`,
+    maxEventsPerBatch: 3,
+  } as const
+  await write({ destination })
+  expect(standing()).not.toContain('X-EventGrid-Binding-Token')
+  look()
+  await expect.poll(standing, { timeout: 30_000 }).toContain('X-EventGrid-Binding-Token')
+  expect(standing()).toContain('"maxEventsPerBatch":3')
+  await expect.poll(() => side.health().status, { timeout: 30_000 }).toBe('healthy')
 })
 
 /** A pull side that knows the namespace's endpoint, and so receives without any right at Resource Manager. */

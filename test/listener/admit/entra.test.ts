@@ -400,11 +400,11 @@ describe('a delivery under entra', () => {
     const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
     clock.advance(600_000)
     expect((await deliver(wrong, 'INVOICES')).status).toBe(401)
-    expect(listener.status().lastUnaccepted).toBeUndefined()
+    expect(listener.status().lastRefused).toBeUndefined()
     for (let time = 0; time < 3; time++) expect((await deliver(wrong)).status).toBe(401)
     expect((await deliver('Bearer not.a.token')).status).toBe(401)
     expect(listener.status().unaccepted).toMatchObject({ audience: 3, format: 1, keys_unavailable: 0 })
-    expect(listener.status().lastUnaccepted).toMatchObject({ fault: { problem: 'format' }, status: 401 })
+    expect(listener.status().lastRefused).toMatchObject({ why: expect.stringContaining('RS256'), status: 401 })
     const refusal = 'refused a delivery: its credential is missing or wrong'
     const lines = log.lines.filter(({ message }) => message === refusal)
     // One line for each reason, however many deliveries.
@@ -414,7 +414,7 @@ describe('a delivery under entra', () => {
     ])
     expect(log.text()).not.toContain(wrong.slice(7))
     expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
-    await eventually(() => expect(listener.status().lastUnaccepted).toBeUndefined())
+    await eventually(() => expect(listener.status().lastRefused).toBeUndefined())
   })
 
   it('leaves no fetch of keys behind when the listener closes', async () => {

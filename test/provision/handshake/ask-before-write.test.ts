@@ -17,7 +17,7 @@ function ask(leftMs: number, answers: readonly EndpointAnswer[]) {
     },
     ...{ eventSubscriptionName: 'orders', because: 'other labels', mayWait: false, timeoutMs: 120_000 },
     limits: { signal: new AbortController().signal, deadline: systemClock.elapsed() + leftMs },
-    ...{ onAnswer: () => {}, logger: silentLogger, clock: systemClock },
+    ...{ onAnswer: () => {}, onWait: () => {}, logger: silentLogger, clock: systemClock },
   })
 }
 

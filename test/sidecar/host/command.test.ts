@@ -82,7 +82,7 @@ it('says what runs, and prints no secret, whatever goes wrong', async () => {
   )
   const metadata = await fetch(`${base}/v1.0/metadata`, { headers })
   world.write('orders.yaml', { fields: { clientSecret: `marked-client-secret`, handshakePort: 'x' } })
-  await host.line(/ warn {2}the previous version of these files stays active/)
+  await host.line(/ warn {2}nothing is changed: all components go on as before/)
   await fetch(`${base}/v1.0/shutdown`, { method: 'POST', headers })
   expect(await host.ended).toBe(0)
   const answered = await Promise.all([...answers, metadata].map((answer) => answer.text()))

@@ -17,15 +17,20 @@ it('reads the YAML files of a folder in the order of their names, and nothing el
   expect([...texts.values()]).toEqual(['a.yaml', 'b.yml', 'c.YAML'])
 })
 
-it('says why a file cannot be read, and reads the others', async () => {
+it('leaves out what is gone, and a folder with the name of a file, and says so', async () => {
   const folder = makeComponentFolder()
   symlinkSync('gone.yaml', join(folder.path, 'a.yaml'))
   folder.write('b.yaml', 'b')
   mkdirSync(join(folder.path, 'c.yaml'))
   mkdirSync(join(folder.path, 'folder'))
-  const texts = await textsOf(folder.path)
-  const isFolder = expect.objectContaining({ message: 'it is a folder, not a file' })
-  expect([...texts.values()]).toEqual([expect.objectContaining({ code: 'ENOENT' }), 'b', isFolder])
+  const { texts, issues, notes } = await readPaths([folder.path])
+  expect([[...texts.values()], issues]).toEqual([['b'], []])
+  expect(notes).toEqual([
+    `${join(folder.path, 'a.yaml')} is gone, or a link that leads nowhere: left out`,
+    `${join(folder.path, 'c.yaml')} is a folder: left out`,
+  ])
+  const alone = await readPaths([join(folder.path, 'a.yaml')])
+  expect(alone.issues).toMatchObject([{ kind: 'unreadable', at: { file: join(folder.path, 'a.yaml'), line: 1 } }])
 })
 
 it('says of a pipe, a device and a socket that they are no files to read, and reads the others', async () => {
@@ -46,8 +51,8 @@ it('reads a thousand files, and no more', async () => {
   for (let file = 1; file <= 1_000; file++) folder.write(`${file}.yaml`, '')
   expect((await textsOf(folder.path)).size).toBe(1_000)
   folder.write('1001.yaml', '')
-  const { unreadable } = await readPaths([folder.path])
-  expect(unreadable).toMatchObject([{ path: folder.path, error: { message: expect.stringMatching(/over 1000/) } }])
+  const { issues } = await readPaths([folder.path])
+  expect(issues).toMatchObject([{ at: { file: folder.path }, rule: expect.stringMatching(/over 1000/) }])
 })
 
 /** What `changed` is called with while one state after another is seen. */

@@ -79,6 +79,21 @@ it('starts nothing anew whose file is as before, and forgets the counts of what 
   expect(await metrics.text()).not.toContain('component="a"')
 })
 
+it('has no series of a component that never ran, nor of one that is gone and ends a call late', async () => {
+  const { host, listener, metrics } = await open()
+  const port = await freePort()
+  const both = { 'a.yaml': listener('a', port), 'b.yaml': publisherFile('b') }
+  await host.start(loadTexts(both))
+  await host.change(loadTexts({ ...both, 'c.yaml': listener('c', port) }))
+  expect(await metrics.text()).not.toContain('component="c"')
+  const late = metrics.component('late')
+  metrics.forget('late')
+  late.event('acknowledged', 1)
+  late.invoke('OK', 1)
+  late.init('input', 'OK')
+  expect(await metrics.text()).not.toContain('component="late"')
+})
+
 it('starts nothing more once it closes', async () => {
   const { host, names } = await open()
   await host.start(loadTexts({ 'a.yaml': publisherFile('a') }))

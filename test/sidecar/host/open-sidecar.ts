@@ -45,9 +45,9 @@ export async function openSidecar(first: Files, options: Partial<SidecarOptions<
   let files = first
   let failure: Error | undefined
   const log = captureLog()
-  const load = (sources: Files, before?: ReturnType<typeof loadTexts>) => {
+  const load = (sources: Files) => {
     if (failure) throw failure
-    return loadTexts(sources, { before })
+    return loadTexts(sources)
   }
   const sidecar = await createSidecar<Files>({
     appId: 'shop',

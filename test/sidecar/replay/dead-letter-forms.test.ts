@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { parseExactJson } from '../../../src/publisher/payload/payload-json.ts'
 import { convertEvent } from '../../../src/sidecar/replay/convert-event.ts'
 import { readDeadLetter } from '../../../src/sidecar/replay/dead-letter.ts'
+import { parseExactJson } from '../../../src/support/text/json-text.ts'
 import { eventGridLetter, letter, openReplay } from './open-replay.ts'
 
 const properties = {

@@ -100,7 +100,7 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
       method: request.method,
       apiVersion,
       query,
-      url: request.url,
+      url: request.url.replace(sent, path),
       content: typeof request.body === 'string' ? request.body : undefined,
       caller,
       baseUrl: `https://${host.replace(/:443$/, '')}`,

@@ -1,5 +1,6 @@
-/** Requests to Azurite: one handed on as it is, in pieces and with back pressure; and a question about a blob. */
+/** How a request gets to Azurite: handed on as it is, in pieces and with back pressure; and how a blob is asked about. */
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
+import { Transform } from 'node:stream'
 import { type BlobCall, headerOf } from './blob-call.ts'
 import { factsOfAnswer } from './blob-watch.ts'
 import type { BlobFacts } from './known-blobs.ts'
@@ -22,6 +23,8 @@ export interface HandedOn {
   readonly outlives: boolean
   /** Called with each piece of the body. @default not at all */
   readonly onPiece?: ((piece: Buffer) => void) | undefined
+  /** Awaited when the body is whole, before its last byte goes out: what Azurite does not have whole it does not take. @default not at all */
+  readonly beforeEnd?: (() => Promise<void>) | undefined
 }
 
 /** No answer of Azurite; the cause is that of the connection. */
@@ -45,7 +48,7 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
 
   return {
     /** Hands a request on. Resolves with the head of the answer, whose body has to be read. Rejects with a NoAnswerError. */
-    handOn({ request, response, waits, outlives, onPiece }: HandedOn): Promise<IncomingMessage> {
+    handOn({ request, response, waits, outlives, onPiece, beforeEnd }: HandedOn): Promise<IncomingMessage> {
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
       const { method = 'GET', url = '/' } = request
       const sent = openRequest({ ...place, method, path: url, headers: handedHeaders(request) })
@@ -53,7 +56,8 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
       const start = () => {
         isStarted = true
         if (onPiece) request.on('data', onPiece)
-        request.pipe(sent)
+        if (beforeEnd) request.pipe(holdingLastByte(beforeEnd)).pipe(sent)
+        else request.pipe(sent)
       }
       sent.once('response', (answer) => {
         // Refused before the body was asked for: it never comes.
@@ -68,7 +72,7 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
       sent.once('close', () => {
         reject(new NoAnswerError('the connection ended'))
         // What Azurite did not want is taken all the same, or the client would wait to send it.
-        request.unpipe(sent)
+        request.unpipe()
         request.resume()
       })
       response.once('close', () => {
@@ -117,6 +121,21 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
     /** Cuts what is open. */
     close: () => agent.destroy(),
   }
+}
+
+/** Lets a body through but for its last byte, which waits. */
+function holdingLastByte(wait: () => Promise<void>): Transform {
+  let last: Buffer | undefined
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      if (last) this.push(last)
+      last = piece.subarray(-1)
+      done(null, piece.subarray(0, -1))
+    },
+    flush(done) {
+      wait().then(() => done(null, last), done)
+    },
+  })
 }
 
 /** A connection may break when Node has taken it back from its request: an error that nobody listens to would end the process. */

@@ -1,4 +1,4 @@
-/** The parts of a batch: requests in its body, and an answer to each in the body of its answer. */
+/** Which requests are in the body of a batch, and which answer in the body of its answer belongs to each. */
 import type { CallHeaders, RawCall } from './blob-call.ts'
 
 export interface BatchAnswer {
@@ -17,15 +17,23 @@ export interface Multipart {
   readonly body: string
 }
 
+/** The requests of a batch, with the ids by which their answers name them. */
+export function batchCalls(request: Multipart): readonly { readonly id: string; readonly call: RawCall }[] {
+  return messagesOf(request).flatMap(({ id, first, headers }) => {
+    const [, method, url] = /^([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/.exec(first) ?? []
+    return method === undefined || url === undefined ? [] : [{ id, call: { method, url, headers } }]
+  })
+}
+
 /** Each request of a batch with its answer; without those that were not answered. */
 export function batchParts(request: Multipart, answer: Multipart): readonly BatchPart[] {
   const answers = new Map(messagesOf(answer).map((message) => [message.id, message]))
-  return messagesOf(request).flatMap(({ id, first, headers }) => {
-    const [, method, url] = /^([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?$/.exec(first) ?? []
+  return batchCalls(request).flatMap(({ id, call }) => {
     const answered = answers.get(id)
     const [, status] = /^HTTP\/[\d.]+ (\d{3})\b/.exec(answered?.first ?? '') ?? []
-    if (method === undefined || url === undefined || answered === undefined || status === undefined) return []
-    return [{ call: { method, url, headers }, answer: { status: Number(status), headers: answered.headers } }]
+    return answered === undefined || status === undefined
+      ? []
+      : [{ call, answer: { status: Number(status), headers: answered.headers } }]
   })
 }
 

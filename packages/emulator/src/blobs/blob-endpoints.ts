@@ -18,8 +18,8 @@ import {
   NoAnswerError,
 } from './azurite-connection.ts'
 import { type BlobAction, type BlobCall, blobCallOf } from './blob-call.ts'
-import { type BlobWatch, createBlobWatch } from './blob-watch.ts'
-import { createSequencer } from './sequencer.ts'
+import { createSequencer } from './blob-event.ts'
+import { type BlobTurn, type BlobWatch, createBlobWatch } from './blob-watch.ts'
 import { refuseCall, type StorageRefusal, usualStorageCode } from './storage-refusal.ts'
 
 /** A storage account, and the Azurite that has its blobs. */
@@ -149,31 +149,53 @@ function createService(
     return drop === true || status !== undefined
   }
 
+  /** Hands a call to Azurite, which takes one call of a blob after the other, and raises its events before its answer goes out. */
   async function handOver(
     request: IncomingMessage,
     response: ServerResponse,
     call: BlobCall | undefined,
     waits: boolean,
   ): Promise<void> {
+    if (!call) return answerWith(response, await azurite.handOn({ request, response, waits, outlives: false }))
     const { host = '' } = request.headers
-    const before = call && watch.asksBefore(call) ? await azurite.ask(call, host) : undefined
-    const isKept = call?.action === 'PutBlockList' || call?.action === 'Batch'
+    const isRead = call.action === 'Read'
+    const known = watch.facts(call)
+    const isKept = call.action === 'PutBlockList' || call.action === 'Batch'
     const kept = isKept ? createKept() : undefined
-    const outlives = call !== undefined && raising.has(call.action)
-    const answer = await azurite.handOn({ request, response, waits, outlives, onPiece: kept?.add })
-    const { statusCode: status = 502, statusMessage = '', headers } = answer
-    const watched = call && { call, host, body: kept?.text() }
-    if (watched?.call.action === 'Batch') {
+    let turn: BlobTurn | undefined
+    let isOver = false
+    const beforeEnd = async () => {
+      turn = await watch.takeTurn({ call, host, body: kept?.text() })
+      if (isOver) turn.end()
+    }
+    try {
+      const answer = await azurite.handOn({
+        ...{ request, response, waits, outlives: !isRead, onPiece: kept?.add },
+        ...(!isRead && { beforeEnd }),
+      })
+      const { statusCode: status = 502, headers } = answer
+      const watched = { call, host, body: kept?.text(), before: isRead ? known : turn?.before }
+      if (call.action !== 'Batch') {
+        // Before the client has its answer: who waits for pending events then waits for these too.
+        publish(request, status, await watch.answered({ ...watched, answer: { status, headers } }))
+        return answerWith(response, answer)
+      }
       const parts = await wholeBody(answer)
       const text = { contentType: headers['content-type'], body: parts.toString() }
       publish(request, status, await watch.answeredBatch(watched, text))
-      response.writeHead(status, statusMessage, answeredHeaders(answer)).end(parts)
-      return
+      response.writeHead(status, answer.statusMessage, answeredHeaders(answer)).end(parts)
+    } catch (error) {
+      if (turn) watch.unanswered(call)
+      throw error
+    } finally {
+      isOver = true
+      turn?.end()
     }
-    // Before the client has its answer: who waits for pending events then waits for these too.
-    if (watched) publish(request, status, await watch.answered({ ...watched, before, answer: { status, headers } }))
+  }
+
+  function answerWith(response: ServerResponse, answer: IncomingMessage): void {
     response.sendDate = false
-    response.writeHead(status, statusMessage, answeredHeaders(answer))
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answeredHeaders(answer))
     // Whichever side breaks off, the other one is cut.
     pipeline(answer, response, () => {})
   }

@@ -1,5 +1,6 @@
-/** The events of Azure Storage: which data they have, and in which spelling. */
+/** Which data the events of Azure Storage have, and in which spelling. */
 import { randomUUID } from 'node:crypto'
+import type { PersistedValues } from '../state/persisted-values.ts'
 import type { BlobFacts } from './known-blobs.ts'
 
 export type BlobEventType = 'BlobCreated' | 'BlobDeleted' | 'BlobTierChanged' | 'AsyncOperationInitiated'
@@ -47,5 +48,22 @@ export function blobEvent(type: BlobEventType, happening: BlobHappening, sequenc
     eventType: `Microsoft.Storage.${type}`,
     subject: `/blobServices/default/containers/${container}/blobs/${blob}`,
     data: Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)),
+  }
+}
+
+/**
+ * Makes the sequencers of an account's events: texts of which a later one is the greater, also after a restart. Two numbers, of 32 capital
+ * and 16 small digits, as Azure has them (recorded). The first one counts starts.
+ */
+export function createSequencer(persisted: PersistedValues, account: string, now: number): () => string {
+  const before = Number(persisted.get('blob sequencer', account) ?? 0)
+  // Without a state file time is what tells a later start from an earlier one.
+  const start = Math.max(Math.floor(now), before + 1)
+  persisted.put('blob sequencer', account, String(start))
+  const high = start.toString(16).toUpperCase().padStart(32, '0')
+  let count = 0
+  return () => {
+    count++
+    return high + count.toString(16).padStart(16, '0')
   }
 }

@@ -1,10 +1,8 @@
-/** From the calls that Azurite took to the events that Azure Storage raises for them, and what is remembered for later events. */
-
-import { type BatchAnswer, batchParts, type Multipart } from './blob-batch.ts'
+/** Which events Azure Storage raises for the calls that Azurite took, and which calls wait for each other so that these are true. */
+import { type BatchAnswer, batchCalls, batchParts, type Multipart } from './blob-batch.ts'
 import { type BlobCall, blobCallOf, headerOf, placeOfPath } from './blob-call.ts'
 import { type BlobEventType, type BlobHappening, blobEvent } from './blob-event.ts'
-import { parseBlockList } from './block-list.ts'
-import { type BlobFacts, createKnownBlobs, keyOfBlob } from './known-blobs.ts'
+import { type BlobFacts, createKnownBlobs, keyOfBlob, parseBlockList } from './known-blobs.ts'
 
 /** A call on its way, with what is read of it and of its answer. */
 export interface WatchedCall {
@@ -18,8 +16,15 @@ export interface WatchedCall {
 /** A call that Azurite answered. */
 export interface AnsweredCall extends WatchedCall {
   readonly answer: BatchAnswer
-  /** What the blob was before the call, where {@link BlobWatch.asksBefore} said so. */
+  /** What the blob was before the call: of a write what {@link BlobWatch.takeTurn} asked, of a read what was known. */
   readonly before?: BlobFacts | undefined
+}
+
+/** The time in which no other call writes the blobs of a call. */
+export interface BlobTurn {
+  /** What the blob was before the call, where only Azurite knows: behind the call it is gone, or another. */
+  readonly before: BlobFacts | undefined
+  end(): void
 }
 
 export interface BlobWatchOptions {
@@ -53,6 +58,17 @@ export function factsOfAnswer({ headers }: BatchAnswer): BlobFacts | undefined {
 /** Watches the calls of an account's clients. */
 export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
   const known = createKnownBlobs()
+  /** The end of the last turn of each blob that has one, by key. */
+  const turns = new Map<string, Promise<void>>()
+
+  /** The blobs that a call writes, or copies. */
+  function blobsOf({ call, host, body }: WatchedCall): readonly string[] {
+    if (call.action === 'Batch') {
+      const parts = batchCalls({ contentType: headerOf(call.headers, 'content-type'), body: body ?? '' })
+      return parts.flatMap((part) => blobCallOf(account, host, part.call) ?? []).map(keyOfBlob)
+    }
+    return [keyOfBlob(call), sourceKey(account, headerOf(call.headers, 'x-ms-copy-source') ?? '') ?? []].flat()
+  }
 
   /** The events of one call that Azurite took. */
   async function changed(answered: AnsweredCall): Promise<readonly object[]> {
@@ -110,7 +126,9 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
         ]
       }
       case 'Read': {
-        const facts = factsOfAnswer(answer)
+        // What was written meanwhile is newer than what was read.
+        const isCurrent = known.facts(key) === answered.before && !turns.has(key)
+        const facts = isCurrent ? factsOfAnswer(answer) : undefined
         if (facts) known.learn(key, facts)
         return []
       }
@@ -128,9 +146,26 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
   }
 
   return {
-    /** Whether the blob of a call should be looked up before it: behind it, the blob is gone, or another. */
-    asksBefore: (call: BlobCall): boolean =>
-      (call.action === 'DeleteBlob' || call.action === 'SetBlobTier') && known.facts(keyOfBlob(call)) === undefined,
+    /** What is known of the blob of a call. */
+    facts: (call: BlobCall): BlobFacts | undefined => known.facts(keyOfBlob(call)),
+    /** Waits until no other call writes the blobs of this one. All of them are asked for at once, so that no two calls wait for each other. */
+    async takeTurn(watched: WatchedCall): Promise<BlobTurn> {
+      const { call, host } = watched
+      const keys = new Set(blobsOf(watched))
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const former = [...keys].map((key) => turns.get(key))
+      for (const key of keys) turns.set(key, promise)
+      await Promise.all(former)
+      const isLost = call.action === 'DeleteBlob' || call.action === 'SetBlobTier'
+      const before = isLost && known.facts(keyOfBlob(call)) === undefined ? await ask(call, host) : undefined
+      const end = () => {
+        for (const key of keys) if (turns.get(key) === promise) turns.delete(key)
+        resolve()
+      }
+      return { before, end }
+    },
+    /** Forgets the blob of a call of which nobody knows whether Azurite took it. */
+    unanswered: (call: BlobCall): void => known.forget(keyOfBlob(call)),
     /** What a call raises that Azurite took, each an event of the Event Grid schema. */
     async answered(answered: AnsweredCall): Promise<readonly object[]> {
       return isTaken(answered.answer) ? changed(answered) : []

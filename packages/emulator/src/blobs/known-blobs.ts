@@ -1,4 +1,4 @@
-/** What passed by of blobs and their blocks, so that events have lengths and types that no single request has; bounded, in memory. */
+/** What is remembered of blobs and their blocks, in memory and bounded: events have lengths and types that no single request has. */
 
 /** What is known of a blob. */
 export interface BlobFacts {
@@ -109,3 +109,15 @@ function blockSize(known: KnownBlob | undefined, { id, from }: ListedBlock): num
 /** The key of a blob: no container has a slash in its name. */
 export const keyOfBlob = ({ container, blob }: { readonly container: string; readonly blob: string }) =>
   `${container}/${blob}`
+
+/** Ids are base64, so nothing in them is escaped. */
+const entry = /<(Committed|Uncommitted|Latest)>\s*([A-Za-z0-9+/=_-]*)\s*<\/\1>/g
+
+/** The blocks that the body of PutBlockList names, in order. */
+export function parseBlockList(xml: string): readonly ListedBlock[] {
+  return [...xml.matchAll(entry)].flatMap(([, from, id]) => {
+    return id !== undefined && (from === 'Committed' || from === 'Uncommitted' || from === 'Latest')
+      ? [{ id, from }]
+      : []
+  })
+}

@@ -14,7 +14,6 @@ import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts
 import { watchState } from '../../../../src/support/time/watch-state.ts'
 import { firstHandshakes } from '../delivery/handshake/first-handshakes.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
-import { writeAuthorityFile } from './authority-file.ts'
 import {
   defaultPorts,
   deliverExample,
@@ -24,8 +23,8 @@ import {
 } from './emulate-options.ts'
 import { bannerLines, resourceIds, resourceLines } from './emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from './emulator-config.ts'
+import { keepFile, openReadyFile, type ReadyFile, writeAuthorityFile } from './own-files.ts'
 import { watchParent, watchStandardInput } from './parent-end.ts'
-import { openReadyFile, type ReadyFile } from './ready-file.ts'
 import {
   countWords,
   deadLetterLine,
@@ -93,10 +92,12 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     const remedy = 'choose others by --port and --http-port'
     throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
   }
-  const ready = readyFileAt(options.readyFile)
-  const emulator = await start(settings)
   const undo: (() => unknown)[] = []
   try {
+    undo.push(await keep('--ca', options.ca), await keep('--ready-file', options.readyFile))
+    const ready = readyFileAt(options.readyFile)
+    const emulator = await start(settings)
+    undo.push(() => emulator.close())
     const { asked, ask } = awaitEnd()
     undo.push(...watchEnds(options.ends, ask))
     const ca = writeAuthority(emulator, options.ca)
@@ -112,15 +113,16 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
-    await Promise.race([firstHandshakes(emulator.idle()), asked])
-    undo.push(...write(ready, emulator))
-    terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
+    const end = await Promise.race([firstHandshakes(emulator.idle()), asked])
+    if (end === undefined) {
+      undo.push(...write(ready, emulator))
+      terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
+    }
     await drain(emulator, await asked, settings.state, terminal)
     return 0
   } finally {
-    for (const stop of undo.toReversed()) stop()
+    for (const stop of undo.toReversed()) await stop()
     terminal.finish()
-    await emulator.close()
   }
 }
 
@@ -152,6 +154,15 @@ function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
     return { file, remove: wanted === undefined ? remove : () => {} }
   } catch (error) {
     throw new UsageError(`--ca: ${messageOf(error)}; name another file`, { cause: error })
+  }
+}
+
+/** Refuses a file that another emulator has. Returns what gives it back. */
+async function keep(option: string, file: string | undefined): Promise<() => void> {
+  try {
+    return file === undefined ? () => {} : await keepFile(resolve(file))
+  } catch (error) {
+    throw new UsageError(`${option}: ${messageOf(error)}`, { cause: error })
   }
 }
 

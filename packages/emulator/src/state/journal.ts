@@ -1,6 +1,9 @@
-// Interface for saving pending events: accepted, tried, settled; none in memory.
+/** Which undelivered events outlive the process: those in a state file, each with its attempts so far; in memory none. */
+import { memberTexts } from '../../../../src/support/text/json-text.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import type { DeliveryOutcome, GiveUpReason } from '../model/events/delivery-outcome.ts'
+import { type EventText, eventText, textOf } from '../model/events/event-text.ts'
+import type { StateFile } from './state-file.ts'
 
 /**
  * The delivery attempts of an event for one subscription. Times are milliseconds since 1970 by the emulator's clock.
@@ -52,4 +55,127 @@ export const noJournal: Journal = {
   settled: () => {},
   forget: () => {},
   entries: () => [],
+}
+
+/** An event that was tried or is no longer pending; without a row, all events of the subscription are no longer pending. */
+type Change = { readonly row?: number; readonly subscription: string; readonly state?: TryState | undefined }
+
+/**
+ * Results of attempts are written together, this many milliseconds after the first, and stay in memory as long as the file does not
+ * take them. If the process is killed before, an event may be delivered twice; none is lost.
+ */
+const flushMs = 50
+
+/** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
+export function createFileJournal({ database, transaction }: StateFile): Journal & { close(): void } {
+  const addEvent = database.prepare('INSERT INTO event (accepted_at, body, sum) VALUES (?1, ?2, checksum(?1, ?2))')
+  const addWaiting = database.prepare(
+    'INSERT INTO waiting (event, subscription, sum) VALUES (?1, ?2, checksum(?1, ?2, NULL))',
+  )
+  const noteTry = database.prepare(
+    'UPDATE waiting SET state = ?1, sum = checksum(event, subscription, ?1) WHERE event = ?2 AND subscription = ?3',
+  )
+  const settle = database.prepare('DELETE FROM waiting WHERE event = ? AND subscription = ?')
+  const dropEvent = database.prepare(
+    'DELETE FROM event WHERE id = ? AND NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.event = event.id)',
+  )
+  const forget = database.prepare('DELETE FROM waiting WHERE subscription = ?')
+  const dropEvents = database.prepare('DELETE FROM event WHERE id NOT IN (SELECT event FROM waiting)')
+  const all = database.prepare(
+    'SELECT event.id AS id, accepted_at, body, subscription, state FROM event JOIN waiting ON waiting.event = event.id ORDER BY event.id',
+  )
+  let changes: Change[] = []
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  /** Writes the collected changes, and more. */
+  function inTransaction<T>(work: () => T): T {
+    const result = transaction(() => {
+      for (const { row, subscription, state } of changes) {
+        if (row === undefined) forgetAll(subscription)
+        else if (state) noteTry.run(JSON.stringify(state), row, subscription)
+        else if (settle.run(row, subscription).changes) dropEvent.run(row)
+      }
+      return work()
+    })
+    changes = []
+    return result
+  }
+
+  function forgetAll(subscription: string): void {
+    if (forget.run(subscription).changes) dropEvents.run()
+  }
+
+  function flush(): void {
+    clearTimeout(timer)
+    timer = undefined
+    if (changes.length > 0) inTransaction(() => {})
+  }
+
+  function later(change: Change): void {
+    if (closed) return
+    changes.push({ ...change, subscription: change.subscription.toLowerCase() })
+    timer ??= setTimeout(() => {
+      timer = undefined
+      try {
+        flush()
+      } catch {
+        // The warning was given. The changes stay in memory and are written with the next ones.
+      }
+    }, flushMs).unref()
+  }
+
+  return {
+    accepted(events, acceptedAt) {
+      if (events.every(({ subscriptionIds }) => subscriptionIds.length === 0)) return []
+      return inTransaction(() =>
+        events.map(({ event, subscriptionIds }) => {
+          if (subscriptionIds.length === 0) return undefined
+          const row = Number(addEvent.run(acceptedAt, writtenEvent(event)).lastInsertRowid)
+          for (const id of subscriptionIds) addWaiting.run(row, id.toLowerCase())
+          return row
+        }),
+      )
+    },
+    tried(subscription, row, state) {
+      if (row !== undefined) later({ row, subscription, state })
+    },
+    settled(subscription, row) {
+      if (row !== undefined) later({ row, subscription })
+    },
+    forget: (subscription) => later({ subscription }),
+    // What is parsed is trusted: each row was checked when the file was opened.
+    *entries() {
+      let last: { readonly row: number; readonly event: AcceptedEvent } | undefined
+      for (const { id, accepted_at, body, subscription, state } of all.iterate()) {
+        const row = Number(id)
+        // One object for all subscriptions of an event, as when it was accepted.
+        if (last?.row !== row) last = { row, event: readEvent(String(body)) }
+        const tries: TryState = state === null ? { attempts: 0 } : JSON.parse(String(state))
+        yield { ...last, subscriptionId: String(subscription), acceptedAt: Number(accepted_at), state: tries }
+      }
+    },
+    /** Writes the last changes, and ignores further ones. */
+    close() {
+      flush()
+      closed = true
+    },
+  }
+}
+
+function writtenEvent(event: AcceptedEvent): string {
+  const mapped = event.schema === 'CustomEventSchema' ? `,"mapped":${textOf(event.mapped)}` : ''
+  return `{"schema":"${event.schema}","body":${textOf(event.body)}${mapped}}`
+}
+
+function readEvent(written: string): AcceptedEvent {
+  const parts = memberTexts(written)
+  const part = (name: string): EventText => {
+    const text = parts.get(name) ?? '{}'
+    return eventText(text, JSON.parse(text))
+  }
+  const schema: AcceptedEvent['schema'] = JSON.parse(parts.get('schema') ?? '')
+  return schema === 'CustomEventSchema'
+    ? { schema, body: part('body'), mapped: part('mapped') }
+    : { schema, body: part('body') }
 }

@@ -1,4 +1,4 @@
-// Keys, secrets and resources as texts, in memory or in the state file.
+/** Which keys, secrets and resources are written when: at once, together ahead of a change, or later where the disk is full. */
 import { messageOf } from '../../../../src/support/process/error-code.ts'
 import type { StateFile } from './state-file.ts'
 
@@ -33,7 +33,9 @@ const keyOf = ({ kind, id }: PersistedChange) => `${kind}/${id}`
 export function createPersistedValues({ database, run, transaction }: StateFile) {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
   const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
-  const put = database.prepare('INSERT OR REPLACE INTO kept (kind, id, value) VALUES (?, ?, ?)')
+  const put = database.prepare(
+    'INSERT OR REPLACE INTO kept (kind, id, value, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))',
+  )
   const remove = database.prepare('DELETE FROM kept WHERE kind = ? AND id = ?')
   let frozen = false
   /** What the file did not take, by kind and id. */

@@ -1,7 +1,8 @@
-// SQLite state file: tables, format version, lock, "in use", "damaged", "disk is full" messages.
+/** Which files are taken as the emulator's state: its own SQLite databases, checked row by row before anything is changed in them. */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import { messageOf } from '../../../../src/support/process/error-code.ts'
 
 /** A state file that can't be used, or not be written, and why. What it holds is not changed. */
@@ -11,14 +12,36 @@ export class EmulatorStateError extends Error {
 
 /** "EEGN" in the file's header marks our databases. */
 const applicationId = 0x4545474e
-const formatVersion = 1
+const formatVersion = 2
 
+/** Each row has a checksum of its other columns, so that what is read is what was written; of `event` the row's number aside. */
 const tables = `
-  CREATE TABLE kept (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
-  CREATE TABLE event (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL) STRICT;
-  CREATE TABLE waiting (
-    event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)
+  CREATE TABLE kept (
+    kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY (kind, id)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE event (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;
+  CREATE TABLE waiting (
+    event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, sum INTEGER NOT NULL, PRIMARY KEY (event, subscription)
+  ) STRICT, WITHOUT ROWID;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${formatVersion};
+`
+
+/** Format 1 had no checksums. */
+const fromFormat1 = `
+  ALTER TABLE kept RENAME TO kept_1; ALTER TABLE event RENAME TO event_1; ALTER TABLE waiting RENAME TO waiting_1;
+  ${tables}
+  INSERT INTO kept SELECT kind, id, value, checksum(kind, id, value) FROM kept_1;
+  INSERT INTO event SELECT id, accepted_at, body, checksum(accepted_at, body) FROM event_1;
+  INSERT INTO waiting SELECT event, subscription, state, checksum(event, subscription, state) FROM waiting_1;
+  DROP TABLE kept_1; DROP TABLE event_1; DROP TABLE waiting_1;
+`
+
+/** Finds a row that is not as it was written. */
+const wrongRow = `
+  SELECT 1 FROM kept WHERE sum <> checksum(kind, id, value)
+  UNION ALL SELECT 1 FROM event WHERE sum <> checksum(accepted_at, body) OR id NOT IN (SELECT event FROM waiting)
+  UNION ALL SELECT 1 FROM waiting WHERE sum <> checksum(event, subscription, state) OR event NOT IN (SELECT id FROM event)
 `
 
 export interface StateFile {
@@ -38,33 +61,35 @@ export interface StateFileOptions {
 
 /**
  * Opens the emulator's database, or creates it, and locks it against other processes until it is closed. Throws an
- * {@link EmulatorStateError} for a file that can't be used.
+ * {@link EmulatorStateError} for a file that can't be used, and leaves that as it is.
  */
 export async function openStateFile(path: string, { maxPages }: StateFileOptions = {}): Promise<StateFile> {
   const file = resolve(path)
   // Loaded on demand: before Node 24 the module prints a warning when it loads.
   const { DatabaseSync: Database } = await import('node:sqlite')
-  const isNew = prepareFile(file)
-  if (!isNew) {
-    // Checked by a read-only connection, so that a damaged file is not changed.
-    attempt(file, () => {
-      const reader = new Database(file, { readOnly: true })
+  const open = (options: { readonly readOnly: boolean }) => {
+    const database = new Database(file, options)
+    const sumOf = (...values: unknown[]) => crc32(values.join('\u0000'))
+    database.function('checksum', { deterministic: true, varargs: true }, sumOf)
+    return database
+  }
+  return attempt(file, () => {
+    const format = prepareFile(file)
+    if (format !== 'new') {
+      // By a read-only connection, so that a damaged file is not changed.
+      const reader = open({ readOnly: true })
       try {
-        const [problem] = reader.prepare('PRAGMA quick_check(1)').all()
-        if (problem?.quick_check !== 'ok') throw new EmulatorStateError(damaged(file))
+        check(file, reader, format)
       } finally {
         reader.close()
       }
-    })
-  }
-  return attempt(file, () => {
-    const database = new Database(file)
+    }
+    const database = open({ readOnly: false })
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE')
       if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`)
-      if (isNew) {
-        const make = `${tables} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion};`
-        database.exec(`BEGIN EXCLUSIVE; ${make} COMMIT;`)
+      if (format !== formatVersion) {
+        inTransaction(database, () => database.exec(format === 'new' ? tables : fromFormat1))
       }
       // A commit survives the end of the process at once, and a power failure soon after.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
@@ -79,33 +104,49 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
   })
 }
 
-/** Whether the file is new or empty. A new one is readable by its owner only, as it holds keys. */
-function prepareFile(file: string): boolean {
+/** The format of the file, or `new` where there was none. A new one is readable by its owner only, as it holds keys. */
+function prepareFile(file: string): 1 | 2 | 'new' {
   if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
+  const isNew = !existsSync(file)
   // Opening a named pipe waits for a writer, perhaps for ever.
-  if (existsSync(file) && !statSync(file).isFile()) throw new EmulatorStateError(`${file} is not a regular file`)
-  const header = attempt(file, () => {
-    const handle = openSync(file, existsSync(file) ? 'r' : 'wx+', 0o600)
-    try {
-      const bytes = Buffer.alloc(100)
-      return bytes.subarray(0, readSync(handle, bytes))
-    } finally {
-      closeSync(handle)
-    }
-  })
-  if (header.length === 0) return true
+  if (!isNew && !statSync(file).isFile()) {
+    throw new EmulatorStateError(`${file} is not a regular file. Name another file.`)
+  }
+  const handle = openSync(file, isNew ? 'wx+' : 'r', 0o600)
+  try {
+    const bytes = Buffer.alloc(100)
+    return isNew ? 'new' : formatOf(file, bytes.subarray(0, readSync(handle, bytes)))
+  } finally {
+    closeSync(handle)
+  }
+}
+
+/** Reads the header of a database (SQLite: fileformat2, 1.3). */
+function formatOf(file: string, header: Buffer): 1 | 2 {
+  if (header.length === 0) {
+    throw new EmulatorStateError(`${file} is empty. Remove it for a fresh start, restore a copy, or name another file.`)
+  }
   const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
-  if (isDatabase && header.readUInt32BE(68) === applicationId) {
-    const version = header.readUInt32BE(60)
-    if (version === formatVersion) return false
+  if (!isDatabase || header.readUInt32BE(68) !== applicationId) {
     throw new EmulatorStateError(
-      `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). ` +
-        'Use that version, or name another file.',
+      `${file} is not a state file of the emulator. Name another file; this one is left alone.`,
     )
   }
+  const version = header.readUInt32BE(60)
+  if (version === 1 || version === formatVersion) return version
   throw new EmulatorStateError(
-    `${file} is not a state file of the emulator. Name another file; this one is left alone.`,
+    `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). ` +
+      'Use that version, or name another file.',
   )
+}
+
+/** Throws for a database that is not as the emulator wrote it. */
+function check(file: string, reader: DatabaseSync, format: 1 | 2): void {
+  const [problem] = reader.prepare('PRAGMA quick_check(1)').all()
+  if (problem?.quick_check !== 'ok') throw new EmulatorStateError(damaged(file))
+  if (format === formatVersion && reader.prepare(`${wrongRow} LIMIT 1`).get()) {
+    throw new EmulatorStateError(damaged(file, 'a row is not as it was written'))
+  }
 }
 
 /** The writes: what fails is told once, whoever wrote, until a write succeeds again. */
@@ -150,7 +191,8 @@ function attempt<T>(file: string, work: () => T): T {
   }
 }
 
-/** Primary result codes (SQLite: rescode). */
+/** Primary result codes (SQLite: rescode). The first one is that of a table or column that is not there. */
+const wrongSql = 1
 const busy = 5
 const corrupt = 11
 const full = 13
@@ -158,12 +200,13 @@ const noDatabase = 26
 
 function explain(file: string, error: Error): string {
   // An error without a code of SQLite is one of the file system.
-  if (!('errcode' in error)) return `${file} can't be opened: ${error.message}`
+  if (!('errcode' in error)) return `${file} can't be opened: ${error.message}. Name another file.`
   switch (Number(error.errcode) & 0xff) {
     case busy:
       return `${file} is in use by another emulator. End that one, or name another file.`
     case full:
       return `${file} can't be written: the disk is full. Nothing was lost. Free some space, or name another file.`
+    case wrongSql:
     case corrupt:
     case noDatabase:
       return damaged(file, error.message)

@@ -122,6 +122,20 @@ describe('a resource group', () => {
 })
 
 describe('Resource Manager', () => {
+  it.each(['/', '//', '///'])(
+    'leads to the next page at the same host, also of a path that begins with %s',
+    async (slashes) => {
+      const { emulator, send } = await open()
+      await send('PUT', group, { location: 'westeurope' })
+      const path = `${slashes}subscriptions/${emulator.subscriptionId}/resourceGroups?${version}&$top=1`
+      const first = await sendArm(emulator, path)
+      expect(first).toMatchObject({ status: 200, body: { value: [{ name: 'rg' }] } })
+      const { origin, pathname, search } = new URL(Object(first.body).nextLink)
+      expect(origin).toBe(emulator.endpoints.resourceManager)
+      expect((await sendArm(emulator, `${pathname}${search}`)).body).toMatchObject({ value: [{ name: 'shop' }] })
+    },
+  )
+
   it('lists the resource providers of a subscription', async () => {
     const { send } = await open()
     const { body } = await send('GET', '/providers')

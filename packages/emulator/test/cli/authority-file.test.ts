@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { X509CertificateGenerator } from '@peculiar/x509'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { writeAuthorityFile } from '../../src/cli/authority-file.ts'
+import { writeAuthorityFile } from '../../src/cli/own-files.ts'
 import { createCertificateAuthority } from '../../src/server/tls/certificates.ts'
 import { startEmulate } from './emulate-command.ts'
 

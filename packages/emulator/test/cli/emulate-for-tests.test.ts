@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
@@ -19,23 +19,56 @@ it('writes a file that says where it is, for its owner alone, and removes it at 
   expect([ready.http, ready.https]).toEqual([emulate.proxy, emulate.resourceManager])
   expect(readFileSync(ready.caFile, 'utf8')).toBe(ready.ca)
   if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(readdirSync(dirname(file))).toEqual(['ready.json'])
+  expect(readdirSync(dirname(file)).toSorted()).toEqual(['ready.json', 'ready.json.lock'])
   emulate.process.kill('SIGTERM')
   expect(await emulate.ended).toBe(0)
-  expect(existsSync(file)).toBe(false)
+  expect(readdirSync(dirname(file))).toEqual([])
 })
 
-it('takes the place of the file of an emulator that was killed, and leaves that of a later one', async () => {
+it('takes the place of the file of an emulator that was killed', async () => {
   const file = join(temporaryFolder(), 'ready.json')
   const killed = await startEmulate(['--ready-file', file])
   killed.process.kill('SIGKILL')
   await killed.ended
   expect(existsSync(file)).toBe(true)
   const second = await startEmulate(['--ready-file', file])
-  const third = await startEmulate(['--ready-file', file])
-  second.process.kill('SIGTERM')
-  expect(await second.ended).toBe(0)
-  expect(JSON.parse(readFileSync(file, 'utf8')).http).toBe(third.proxy)
+  expect(JSON.parse(readFileSync(file, 'utf8')).http).toBe(second.proxy)
+})
+
+it.each(['--ready-file', '--ca'])(
+  'refuses the file of %s that another emulator has, under any name, and leaves it',
+  async (option) => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'file')
+    const first = await startEmulate([option, file])
+    const content = readFileSync(file, 'utf8')
+    symlinkSync(folder, join(folder, 'link'))
+    for (const name of [file, join(folder, 'link', 'file')]) {
+      const other = startProgram(['--port', '0', '--http-port', '0', option, name])
+      expect(await other.ended).toBe(2)
+      const said = `${option}: ${name} is in use by another emulator. End that one, or name another file`
+      expect(other.lines).toEqual([`eventgrid-emulator: ${said}`])
+    }
+    // One that would not have started anyway.
+    const port = String(new URL(first.resourceManager).port)
+    expect(await startProgram(['--port', port, '--http-port', '0', option, file]).ended).toBe(2)
+    expect(readFileSync(file, 'utf8')).toBe(content)
+    first.process.kill('SIGTERM')
+    expect(await first.ended).toBe(0)
+    await startEmulate([option, file])
+    expect(readdirSync(folder).toSorted()).toEqual(['file', 'file.lock', 'link'])
+  },
+)
+
+it('is not ready any more when it is asked to end before it was', async () => {
+  const file = join(temporaryFolder(), 'ready.json')
+  const args = ['--ready-file', file, '--deliver', `orders=${await startSlowEndpoint(2_000)}/`]
+  const emulate = startProgram(['--port', '0', '--http-port', '0', ...args])
+  await emulate.line(/^topic orders$/)
+  emulate.process.kill('SIGTERM')
+  expect(await emulate.ended).toBe(0)
+  expect(emulate.lines.filter((line) => line.startsWith('ready: '))).toEqual([])
+  expect(existsSync(file)).toBe(false)
 })
 
 it('is ready when the handshakes are over: what is published then is delivered', async () => {

@@ -151,6 +151,15 @@ describe('the Event Grid handshake', () => {
   })
 })
 
+it.each([cloud, eventGrid] as const)(
+  'with %s asks once more after a connection that was reset: a listener that hands over its port closes one',
+  async (schema) => {
+    let asked = 0
+    const { state } = await shake(schema, (request) => (++asked > 1 ? grant(request) : 'drop'))
+    expect([state(), asked]).toEqual(['Succeeded', 2])
+  },
+)
+
 it.each<{ name: string; answer: SubscriberAnswer; code: string; schema?: Schema }>([
   { name: '503', answer: { status: 503 }, code: 'ServiceUnavailable' },
   { name: '404', answer: { status: 404 }, code: 'NotFound' },

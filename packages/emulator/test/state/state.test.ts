@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import { AzureKeyCredential } from '@azure/core-auth'
 import { EventGridPublisherClient } from '@azure/eventgrid'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -78,21 +79,13 @@ describe('after a restart on the same state file', () => {
     expect(second.eventSubscriptions()).toMatchObject([{ scope: second.topic('stock').id, name: 'audit' }])
   })
 
-  it('whose event subscription has no valid URL is refused, and nothing goes on listening', async () => {
+  it('that is refused leaves nothing listening', async () => {
     const file = stateFile()
     const first = await EventGridEmulator.start({ state: file, port: 0, httpPort: 0 })
     const port = Number(new URL(first.endpoints.resourceManager).port)
     await first.close()
-    const database = new DatabaseSync(file)
-    const broken = {
-      id: '/s',
-      scope: '/',
-      name: 's',
-      properties: { destination: { endpointType: 'WebHook', properties: { endpointUrl: 'nowhere' } } },
-    }
-    database.prepare("INSERT INTO kept VALUES ('event subscription', '/s', ?)").run(JSON.stringify(broken))
-    database.close()
-    await expect(EventGridEmulator.start({ state: file, port, httpPort: 0 })).rejects.toThrow()
+    writeFileSync(file, '')
+    await expect(EventGridEmulator.start({ state: file, port, httpPort: 0 })).rejects.toThrow(EmulatorStateError)
     const { endpoints } = await startEmulator({ port })
     expect(endpoints.resourceManager).toContain(`:${port}`)
   })
@@ -313,10 +306,18 @@ describe('a state file', () => {
     expect((await ended)[0]).toBe(2)
   })
 
-  /** Makes a state file, and changes it by SQL. */
+  /** Makes a state file with a topic of its own and an event that waits, and changes it by SQL. */
   const changed = (sql: string) => async (file: string) => {
-    await (await EventGridEmulator.start({ state: file })).close()
+    const subscriber = await startSubscriber()
+    subscriber.answer({ status: 503 })
+    const emulator = await startOn(file, subscriber.url)
+    await emulator.idle()
+    await publish(emulator, ['a'])
+    await emulator.idle()
+    await emulator.rotateKeys()
+    await emulator.close()
     const database = new DatabaseSync(file)
+    database.function('checksum', { varargs: true }, (...values) => crc32(values.join('\u0000')))
     database.exec(sql)
     database.close()
   }
@@ -334,8 +335,20 @@ describe('a state file', () => {
   it.each<[name: string, says: RegExp, make: (file: string) => void | Promise<void>]>([
     ['a text', /is not a state file of the emulator/, (file) => writeFileSync(file, 'topics: []\n')],
     ['a database of something else', /is not a state file of the emulator/, song],
+    ['an empty one', /is empty\. Remove it/, (file) => writeFileSync(file, '')],
+    ['one that lost all but its header', /is damaged/, cut((bytes) => bytes.subarray(0, 100))],
     ['a damaged one', /is damaged/, cut((bytes) => bytes.fill(0xff, 4096))],
     ['one that lost its end', /is damaged/, cut((bytes) => bytes.subarray(0, 5000))],
+    ['one that lost its last page', /is damaged/, cut((bytes) => bytes.subarray(0, -4096))],
+    ['one without a table', /is damaged/, changed('DROP TABLE waiting')],
+    ['one without a column', /is damaged/, changed('ALTER TABLE event RENAME COLUMN body TO text')],
+    ['one with no JSON in it', /is damaged/, changed("UPDATE kept SET value = 'x' WHERE kind = 'resource'")],
+    ['one with wrong types inside', /is damaged/, changed("UPDATE kept SET value = '[1]' WHERE kind = 'resource'")],
+    ['one with another key', /is damaged/, changed("UPDATE kept SET value = 'x' WHERE id = 'signing keys'")],
+    ['one with another event', /is damaged/, changed(`UPDATE event SET body = replace(body, 'order', 'order2')`)],
+    ['one with wrong attempts', /is damaged/, changed("UPDATE waiting SET state = '{}'")],
+    ['one whose event nobody waits for', /is damaged/, changed('DELETE FROM waiting')],
+    ['one that lost an event', /is damaged/, changed('DELETE FROM event')],
     ['one of a later format', /written by another version/, changed('PRAGMA user_version = 99')],
   ])('that is really %s is refused and left as it is', async (_name, says, make) => {
     const file = stateFile()
@@ -344,7 +357,51 @@ describe('a state file', () => {
     const refusal = await EventGridEmulator.start({ state: file }).catch((error: unknown) => error)
     expect(refusal).toMatchObject({ name: 'EmulatorStateError', message: expect.stringMatching(says) })
     expect(refusal).toMatchObject({ message: expect.stringContaining(file) })
+    expect(refusal).toMatchObject({ message: expect.stringMatching(/ame another file/) })
     expect(digest(file)).toBe(before)
+  })
+
+  it('with any one byte changed is refused, or holds what it held', async () => {
+    const file = stateFile()
+    await changed('')(file)
+    const whole = readFileSync(file)
+    const held = await contentOf(file)
+    const step = Number(process.env.EVENTGRID_STATE_STEP ?? 61)
+    let refused = 0
+    for (let at = 0; at < whole.length; at += step) {
+      const bytes = Buffer.from(whole)
+      bytes[at] = (bytes[at] ?? 0) ^ (1 + (at % 255))
+      const copy = stateFile()
+      writeFileSync(copy, bytes)
+      const found = await contentOf(copy).catch((error: unknown) => error)
+      if (found instanceof EmulatorStateError) {
+        refused++
+        expect(found.message, `byte ${at}`).toContain(copy)
+        expect(found.message, `byte ${at}`).toMatch(/ame another file/)
+        expect(readFileSync(copy).equals(bytes), `byte ${at}`).toBe(true)
+      } else expect(found, `byte ${at}`).toEqual(held)
+    }
+    expect(refused).toBeGreaterThan(0)
+  })
+
+  it('of the format before checksums is taken over', async () => {
+    const file = stateFile()
+    await changed(`
+      CREATE TABLE kept_1 (kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, id)) STRICT, WITHOUT ROWID;
+      CREATE TABLE event_1 (id INTEGER PRIMARY KEY, accepted_at REAL NOT NULL, body TEXT NOT NULL) STRICT;
+      CREATE TABLE waiting_1 (
+        event INTEGER NOT NULL, subscription TEXT NOT NULL, state TEXT, PRIMARY KEY (event, subscription)
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO kept_1 SELECT kind, id, value FROM kept;
+      INSERT INTO event_1 SELECT id, accepted_at, body FROM event;
+      INSERT INTO waiting_1 SELECT event, subscription, state FROM waiting;
+      DROP TABLE kept; DROP TABLE event; DROP TABLE waiting;
+      ALTER TABLE kept_1 RENAME TO kept; ALTER TABLE event_1 RENAME TO event; ALTER TABLE waiting_1 RENAME TO waiting;
+      PRAGMA user_version = 1;
+    `)(file)
+    const held = await contentOf(file)
+    expect(held).toMatchObject({ topics: [{ name: 'orders' }], subscriptions: [{ name: 'audit' }], events: [['a', 1]] })
+    expect(await contentOf(file)).toEqual(held)
   })
 
   it('may be a folder by mistake, which is said', async () => {
@@ -354,3 +411,18 @@ describe('a state file', () => {
 })
 
 const digest = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex')
+
+/** What a state file holds; throws as a start does. */
+async function contentOf(file: string) {
+  const state = await openState(file)
+  const { store, journal, persisted } = state
+  const content = {
+    topics: store.resources('topics'),
+    subscriptions: store.subscriptions.all(),
+    events: [...journal.entries()].map(({ event, state: tries }) => [event.body.value.id, tries.attempts]),
+    keys: persisted.get('identity', 'signing keys'),
+    authority: persisted.get('identity', 'certificate authority'),
+  }
+  state.close()
+  return content
+}

@@ -6,7 +6,6 @@ import type { Logger } from '../../../core/logger.ts'
 import { packageVersion } from '../../../core/package-version.ts'
 import { Secret } from '../../../core/secret.ts'
 import { otherFiles } from '../../../metadata/component/component-folder.ts'
-import type { Loaded } from '../../../metadata/folder/load-components.ts'
 import { optionLines } from '../../../support/command-line/parse-options.ts'
 import { awaitEnd } from '../../../support/command-line/signals.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
@@ -48,11 +47,12 @@ export async function run(args: readonly string[]): Promise<number> {
   const sources = await Promise.race([readSources(options), ending.asked])
   if (typeof sources === 'string') return 0
   const excerptWidth = (process.stderr.columns || 120) - hanging
-  const load = (from: ComponentSources, before?: Loaded) => loadSources(from, options, { before, excerptWidth })
+  const load = (from: ComponentSources) => loadSources(from, options, { excerptWidth })
   const unread = await unreadNotes(options)
   const loaded = load(sources)
+  const notes = [...loaded.mistakes, ...loaded.notes, ...unread]
   // At the start everything must be right: there is nothing yet to fall back on.
-  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...loaded.notes, ...unread].join('\n'))
+  if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...notes].join('\n'))
   const { emulator } = options
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const { env } = process
@@ -76,7 +76,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)
     if (grpcPort !== undefined) logger.info("Dapr's gRPC API for bindings is served", { port: grpcPort })
     warnOfStrangers(http.host, url, logger)
-    for (const note of [...loaded.notes, ...unread]) logger.warn(note)
+    for (const note of notes) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components.join(', ')} holds no component of ours yet`)
     await sidecar.start(loaded)
     const moved = async (next: Endpoints) => {

@@ -1,6 +1,7 @@
 /** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
-import type { LoadOptions } from '../../../metadata/folder/load-components.ts'
+import type { LoadOptions } from '../../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
+import { describeIssue } from '../../../metadata/typed/metadata-invalid.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
@@ -25,9 +26,16 @@ export async function readChecked(
   paths: ComponentPaths,
   options: Pick<LoadOptions, 'provisioning'> = {},
 ): Promise<CheckedFiles> {
-  const loaded = loadSources(await readSources(paths), paths, options)
+  const sources = await readSources(paths)
+  const { issues } = sources.paths
+  if (issues.length > 0) throw new UsageError(issues.map(describeIssue).join('\n'))
+  const loaded = loadSources(sources, paths, options)
   const unclaimed = [...loaded.files.values()].flatMap((read) => (read instanceof Error ? [] : read.unclaimed))
-  return { all: loadChecked(loaded, (process.stdout.columns || 120) - moreIndent), notes: loaded.notes, unclaimed }
+  return {
+    all: loadChecked(loaded, (process.stdout.columns || 120) - moreIndent),
+    notes: [...loaded.mistakes, ...loaded.notes],
+    unclaimed,
+  }
 }
 
 /** The components that `--component` asks for; without it all. */

@@ -1,14 +1,11 @@
 /** Options say where components are, the same for every command; the files they name are read and loaded here. */
 import { componentTypes } from '../../../metadata/component/component-definition.ts'
-import { readComponentFiles } from '../../../metadata/component/component-file.ts'
-import { type FolderTexts, readPaths } from '../../../metadata/component/component-folder.ts'
-import { type GivenSecrets, sortRecord } from '../../../metadata/folder/given-secrets.ts'
-import { type Loaded, type LoadOptions, loadFiles } from '../../../metadata/folder/load-components.ts'
-import { parseSecrets, readSecretsText } from '../../../metadata/folder/secret-stores.ts'
-import type { CallerWords } from '../../../metadata/folder/take-components.ts'
+import { type PathsRead, readPaths } from '../../../metadata/component/component-folder.ts'
+import { type Loaded, type LoadOptions, loadFiles, readComponentFiles } from '../../../metadata/load/load-files.ts'
+import { parseSecrets, readSecretsText } from '../../../metadata/load/secret-stores.ts'
+import { type CallerWords, type GivenSecrets, sortRecord } from '../../../metadata/load/secrets.ts'
 import { text, texts } from '../../../support/command-line/parse-options.ts'
-import { UsageError } from '../../../support/command-line/usage-error.ts'
-import { codeOf, messageOf } from '../../../support/process/error-code.ts'
+import { messageOf } from '../../../support/process/error-code.ts'
 
 const defaultComponents = './components'
 
@@ -42,37 +39,27 @@ export function readComponentOptions(values: {
   return { components, appId, secrets, component }
 }
 
+/** The files that the options name, as they were read. */
 export interface ComponentSources {
-  /** An error where a path can't be read. */
-  readonly texts: FolderTexts | UsageError
+  readonly paths: PathsRead
   /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
   readonly secrets: string | Error | undefined
 }
 
 export async function readSources({ components, secrets }: ComponentPaths): Promise<ComponentSources> {
   const text = secrets === undefined ? undefined : readSecretsText(secrets)
-  const { texts, unreadable } = await readPaths(components)
-  const lines = unreadable.map(({ path, error }) => {
-    const fix = codeOf(error) === 'ENOENT' ? '; make the folder, or correct --components' : ''
-    return `--components ${path} can't be read: ${messageOf(error)}${fix}`
-  })
-  return { texts: lines.length > 0 ? new UsageError(lines.join('\n')) : texts, secrets: await text }
+  return { paths: await readPaths(components), secrets: await text }
 }
 
-/** @throws UsageError where a path can't be read, and nothing of it is known from before */
 export function loadSources(
-  { texts, secrets: text }: ComponentSources,
+  { paths, secrets: text }: ComponentSources,
   { appId, secrets }: ComponentPaths,
-  options: Pick<LoadOptions, 'before' | 'excerptWidth' | 'provisioning'>,
+  options: Pick<LoadOptions, 'excerptWidth' | 'provisioning'>,
 ): Loaded {
-  const { before } = options
-  if (texts instanceof Error) {
-    if (!before) throw texts
-    return { ...before, faults: [texts.message] }
-  }
   const { env } = process
   const given = givenBy(secrets, text)
-  return loadFiles(readComponentFiles(texts), { ...options, env, appId, given, words, types: componentTypes })
+  const all = { ...options, env, appId, given, words, types: componentTypes }
+  return loadFiles(readComponentFiles(paths), all, paths)
 }
 
 function givenBy(file: string | undefined, text: string | Error | undefined): GivenSecrets {
@@ -80,7 +67,7 @@ function givenBy(file: string | undefined, text: string | Error | undefined): Gi
   try {
     return sortRecord(parseSecrets(file, text))
   } catch (error) {
-    return { kind: 'unreadable', why: `--secrets: ${messageOf(error)}` }
+    return { kind: 'unreadable', issue: { kind: 'secretStore', rule: `--secrets: ${messageOf(error)}` } }
   }
 }
 

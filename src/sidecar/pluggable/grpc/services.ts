@@ -1,9 +1,9 @@
 /** The gRPC services `InputBinding` and `OutputBinding`: what each method does. */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { component } from '../../../binding/component.ts'
+import type { Side } from '../../../core/component.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-import type { Side } from '../../../metadata/fields/field-entry.ts'
 import { whileAwaited } from '../../shared/caller-signal.ts'
 import { refuseTooManyNames } from '../../shared/metadata-names.ts'
 import type { Instance } from '../instance.ts'

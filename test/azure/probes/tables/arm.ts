@@ -1,5 +1,6 @@
 /** Paths, answers and states of Resource Manager. */
 import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { groupIdOf } from '../../plan/names.ts'
 import { absent, between, guid, oneOf, type Pattern, present, text } from '../expectation.ts'
 import { type Probe, probe, probesWith } from '../probe.ts'
 import {
@@ -82,12 +83,12 @@ export const armProbes: readonly Probe[] = [
     expected: 200,
   }),
   probe('topic-name-refused', 'a topic with an underscore in its name', {
-    ask: ({ arm, made, tagged }) => arm.send('PUT', `${made.names.eventGrid}/topics/egb_wrong`, { body: tagged() }),
+    ask: ({ arm, ownResource, tagged }) => arm.send('PUT', ownResource('topics', 'egb_wrong_'), { body: tagged() }),
     expected: { status: 400, body: { error: { code: 'InvalidRequest', message: text(/Invalid topic name/) } } },
   }),
   probe('topic-names', 'a topic whose name is reserved', {
-    ask: async ({ arm, made, tagged, unique }) =>
-      (await arm.send('PUT', `${made.names.eventGrid}/topics/EventGrid-${unique()}`, { body: tagged() })).status,
+    ask: async ({ arm, ownResource, tagged }) =>
+      (await arm.send('PUT', ownResource('topics', 'EventGrid-'), { body: tagged() })).status,
     expected: 400,
   }),
   probe('topic-location-fixed', 'another location for a topic', {
@@ -200,9 +201,10 @@ export const armProbes: readonly Probe[] = [
   }),
   probe('destination-missing', 'a queue in a storage account that is not there', {
     async ask(world) {
-      const { names, place } = world.made
+      const { place } = world.made
       // Names of storage accounts are shared by all of Azure.
-      const resourceId = `${names.group}none/providers/Microsoft.Storage/storageAccounts/none${place.suffix}`
+      const group = groupIdOf(place.subscriptionId, `none-${place.suffix}`)
+      const resourceId = `${group}/providers/Microsoft.Storage/storageAccounts/none${place.suffix}`
       const destination = { endpointType: 'StorageQueue', properties: { resourceId, queueName: 'none' } }
       return putSubscription(world, { destination, eventDeliverySchema: cloudSchema })
     },

@@ -126,7 +126,7 @@ const cases: readonly Case[] = [
     name: 'no option, and no folder ./components',
     files: {},
     args: [],
-    says: /--components \.\/components can't be read: ENOENT.*; make the folder, or correct --components/,
+    says: /\.\/components: can't be read: ENOENT.*; make it, or correct the path/,
   },
   {
     name: 'the component of two with one name that is for the application',
@@ -172,7 +172,7 @@ const cases: readonly Case[] = [
     name: `another encoding at ${path}`,
     files: { 'a.yaml': Buffer.from(yaml('örders'), 'latin1') },
     args: ['--components', path],
-    says: /a\.yaml can't be read: it is neither UTF-8 nor UTF-16/,
+    says: /a\.yaml: can't be read: it is neither UTF-8 nor UTF-16/,
   })),
   {
     name: 'secrets of two stores',
@@ -201,7 +201,7 @@ const cases: readonly Case[] = [
     name: 'one name twice',
     files: { 'a.yaml': yaml('orders'), 'b.yaml': yaml('orders') },
     args: ['--components', '.'],
-    says: /"orders" is (defined in|called).* too|component in \S+a\.yaml is called "orders" too/,
+    says: /"orders" is (defined at|called).* too|component in \S+a\.yaml is called "orders" too/,
   },
 ]
 

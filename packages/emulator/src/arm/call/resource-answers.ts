@@ -133,7 +133,7 @@ export function answerList<Item>(call: ArmCall, items: readonly Item[], view: (i
   const end = skip + size
   const value = items.slice(skip, end).map(view)
   if (end >= items.length) return { status: 200, body: { value } }
-  const next = new URL(call.url, call.baseUrl)
+  const next = new URL(`${call.baseUrl}${call.url}`)
   next.searchParams.set('$skiptoken', String(end))
   return { status: 200, body: { value, nextLink: next.href } }
 }

@@ -1,6 +1,6 @@
 // Running the webhook handshake: OPTIONS or POST, repetition after time-out or while it waits, validation URL and token.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { pause } from '../../../../../src/support/time/clock.ts'
+import { pause, systemClock } from '../../../../../src/support/time/clock.ts'
 import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
 import { preciseTime } from '../../model/events/event-grid-time.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
@@ -12,6 +12,7 @@ import { deliverySchemaOf, shownAnswer, shownUrl, webhookOf } from '../send/deli
 import type { WebhookClient } from '../send/webhook-client.ts'
 import {
   consentMissing,
+  cutPauseMs,
   handshakeMessage,
   handshakeTimeoutMs,
   judgeOptionsAnswer,
@@ -87,7 +88,13 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
           outcome: verdict,
           ...(because !== undefined && { message: because }),
         })
-        return { verdict, message: message ?? '', isLate: result.failure?.outcome === 'TimedOut' }
+        const isLate = result.failure?.outcome === 'TimedOut'
+        return {
+          verdict,
+          message: message ?? '',
+          isLate,
+          isCut: result.failure?.outcome === 'SocketError' && result.failure.hint === undefined,
+        }
       }
 
       /** An endpoint that answers the same again and again is told of once a minute. */
@@ -123,6 +130,11 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
       }
 
       let last = await attempt()
+      // A listener that restarts or hands over its port refuses or resets one connection (the emulator's choice: no source says).
+      if (last.isCut && !signal.aborted) {
+        await pause(systemClock, cutPauseMs, signal)
+        last = await attempt()
+      }
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).
       if (method === 'POST' && last.isLate && !signal.aborted) {

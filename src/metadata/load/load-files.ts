@@ -1,19 +1,118 @@
-/** What a file holds: which components are taken, their references resolved and their metadata validated; what is said of the rest. */
+/** The components of files: which are taken, those without a fault, every fault of all of them, and what is said of the rest. */
 import { hash } from 'node:crypto'
+import type { Component, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
+import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import type { Component } from '../component/component.ts'
 import { checkVersion, isOurType } from '../component/component-definition.ts'
-import { type ComponentDraft, type ComponentFile, isCutOff, isForApp } from '../component/component-file.ts'
-import { type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
-import type { Side } from '../fields/field-entry.ts'
+import {
+  type ComponentDraft,
+  type ComponentFile,
+  type ComponentFiles,
+  isCutOff,
+  isForApp,
+  readComponentFile,
+} from '../component/component-file.ts'
+import { type PathsRead, unreadable } from '../component/component-folder.ts'
+import { createPlaceholders, type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
-import { describeIssue } from '../typed/metadata-invalid.ts'
+import { byPlace, describeIssue, describeIssues } from '../typed/metadata-invalid.ts'
 import { type ParseMetadataOptions, readMetadata } from '../typed/parse-metadata.ts'
 import type { PropertyEntry } from '../typed/read-properties.ts'
 import { isSecretStore } from './secret-stores.ts'
+import { createSecretSources, doubledName, type SecretOptions } from './secrets.ts'
+
+export interface Loaded {
+  /** Those without a fault, by name. */
+  readonly components: ReadonlyMap<string, LoadedComponent>
+  /** Those with a fault that say `ignoreErrors`, by name: their faults in words. */
+  readonly leftOut: ReadonlyMap<string, string>
+  /** What each file holds, valid or not; or why it can't be read. */
+  readonly files: ReadonlyMap<string, LoadedFile | Error>
+  /** The faults of secret stores alone. */
+  readonly storeIssues: readonly MetadataIssue[]
+  /** Every fault but those of `leftOut`: those of paths, of secret stores, of each file in the order of their places. */
+  readonly issues: readonly MetadataIssue[]
+  /** The same in words: a text for each broken file, and for each other fault. */
+  readonly faults: readonly string[]
+  /** A text for each document whose kind or type is nearly one that is taken, and for each file without a document. */
+  readonly mistakes: readonly string[]
+  /** A text for everything else that is left out. */
+  readonly notes: readonly string[]
+}
+
+export type LoadedFile = FileContents & Pick<ComponentFile, 'excerpt' | 'isBroken'>
+
+export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omit<SecretOptions, 'fill'> {
+  /** For `{namespace}`. @default NAMESPACE of the environment, else `default` */
+  readonly namespace?: string | undefined
+  /**
+   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
+   * @default no excerpts
+   */
+  readonly excerptWidth?: number | undefined
+}
+
+export const readComponentFiles = ({ texts }: Pick<PathsRead, 'texts'>): ComponentFiles =>
+  new Map([...texts].map(([file, text]) => [file, text instanceof Error ? text : readComponentFile(text, file)]))
+
+/** @param read what was found at the paths, beside the files */
+export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Partial<PathsRead> = {}): Loaded {
+  const { words, excerptWidth } = given
+  const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
+  const drafts = takenDrafts(files, options)
+  const { secretOf, issues: storeIssues, notes: storeNotes } = createSecretSources(files, drafts, options)
+  const outside = [...(read.issues ?? []), ...storeIssues]
+  const issues = [...outside]
+  const faults = outside.map(describeIssue)
+  const mistakes: string[] = []
+  const notes = [...(read.notes ?? []), ...storeNotes]
+  const contents = new Map<string, LoadedFile | Error>()
+  const components = new Map<string, LoadedComponent>()
+  const leftOut = new Map<string, string>()
+  const owners = new Map<string, FilePlace>()
+  for (const [file, found] of files) {
+    if (found instanceof Error) {
+      contents.set(file, found)
+      const issue = unreadable(file, found)
+      issues.push(issue)
+      faults.push(describeIssue(issue))
+      continue
+    }
+    const one = takeComponents(file, found, { ...options, secretOf })
+    contents.set(file, { ...one, excerpt: found.excerpt, isBroken: found.isBroken })
+    mistakes.push(...one.mistakes.map(describeIssue))
+    notes.push(...one.notes)
+    const inWords = (all: readonly MetadataIssue[]) =>
+      describeIssues(all, excerptWidth === undefined ? undefined : (at) => found.excerpt(at, excerptWidth)).join('\n')
+    const here = [...one.issues]
+    for (const { component, loaded, ...its } of one.taken) {
+      const { name, places, ignoreErrors } = component
+      const owner = owners.get(name)
+      if (owner !== undefined) {
+        here.push(doubledName('component', name, owner, places.name))
+        continue
+      }
+      owners.set(name, places.name)
+      const own = [...its.issues, ...its.faults].toSorted(byPlace)
+      if (loaded && own.length === 0) components.set(name, loaded)
+      else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own))
+      else here.push(...own)
+    }
+    if (here.length === 0) continue
+    issues.push(...here.toSorted(byPlace))
+    faults.push(inWords(here.toSorted(byPlace)))
+  }
+  return { components, leftOut, files: contents, storeIssues, issues, faults, mistakes, notes }
+}
+
+/** The components whose references are resolved. */
+export const takenDrafts = (files: ComponentFiles, selection: Selection) =>
+  [...files.values()].flatMap((read) =>
+    read instanceof Error ? [] : read.drafts.filter((draft) => isTaken(draft, selection)),
+  )
 
 /** A component that can be run: its metadata is valid. */
 export interface LoadedComponent {
@@ -30,7 +129,7 @@ export interface TakenComponent {
   readonly component: Component
   /** Its entries, an unknown value for each that has a fault. */
   readonly entries: readonly PropertyEntry[]
-  /** The faults of reading it, and of its references and name. */
+  /** The faults of reading it, and of its references. */
   readonly issues: readonly MetadataIssue[]
   /** The faults of its metadata. */
   readonly faults: readonly MetadataIssue[]
@@ -50,14 +149,6 @@ export interface FileContents {
   readonly unclaimed: readonly string[]
 }
 
-/** What the caller has to do, in his own words. */
-export interface CallerWords {
-  /** To give the application's id. */
-  readonly appId: string
-  /** Where a secret belongs; `shape` is the JSON that holds it. */
-  readonly secret: (shape: string) => string
-}
-
 /** Which components are taken. */
 export interface Selection {
   readonly types: readonly string[]
@@ -66,7 +157,7 @@ export interface Selection {
 }
 
 export interface TakeOptions extends Selection, ReferenceSources, Pick<ParseMetadataOptions, 'provisioning'> {
-  readonly words: CallerWords
+  readonly words: SecretOptions['words']
   /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
   readonly forLibrary?: boolean
 }
@@ -79,7 +170,6 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
   const { types, appId } = options
   const taken: TakenComponent[] = []
   const issues = [...read.issues]
-  const names = new Set<string>()
   const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
   const notes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? [] : describeIssue(issue)))
   const unclaimed: string[] = []
@@ -92,9 +182,7 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
       notes.push(note)
       if (!appId) unclaimed.push(note)
     } else if (isTaken(draft, options)) {
-      const isDoubled = name !== undefined && names.has(name)
-      if (name !== undefined) names.add(name)
-      const one = takeComponent(draft, isDoubled, options)
+      const one = takeComponent(draft, options)
       if (name === undefined) issues.push(...one.issues, ...one.faults)
       else taken.push(one)
     } else if (isSecretStore(type)) issues.push(...draft.issues)
@@ -111,8 +199,8 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
   return { taken, issues, mistakes, notes, unclaimed }
 }
 
-function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeOptions): TakenComponent {
-  const { name = '', type = '', version, secretStore, scopes, places } = draft
+function takeComponent(draft: ComponentDraft, options: TakeOptions): TakenComponent {
+  const { name = '', type = '', version, secretStore, scopes, ignoreErrors, places } = draft
   const { entries, properties, issues } = resolveEntries(draft, options)
   const isOurs = isOurType(type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
@@ -126,6 +214,7 @@ function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeO
     properties,
     ...(secretStore !== undefined && { secretStore }),
     ...(scopes.length > 0 && { scopes }),
+    ignoreErrors,
     sides: bothSides.filter((side) => reading.sides.has(side)),
     ...(port !== undefined && { port }),
     places: {
@@ -135,12 +224,7 @@ function takeComponent(draft: ComponentDraft, isDoubled: boolean, options: TakeO
       properties: Object.fromEntries(entries.map((entry) => [entry.name, entry.at])),
     },
   }
-  const own = [...draft.issues, ...issues]
-  if (isDoubled) {
-    const rule = 'is the name of an earlier component too'
-    own.push({ kind: 'doubledName', field: 'metadata.name', value: quote(name), rule, at: places.name })
-  }
-  const one = { component, entries, issues: own, faults }
+  const one = { component, entries, issues: [...draft.issues, ...issues], faults }
   if (faults.length > 0 || !reading.metadata) return one
   return { ...one, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
 }

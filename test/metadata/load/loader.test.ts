@@ -278,15 +278,36 @@ describe('loadComponents', () => {
     const rows = issues.map(({ kind = 'brokenRule', at }) => `${kind} ${at?.file.slice(folder.length + 1)}:${at?.line}`)
     expect([code, ...rows]).toEqual([
       'METADATA_INVALID',
-      'unreadable undefined:undefined',
+      'unreadable gone:1',
       'secretStore s.yaml:3',
       'brokenRule a.yaml:9',
       'doubledName b.yaml:12',
       'brokenRule c.yaml:1',
       'unresolvedReference d.yaml:8',
-      'unreadable undefined:undefined',
       'doubledName f.yaml:3',
+      'unreadable g.yaml:1',
     ])
+  })
+
+  it('has those without a fault in details.components, and leaves out a faulty one that says ignoreErrors', async () => {
+    const text = caseOf('ignore-errors.yaml')
+    const log = captureLog()
+    const file = join(folderOf({ 'a.yaml': text }), 'a.yaml')
+    const [invoices, ...others] = await loadComponents(file, { logger: log })
+    expect([invoices?.name, invoices?.ignoreErrors, others.length]).toEqual(['invoices', false, 0])
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { component: 'orders' } }])
+    expect(log.lines[0]?.message).toMatch(/a\.yaml:10:15: "accesKey" is not a field/)
+
+    const { details, issues } = await refusal(
+      loadComponents(folderOf({ 'a.yaml': text.replace('  ignoreErrors: true\n', ''), 'b.yaml': 'kind: [' })),
+    )
+    expect(details).toMatchObject({ components: [{ name: 'invoices' }] })
+    expect(issues.every(({ at }) => at !== undefined)).toBe(true)
+  })
+
+  it.each(['"true"', '1', '[]'])('refuses ignoreErrors as %s', (value) => {
+    const text = yaml('orders').replace('  metadata:', `  ignoreErrors: ${value}\n  metadata:`)
+    expect(() => parseComponents(text, { secrets })).toThrow(/:6:\d+: spec\.ignoreErrors must be true or false/)
   })
 
   it('takes secrets of local stores among the files where the given ones have no answer', async () => {
@@ -328,20 +349,26 @@ describe('loadComponents', () => {
     await loadComponents([folder], { appId: 'shop', logger: log })
     expect(log.lines.map(({ level, message }) => `${level} ${message.slice(folder.length + 1)}`)).toEqual([
       'warn a.yaml:5:9: component "alpha" has the unknown type "bindings.azure.eventgird"; did you mean bindings.azure.eventgrid?',
+      'warn c.yaml:1:1: holds no component: it is empty, or has comments only',
+      'warn f.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
+      'warn g.yaml:1:1: holds no component: it is empty, or has comments only',
       'debug b.yaml: component lake is a bindings.kafka, which is not ours: left out',
-      'warn c.yaml holds no component: it is empty, or has comments only',
       'debug d.yaml: component delta is for billing, not for shop: left out',
       'debug e.yaml: component epsilon is a bindings.azure.eventhubs, which is not ours: left out',
-      'warn f.yaml:1:7: kind "Componet" is unknown; did you mean Component?',
       'debug f.yaml:3:7: kind "Configuration" is left out',
-      'warn g.yaml holds no component: it is empty, or has comments only',
     ])
   })
 
   it('says what to do about a path that is not there, and nothing where that is not known', async () => {
     const folder = folderOf({})
     const issuesOf = async (path: string) => (await refusal(loadComponents(path))).issues
-    const gone = { kind: 'unreadable', rule: expect.stringContaining('ENOENT'), fix: 'make it, or correct the path' }
+    const at = { file: join(folder, 'gone'), line: 1, column: 1 }
+    const gone = {
+      kind: 'unreadable',
+      rule: expect.stringContaining('ENOENT'),
+      fix: 'make it, or correct the path',
+      at,
+    }
     expect(await issuesOf(join(folder, 'gone'))).toEqual([gone])
     const [other] = (await issuesOf(`${folder}\0`)) ?? []
     expect(other).toMatchObject({ kind: 'unreadable' })

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { placeInWords } from '../../../src/core/file-place.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { readDefinition } from '../../../src/metadata/component/component-definition.ts'
-import { parseComponents } from '../../../src/metadata/folder/parse-components.ts'
+import { parseComponents } from '../../../src/metadata/load/load-components.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { place } from '../../support/place.ts'
 import { thrownBy } from '../../support/thrown.ts'
@@ -168,7 +168,7 @@ describe('parseComponents', () => {
       'f.yaml:6:13',
       'must be a list',
     ],
-    ['a name of two components', `${component()}\n---\n${component()}`, 'f.yaml:13:19', 'earlier component'],
+    ['a name of two components', `${component()}\n---\n${component()}`, 'f.yaml:13:19', 'is defined at'],
   ])('refuses %s', (_name, text, at, rule) => {
     const issue = faultsOf(text).find((one) => one.rule.includes(rule))
     expect(issue?.rule).toContain(rule)

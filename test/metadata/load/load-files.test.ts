@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { sortRecord } from '../../../src/metadata/folder/given-secrets.ts'
-import type { Loaded } from '../../../src/metadata/folder/load-components.ts'
+import type { Loaded } from '../../../src/metadata/load/load-files.ts'
+import { sortRecord } from '../../../src/metadata/load/secrets.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 import { loadTexts } from '../../support/load-texts.ts'
 
@@ -38,99 +38,38 @@ const localFile = 'secretstores.local.file'
 const localEnv = 'secretstores.local.env'
 
 type Files = Readonly<Record<string, string | Error>>
-const load = (files: Files, before?: Loaded, env = {}, secrets = {}, appId = 'shop') =>
-  loadTexts(files, { appId, env, given: sortRecord(secrets), before })
+const load = (files: Files, env = {}, secrets = {}, appId = 'shop') =>
+  loadTexts(files, { appId, env, given: sortRecord(secrets) })
 
 it('fills in what daprd fills in, and says where nothing is known of it', () => {
   const more = '    - { name: route, value: "/{appID}/{podName}" }'
   const text = component('alpha', { accessKey: '{ envRef: KEY }', more })
   const env = { KEY: '{namespace}', POD_NAME: 'shop-0' }
-  const { properties } = load({ 'a.yaml': text }, undefined, env).components.get('alpha')?.component ?? {}
+  const { properties } = load({ 'a.yaml': text }, env).components.get('alpha')?.component ?? {}
   const shown = Object.values(properties ?? {}).map((value) => (value instanceof Secret ? value.reveal() : value))
   expect(shown).toEqual([expect.any(String), 'default.shop', '/shop/shop-0'])
-  expect(load({ 'a.yaml': text }, undefined, { KEY: 'x' }).faults).toEqual([
+  expect(load({ 'a.yaml': text }, { KEY: 'x' }).faults).toEqual([
     expect.stringMatching(/^a\.yaml:11:29: route refers to \{podName\}, which has no value; set POD_NAME/),
   ])
 })
 
-it('keeps what a broken file held, and takes over what the others say', () => {
-  const before = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })
-  const after = load({ 'a.yaml': 'kind: [', 'b.yaml': component('gamma') }, before)
-  expect([...after.components.keys()]).toEqual(['alpha', 'gamma'])
-  expect(after.faults).toEqual([expect.stringMatching(/a\.yaml:1:\d+: is not valid YAML here/)])
+it('gives the components without a fault, with every fault of the others', () => {
+  const { components, faults } = load({ 'a.yaml': 'kind: [', 'b.yaml': component('gamma') })
+  expect([...components.keys()]).toEqual(['gamma'])
+  expect(faults).toEqual([expect.stringMatching(/a\.yaml:1:\d+: is not valid YAML here/)])
 })
 
 it.each([
-  ['type', component('alpha', { type: 'bindings.azure.eventgird' }), /did you mean bindings\.azure\.eventgrid/],
-  ['kind', component('alpha').replace('kind: Component', 'kind: Componet'), /did you mean Component/],
-])(
-  'keeps what a file held that now has a typo in its %s, which is a note in a file that held nothing',
-  (_name, text, says) => {
-    const before = load({ 'a.yaml': component('alpha') })
-    const after = load({ 'a.yaml': text }, before)
-    expect([...after.components.keys()]).toEqual(['alpha'])
-    expect(after.faults).toEqual([expect.stringMatching(says)])
-    expect(after.notes).toEqual([])
-    const first = load({ 'a.yaml': text })
-    expect(first.notes).toEqual([expect.stringMatching(says)])
-    expect(first.faults).toEqual([])
-  },
-)
-
-it.each([
-  { name: 'nothing', text: '' },
-  { name: 'white space', text: ' \n\t\n' },
-  { name: 'a separator', text: '---\n' },
-  { name: 'separators, an end and nulls', text: '---\n~\n---\nnull\n...\n' },
-  { name: 'comments', text: `# ${component('alpha').replaceAll('\n', '\n# ')}\n` },
-  { name: 'zero bytes', text: '\0'.repeat(512) },
-  { name: 'a list of nothing', text: 'kind: List\nitems: []\n' },
-  { name: 'a list that was cut', text: 'apiVersion: v1\nkind: List\nitems:\n' },
-  { name: 'an empty mapping', text: '{}' },
-  { name: 'an empty list', text: '[]' },
-])('keeps what a file held that now holds $name, also the second time, and names the file', ({ text }) => {
-  const first = load({ 'a.yaml': component('alpha'), 'b.yaml': component('beta') })
-  const second = load({ 'a.yaml': text, 'b.yaml': component('gamma') }, first)
-  const third = load({ 'a.yaml': `${text}\n`, 'b.yaml': component('delta') }, second)
-  expect([second, third].map(({ components }) => [...components.keys()])).toEqual([
-    ['alpha', 'gamma'],
-    ['alpha', 'delta'],
-  ])
-  for (const { faults } of [second, third]) expect(faults).toEqual([expect.stringMatching(/^a\.yaml/)])
-  expect([...load({ 'b.yaml': component('delta') }, third).components.keys()]).toEqual(['delta'])
-})
-
-const item = `- ${component('alpha').trimEnd().replaceAll('\n', '\n  ')}\n`
-
-it.each([
-  { form: 'a document', text: component('alpha') },
-  { form: 'a list', text: `kind: List\napiVersion: v1\nitems:\n${item}` },
-  { form: 'a list whose kind stands last', text: `items:\n${item}kind: ComponentList\n` },
-])('goes on with a component while its file, $form, is written, wherever the writer is', ({ text }) => {
-  const before = load({ 'a.yaml': text })
-  const lost = Array.from({ length: text.length }, (_, length) => text.slice(0, length)).filter(
-    (part) => !load({ 'a.yaml': part }, before).components.has('alpha'),
-  )
-  expect(lost).toEqual([])
-})
-
-it('keeps the secret store of a file that now holds nothing', () => {
-  const { path } = makeComponentFolder()
-  writeFileSync(`${path}/one.json`, JSON.stringify({ 'event-grid': key }))
-  const store = secretStore(localFile, { secretsFile: `${path}/one.json` }, { name: 'one' })
-  const accessKey = '{ secretKeyRef: { name: event-grid } }'
-  const before = load({ 'a.yaml': component('alpha', { accessKey }), 'b.yaml': store })
-  const moved = component('alpha', { accessKey, more: '    - { name: route, value: /elsewhere }' })
-  const after = load({ 'a.yaml': moved, 'b.yaml': '---' }, before)
-  expect(after.components.get('alpha')?.component.properties).toHaveProperty('route')
-  expect(after.faults).toEqual([expect.stringMatching(/^b\.yaml holds no component/)])
-})
-
-it('takes away a component whose type is now of another kind', () => {
-  const before = load({ 'a.yaml': component('alpha') })
-  const after = load({ 'a.yaml': component('alpha', { type: 'bindings.kafka' }) }, before)
-  expect([...after.components.keys()]).toEqual([])
-  expect(after.faults).toEqual([])
+  ['a typo in its type', component('alpha', { type: 'bindings.azure.eventgird' }), /did you mean bindings\.azure/],
+  ['a typo in its kind', component('alpha').replace('kind: Component', 'kind: Componet'), /did you mean Component/],
+  ['nothing', '', /^a\.yaml:1:1: holds no component/],
+  ['a separator', '---\n', /holds no component/],
+  ['separators, an end and nulls', '---\n~\n---\nnull\n...\n', /holds no component/],
+  ['comments', `# ${component('alpha').replaceAll('\n', '\n# ')}\n`, /holds no component/],
+])('takes a file with %s for a mistake, which is no fault', (_name, text, says) => {
+  const { components, mistakes, faults, notes } = load({ 'a.yaml': text })
+  expect([...components, ...faults, ...notes]).toEqual([])
+  expect(mistakes).toEqual([expect.stringMatching(says)])
 })
 
 it.each<[name: string, text: string | Error, fault: RegExp]>([
@@ -156,20 +95,7 @@ it('lets the first of two components of one name count, and says so', () => {
     'b.yml': component('alpha', { type: 'bindings.cloud.eventrouter' }),
   })
   expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-  expect(faults).toEqual(['b.yml:4:19: component "alpha" is defined in a.yaml too, which is used'])
-})
-
-it.each(['a.yaml', 'z.yaml'])('lets a component that runs count before a copy of it in %s', (file) => {
-  const copy = { [file]: component('alpha', { type: 'bindings.cloud.eventrouter' }) }
-  const running = { 'b.yaml': component('alpha') }
-  const copied = Object.fromEntries(Object.entries({ ...copy, ...running }).sort())
-  const once = load(copied, load(running))
-  const twice = load({ ...copied, 'c.yaml': component('gamma') }, once)
-  for (const { faults, components } of [once, twice]) {
-    expect(components.get('alpha')?.component.type).toBe('bindings.azure.eventgrid')
-    expect(faults).toEqual([`${file}:4:19: component "alpha" is defined in b.yaml too, which is used`])
-  }
-  expect(load(copy, twice).components.get('alpha')?.component.type).toBe('bindings.cloud.eventrouter')
+  expect(faults).toEqual(['b.yml:4:19: component "alpha" is defined at a.yaml:4:19 too, which is used'])
 })
 
 it.each([
@@ -177,14 +103,14 @@ it.each([
   { appId: 'billing', note: 'is for shop, not for billing' },
 ])('takes the one for $appId of two of the same name in one file', ({ appId, note }) => {
   const [ours, theirs] = ['shop', 'billing'].map((id) => component('alpha', { more: `scopes: [${id}]` }))
-  const { components, faults, notes } = load({ 'a.yaml': `${ours}\n---${theirs}` }, undefined, {}, {}, appId)
+  const { components, faults, notes } = load({ 'a.yaml': `${ours}\n---${theirs}` }, {}, {}, appId)
   expect([...components.keys()]).toEqual(['alpha'])
   expect({ faults, notes }).toEqual({ faults: [], notes: [`a.yaml: component alpha ${note}: left out`] })
 })
 
 it('leaves out what is for some applications where it does not know for which one it runs', () => {
   const text = component('alpha', { more: 'scopes: [shop]' })
-  const { components, notes } = load({ 'a.yaml': text }, undefined, {}, {}, '')
+  const { components, notes } = load({ 'a.yaml': text }, {}, {}, '')
   expect(components.size).toBe(0)
   expect(notes).toEqual([
     'a.yaml: component alpha is for shop, and there is no application id (give --app-id NAME): left out',
@@ -247,28 +173,17 @@ describe('secret stores', () => {
     load({ 'a.yaml': component('alpha', { accessKey: `{ value: ${value} }` }) }).components.get('alpha')?.fingerprint
   const keyOf = ({ components }: Loaded) => components.get('alpha')?.fingerprint
 
-  it('stay what they were while their file is broken, though another one is there', () => {
+  it('that cannot be read are a fault of their own', () => {
     const folder = openFolder()
-    const [one, two] = [folder.store('one', 'key-1'), folder.store('two', 'key-2')]
-    const before = load({ 'a.yaml': alpha, 'b.yaml': one })
-    const both = load({ 'a.yaml': alpha, 'b.yaml': one, 'c.yaml': two }, before)
-    const broken = load({ 'a.yaml': alpha, 'b.yaml': 'kind: [', 'c.yaml': two }, both)
-    const unread = load({ 'a.yaml': alpha, 'b.yaml': new Error('EACCES'), 'c.yaml': two }, broken)
-    expect([before, both, broken, unread].map(keyOf)).toEqual(Array(4).fill(withKey('key-1')))
-    const moved = component('alpha', { accessKey, more: '    - { name: route, value: /elsewhere }' })
-    const after = load({ 'a.yaml': moved, 'b.yaml': 'kind: [' }, before)
-    expect(after.components.get('alpha')?.component.properties).toHaveProperty('route')
-  })
-
-  it('that can no longer be read take away no component, though all else of its file is right', () => {
-    const folder = openFolder()
-    const texts = { 'a.yaml': `${alpha}---${component('beta')}` }
-    const before = load({ ...texts, 'b.yaml': folder.store('one', 'key-1') })
-    const after = load({ ...texts, 'b.yaml': folder.store('one', 'key-1', { file: 'gone' }) }, before)
-    expect(after.faults).toEqual([
+    const files = {
+      'a.yaml': `${alpha}---${component('beta')}`,
+      'b.yaml': folder.store('one', 'key-1', { file: 'gone' }),
+    }
+    const { faults, components } = load(files)
+    expect(faults).toEqual([
       expect.stringMatching(/^b\.yaml:4:19: secret store one: \S+gone\.json can't be read: ENOENT/),
     ])
-    expect(keyOf(after)).toBe(withKey('key-1'))
+    expect([...components.keys()]).toEqual(['beta'])
   })
 
   it('come after the secrets that are given, and an empty name means none of them', () => {
@@ -276,7 +191,7 @@ describe('secret stores', () => {
     const unnamed = component('alpha', { accessKey, more: 'auth: { secretStore: "" }' })
     const files = { 'a.yaml': unnamed, 'b.yaml': folder.store('one', 'key-1') }
     expect(keyOf(load(files))).toBe(withKey('key-1'))
-    expect(keyOf(load(files, undefined, {}, { 'event-grid': 'given' }))).toBe(withKey('given'))
+    expect(keyOf(load(files, {}, { 'event-grid': 'given' }))).toBe(withKey('given'))
   })
 
   it('that are not known, since a file is broken, are not guessed', () => {
@@ -293,15 +208,12 @@ describe('secret stores', () => {
     }
   })
 
-  it('are not replaced by a copy, whichever file stands first', () => {
+  it('count by the order of their files where two have one name', () => {
     const folder = openFolder()
-    const before = load({ 'a.yaml': alpha, 'm.yaml': folder.store('one', 'key-1') })
-    for (const file of ['b.yaml', 'z.yaml']) {
-      const files = { [file]: folder.store('one', 'key-2'), 'm.yaml': folder.store('one', 'key-1') }
-      const after = load(Object.fromEntries(Object.entries({ 'a.yaml': alpha, ...files }).sort()), before)
-      expect(after.faults).toEqual([`${file}:4:19: secret store "one" is defined in m.yaml too, which is used`])
-      expect(keyOf(after)).toBe(withKey('key-1'))
-    }
+    const stores = { 'b.yaml': folder.store('one', 'key-1'), 'c.yaml': folder.store('one', 'key-2') }
+    const { faults, components } = load({ 'a.yaml': alpha, ...stores })
+    expect(faults).toEqual(['c.yaml:4:19: secret store "one" is defined at b.yaml:4:19 too, which is used'])
+    expect(components.get('alpha')?.fingerprint).toBe(withKey('key-1'))
   })
 
   it('of other applications are none', () => {
@@ -394,7 +306,7 @@ it.each([
     'a.yaml': component('alpha', { accessKey: '{ secretKeyRef: { name: topic, key: topic } }' }),
     'z.yaml': secretStore(store, { [field]: `${path}/secrets.json`, prefix: 'SHOP_' }),
   }
-  const loaded = load(files, undefined, env)
+  const loaded = load(files, env)
   expect({ faults: loaded.faults, notes: loaded.notes }).toEqual({ faults: [], notes: [] })
   const inline = load({ 'a.yaml': component('alpha') })
   expect(loaded.components.get('alpha')?.fingerprint).toBe(inline.components.get('alpha')?.fingerprint)
@@ -408,7 +320,7 @@ it.each([
 ])('keeps the tokens of Dapr itself from components, as Dapr does: $name gives $faults faults', ({ name, faults }) => {
   const store = secretStore(localEnv)
   const text = component('alpha', { accessKey: `{ secretKeyRef: { name: ${name} } }` })
-  expect(load({ 'a.yaml': text, 'b.yaml': store }, undefined, { [name]: 'x' }).faults).toHaveLength(faults)
+  expect(load({ 'a.yaml': text, 'b.yaml': store }, { [name]: 'x' }).faults).toHaveLength(faults)
 })
 
 it.each([

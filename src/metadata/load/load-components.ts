@@ -1,19 +1,23 @@
 /** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
-import type { MetadataIssue } from '../../core/errors.ts'
+import type { Component } from '../../core/component.ts'
 import { type Logger, silentLogger } from '../../core/logger.ts'
-import { codeOf, messageOf } from '../../support/process/error-code.ts'
 import { checkLogger, checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
 import { isRecord } from '../../support/text/is-record.ts'
-import type { Component } from '../component/component.ts'
 import { componentTypes } from '../component/component-definition.ts'
-import { type ComponentFiles, readComponentFile, readComponentFiles } from '../component/component-file.ts'
-import { readPaths } from '../component/component-folder.ts'
-import type { SecretReference, Secrets } from '../component/secret-reference.ts'
-import { describeIssue, metadataInvalid } from '../typed/metadata-invalid.ts'
-import { checkAnswer, type GivenSecrets, keyOfReference, type SecretsByStore, sortRecord } from './given-secrets.ts'
-import { loadFiles, takenDrafts } from './load-components.ts'
-import { referencesOf } from './secret-sources.ts'
-import type { CallerWords } from './take-components.ts'
+import { type ComponentFiles, readComponentFile, type SecretReference } from '../component/component-file.ts'
+import { type PathsRead, readPaths } from '../component/component-folder.ts'
+import { metadataInvalid } from '../typed/metadata-invalid.ts'
+import { loadFiles, readComponentFiles, takenDrafts } from './load-files.ts'
+import type { Secrets } from './secret-stores.ts'
+import {
+  type CallerWords,
+  checkAnswer,
+  type GivenSecrets,
+  keyOfReference,
+  referencesOf,
+  type SecretsByStore,
+  sortRecord,
+} from './secrets.ts'
 
 /** What {@link loadComponents} and {@link parseComponents} take from around the files. */
 interface CommonOptions {
@@ -62,13 +66,15 @@ export interface ParseComponentsOptions extends CommonOptions {
 
 /**
  * The components of YAML files, references resolved and metadata validated; documents of another `kind` are left out. A folder gives its
- * `.yaml` and `.yml` files in the order of their names, but no hidden ones and no folders in it.
+ * `.yaml` and `.yml` files in the order of their names, but no hidden ones and no folders in it. A component that has a fault and says
+ * `ignoreErrors` is left out; the logger gets its faults.
  *
  * Fields that the option `credential` of a binding replaces may be absent. Without that option `init` reports them.
  *
  * @param paths files and folders. A file that is named twice is read once
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault of all files with file, line and column; of syntax errors only the
- *   first of a file. `kind` of an issue tells a reference that leads to nothing, a doubled name, and what can't be read
+ *   first of a file. `kind` of an issue tells a reference that leads to nothing, a doubled name, and what can't be read.
+ *   `details.components` are those that have no fault: a host may go on with them
  * @throws TypeError for an unknown option or an invalid value; and whatever the function `secrets` throws
  */
 export async function loadComponents(
@@ -78,19 +84,15 @@ export async function loadComponents(
   const all = [paths].flat()
   if (all.length === 0 || !isTexts(all)) throw new TypeError('the paths must be a path, or a list of at least one')
   checkValues('the options of loadComponents', options, loadOptions)
-  const { texts, unreadable } = await readPaths(all)
-  const files = readComponentFiles(texts)
-  const issues = unreadable.map(({ path, error }): MetadataIssue => {
-    const fix = codeOf(error) === 'ENOENT' ? { fix: 'make it, or correct the path' } : {}
-    return { kind: 'unreadable', rule: `${path} can't be read: ${messageOf(error)}`, ...fix }
-  })
+  const read = await readPaths(all)
+  const files = readComponentFiles(read)
   const { secrets = {}, appId, types = componentTypes } = options
-  if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), { ...options, issues })
+  if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options, read)
   const references = referencesOf(takenDrafts(files, { types, appId }))
   const answers = await Promise.all(
     references.map(async (one) => [keyOfReference(one), checkAnswer(await secrets(one))] as const),
   )
-  return componentsOf(files, known(answers), { ...options, issues })
+  return componentsOf(files, known(answers), options, read)
 }
 
 /**
@@ -118,18 +120,18 @@ function known(answers: readonly (readonly [string, string | undefined])[]): Giv
 function componentsOf(
   files: ComponentFiles,
   given: GivenSecrets,
-  options: CommonOptions & { readonly issues?: readonly MetadataIssue[] },
+  options: CommonOptions,
+  read?: PathsRead,
 ): readonly Component[] {
-  const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger, issues = [] } = options
-  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true })
-  for (const read of loaded.files.values()) {
-    if (read instanceof Error) continue
-    for (const mistake of read.mistakes) logger.warn(describeIssue(mistake))
-    for (const note of read.notes) logger.debug(note)
-  }
-  const faults = [...issues, ...loaded.issues]
-  if (faults.length > 0) throw metadataInvalid('the component YAML is not valid', faults)
-  return [...loaded.components.values()].map(({ component }) => component)
+  const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger } = options
+  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true }, read)
+  for (const mistake of loaded.mistakes) logger.warn(mistake)
+  for (const note of loaded.notes) logger.debug(note)
+  const components = [...loaded.components.values()].map(({ component }) => component)
+  if (loaded.issues.length > 0) throw metadataInvalid('the component YAML is not valid', loaded.issues, { components })
+  for (const [component, faults] of loaded.leftOut)
+    logger.error(`left out, as it says ignoreErrors: ${faults}`, { component })
+  return components
 }
 
 const words: CallerWords = {

@@ -7,7 +7,13 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'
 import type { ComponentDraft } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import type { Secrets } from '../component/secret-reference.ts'
+
+/**
+ * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or
+ * objects of texts, which a colon in the name or key goes down into (`redis:password`). Takes what
+ * `JSON.parse` gives; only texts resolve.
+ */
+export type Secrets = Readonly<Record<string, unknown>>
 
 /** A component that describes one of Dapr's local secret stores. */
 export type SecretStore = ComponentDraft & { readonly name: string; readonly type: string }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPlaceholders } from '../../../src/metadata/folder/placeholders.ts'
+import { createPlaceholders } from '../../../src/metadata/component/component-properties.ts'
 
 const needsAppId = 'give one'
 const env = { POD_NAME: 'shop-0', NAMESPACE: 'prod' }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseExactJson } from '../../../src/publisher/payload/payload-json.ts'
+import { parseExactJson } from '../../../src/support/text/json-text.ts'
 
 it.each([
   '1.0',

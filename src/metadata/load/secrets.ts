@@ -1,0 +1,229 @@
+/** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
+import type { MetadataIssue } from '../../core/errors.ts'
+import { type FilePlace, placeInWords } from '../../core/file-place.ts'
+import { Secret } from '../../core/secret.ts'
+import { isRecord } from '../../support/text/is-record.ts'
+import { nearestName } from '../../support/text/nearest-name.ts'
+import { quote } from '../../support/text/text.ts'
+import {
+  type ComponentDraft,
+  type ComponentFiles,
+  isForApp,
+  type SecretReference,
+} from '../component/component-file.ts'
+import type { Environment } from '../component/component-properties.ts'
+import { BrokenRule } from '../fields/broken-rule.ts'
+import { isStore, readSecretStore, type SecretStore, type Secrets } from './secret-stores.ts'
+
+type NamedSecret = Omit<SecretReference, 'store'>
+
+/** Secrets by the name of their secret store, then as {@link Secrets}. */
+export interface SecretsByStore {
+  readonly stores: Readonly<Record<string, Secrets>>
+}
+
+/** A text that is equal for equal references. */
+export const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
+
+/** What the caller gave, sorted out. */
+export type GivenSecrets =
+  | { readonly kind: 'byName'; readonly secrets: Secrets }
+  | { readonly kind: 'byStore'; readonly stores: SecretsByStore['stores'] }
+  | { readonly kind: 'function'; readonly ask: (reference: SecretReference) => string | undefined }
+  /** They could not be read. */
+  | { readonly kind: 'unreadable'; readonly issue: MetadataIssue }
+
+/** What the caller has to do, in his own words. */
+export interface CallerWords {
+  /** To give the application's id. */
+  readonly appId: string
+  /** Where a secret belongs; `shape` is the JSON that holds it. */
+  readonly secret: (shape: string) => string
+}
+
+export interface SecretOptions {
+  /** The application's id: a component whose `scopes` do not name it is left out. @default all count */
+  readonly appId?: string | undefined
+  readonly env: Environment
+  /** Fills in placeholders of a value, or throws BrokenRule. */
+  readonly fill: (text: string) => string
+  /** Those that the caller gives; they go before those of secret stores. */
+  readonly given: GivenSecrets
+  readonly words: CallerWords
+}
+
+/** Finds the secrets for the references of components. Where a store can't be read, its secrets count as unknown. */
+export function createSecretSources(files: ComponentFiles, drafts: readonly ComponentDraft[], options: SecretOptions) {
+  const { given, words } = options
+  const issues: MetadataIssue[] = []
+  const notes: string[] = []
+  if (given.kind === 'unreadable') issues.push(given.issue)
+  const local = new Map(
+    [...findStores(files, options, issues)].map(([name, store]) => [
+      name,
+      readSecretStore(store, options, { issues, notes }),
+    ]),
+  )
+  /** A store may be in one of these. */
+  const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? file : []))
+  const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
+  const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
+  const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
+
+  function secretOf(reference: SecretReference): string | undefined {
+    const store = reference.store ?? (names.length === 1 && broken.length === 0 ? names[0] : undefined)
+    const searched: Secrets[] = []
+    if (given.kind === 'unreadable') return undefined
+    if (given.kind === 'function') {
+      const answer = given.ask(reference)
+      if (answer !== undefined) return answer
+    } else {
+      const secrets = given.kind === 'byName' ? given.secrets : ownOf(given.stores, store)
+      const text = findSecret(secrets, reference)
+      const isNamed = reference.store !== undefined
+      if (text !== undefined && isNamed && contested.length > 1) throw notByStore(reference, contested)
+      if (text !== undefined) return text
+      searched.push(secrets)
+    }
+    const isLocal = store !== undefined && local.has(store)
+    const secrets = isLocal ? local.get(store) : {}
+    if (!secrets) return undefined
+    const where = (shape: string) =>
+      (!isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '') +
+      troubleWith(store, names, given) +
+      words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
+    const text = findSecret(secrets, reference)
+    if (text === undefined) throw missingSecret(reference, [...searched, secrets], where)
+    return text
+  }
+
+  return { issues, notes, secretOf }
+}
+
+/** The references of components, each once. */
+export function referencesOf(drafts: readonly ComponentDraft[]): readonly SecretReference[] {
+  const all = drafts.flatMap(({ entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'secretKeyRef' ? source.reference : [])),
+  )
+  return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
+}
+
+/**
+ * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
+ * a record by name holds.
+ */
+function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
+  const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
+  return [...new Set(leading.flatMap(({ store }) => store ?? []))]
+}
+
+function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
+  const named = stores.map(quote).join(' and ')
+  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
+  const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
+  return new BrokenRule(rule, fix, 'unresolvedReference')
+}
+
+const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`
+
+const ownOf = (stores: Readonly<Record<string, Secrets>>, name: string | undefined): Secrets =>
+  (name !== undefined && Object.hasOwn(stores, name) ? stores[name] : undefined) ?? {}
+
+function troubleWith(store: string | undefined, names: readonly string[], { kind }: GivenSecrets): string {
+  if (kind === 'function') return ''
+  if (store !== undefined) return names.includes(store) ? '' : `there is no secret store ${quote(store)}; `
+  if (names.length < 2) return ''
+  return `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
+}
+
+/** The secret stores of the files by name: of two with one name the first is used. */
+function findStores(files: ComponentFiles, { appId }: SecretOptions, issues: MetadataIssue[]) {
+  const stores = new Map<string, SecretStore>()
+  for (const read of files.values()) {
+    const found = read instanceof Error ? [] : read.drafts.filter(isStore)
+    for (const store of found.filter((one) => isForApp(one, appId))) {
+      const { name, places } = store
+      const other = stores.get(name)
+      if (other) issues.push(doubledName('secret store', name, other.places.name, places.name))
+      else stores.set(name, store)
+    }
+  }
+  return stores
+}
+
+/** @param kind the word for what has the name */
+export const doubledName = (kind: string, name: string, owner: FilePlace, at: FilePlace): MetadataIssue => ({
+  kind: 'doubledName',
+  rule: `${kind} ${JSON.stringify(name)} is defined at ${placeInWords(owner)} too, which is used`,
+  at,
+})
+
+/** Whether a record is by store: `stores` is all that it holds, and holds objects alone. Else `stores` is a secret's name. */
+export function sortRecord(given: Secrets | SecretsByStore): GivenSecrets {
+  const secrets: Secrets = { ...given }
+  const { stores } = secrets
+  const isByStore = Object.keys(given).length === 1 && isRecord(stores) && isRecordOfRecords(stores)
+  return isByStore ? { kind: 'byStore', stores } : { kind: 'byName', secrets }
+}
+
+const isRecordOfRecords = (value: Secrets): value is SecretsByStore['stores'] => Object.values(value).every(isRecord)
+
+/** What a function of the caller's gave for a reference. Its own error is passed on as it is. */
+export function checkAnswer(answer: unknown): string | undefined {
+  if (answer === undefined || answer === null || typeof answer === 'string') return answer ?? undefined
+  const isPromise = answer instanceof Promise
+  // Nobody awaits it any more: its failure must not end the process.
+  if (isPromise) answer.catch(() => {})
+  const fix = isPromise ? ': loadComponents takes a function that gives a promise' : ''
+  throw new TypeError(`the function secrets must give a text or undefined${fix}`)
+}
+
+/** The text of a reference; `undefined` where there is no such secret. */
+export function findSecret(secrets: Secrets, { name, key }: NamedSecret): string | undefined {
+  const found = descend(secrets, name)
+  const text = key === name && isText(found) ? found : typeof found === 'object' ? descend(found, key) : undefined
+  if (!isText(text)) return undefined
+  return text instanceof Secret ? text.reveal() : text
+}
+
+/** The error of a reference to a secret that is in none of these. @param advice says where it belongs; `shape` is the JSON that holds it */
+export function missingSecret(reference: NamedSecret, searched: readonly Secrets[], advice: (shape: string) => string) {
+  const { name, key } = reference
+  const typo = searched
+    .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))
+    .find((meant) => meant !== undefined)
+  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which the secrets do not hold as text`
+  const meant = typo === undefined ? '' : `did you mean ${JSON.stringify(typo)}? If not: `
+  const fix = `${meant}${advice(shapeOf(reference))}; or correct the reference`
+  return new BrokenRule(rule, fix, 'unresolvedReference')
+}
+
+export function quoteReference({ name, key }: NamedSecret): string {
+  return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
+}
+
+/** The JSON that holds the secret of a reference. */
+export function shapeOf({ name, key }: NamedSecret): string {
+  const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
+  return key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
+}
+
+const maxNames = 1_000
+
+/** A name like the one that is missing. Names of secrets are no secrets. */
+function nearestIn(holder: unknown, name: string): string | undefined {
+  return isHolder(holder) && !Object.hasOwn(holder, name)
+    ? nearestName(name, Object.keys(holder).slice(0, maxNames))
+    : undefined
+}
+
+const isText = (value: unknown): value is string | Secret => typeof value === 'string' || value instanceof Secret
+
+/** The value under a name, or under the parts of the name between colons. */
+function descend(secrets: unknown, name: string): unknown {
+  const step = (holder: unknown, part: string): unknown =>
+    isHolder(holder) && Object.hasOwn(holder, part) ? holder[part] : undefined
+  return step(secrets, name) ?? name.split(':').reduce(step, secrets)
+}
+
+const isHolder = (value: unknown): value is Secrets => isRecord(value) && !(value instanceof Secret)

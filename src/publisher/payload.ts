@@ -1,0 +1,199 @@
+/** What a caller may give as a payload of `create`: JSON, text or bytes, and which values are refused since JSON would lose them. */
+import { types } from 'node:util'
+import { BindingError, type PayloadDetails } from '../core/errors.ts'
+import { parseJson } from '../support/text/json-text.ts'
+
+/** A copy of the payload: later changes by the caller have no effect. */
+export type Payload =
+  /** `value` is `JSON.parse(text)`. Long numbers are exact in the text only. */
+  | { readonly kind: 'json'; readonly text: string; readonly value: unknown }
+  /** Text other than a JSON object or array. */
+  | { readonly kind: 'text'; readonly text: string }
+  /** Bytes other than a JSON object or array. */
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+
+/**
+ * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
+ * array are that; everything else goes by the rules of `JSON.stringify`, except that an object which JSON would lose is refused. The one
+ * place for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
+ *
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function readPayload(payload: unknown): Payload {
+  if (payload === undefined)
+    throw invalidPayload('the payload is missing', 'give an event, or data to make one of; null is data too')
+  if (typeof payload === 'string') return structured(payload) ?? { kind: 'text', text: payload }
+  const bytes = asBytes(payload)
+  if (bytes === undefined) return parsed(jsonOf(payload))
+  if (bytes.length === 0) throw invalidPayload('the payload is empty', 'give an event, or data to make one of')
+  const text = asUtf8(bytes)
+  const value = text === undefined ? undefined : structured(text)
+  return value ?? { kind: 'bytes', bytes: Buffer.from(bytes) }
+}
+
+/** The bytes of a value, not copied; `undefined` for other values. A transferred buffer is empty. */
+export function asBytes(value: unknown): Buffer | undefined {
+  // Not instanceof: with a proxy it runs code of the caller.
+  if (!ArrayBuffer.isView(value) && !types.isAnyArrayBuffer(value)) return undefined
+  try {
+    return ArrayBuffer.isView(value)
+      ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+      : Buffer.from(value)
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+/** The kind of a JSON value in a word, for a message that must not show the value. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return Object.hasOwn(value, 'rawJSON') ? 'a number' : 'an object'
+  return `a ${typeof value}`
+}
+
+/** The error of a payload that can't be published. */
+export function invalidPayload(what: string, fix: string, details?: PayloadDetails): BindingError {
+  return new BindingError('PAYLOAD_INVALID', { what, fix, details })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text that bytes are, without a byte order mark; `undefined` where they are no UTF-8. */
+function asUtf8(bytes: Buffer): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The object or array that a text holds, if it holds one. A byte order mark is no part of it. */
+function structured(text: string): Payload | undefined {
+  if (!/^\ufeff?[ \t\r\n]*[[{]/.test(text)) return undefined
+  try {
+    return parsed(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    if (error instanceof BindingError) throw error
+    return undefined
+  }
+}
+
+/** @throws SyntaxError when the text is no JSON; BindingError when it nests too deep */
+function parsed(text: string): Payload {
+  try {
+    const value = parseJson(text)
+    // Half of a surrogate pair can't be sent as UTF-8, and can stand in a string only.
+    const sendable = text.isWellFormed()
+      ? text
+      : text.replace(/\p{Cs}/gu, (half) => `\\u${half.charCodeAt(0).toString(16)}`)
+    return { kind: 'json', text: sendable, value }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw invalidPayload(`the payload is ${error.message}`, 'flatten it, or send it as text within data')
+  }
+}
+
+const plainData =
+  'give plain JSON data: what a promise or a stream brings, and bytes as base64 text or as the whole payload'
+
+/**
+ * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included.
+ *
+ * @throws BindingError PAYLOAD_INVALID, with the place in the payload, where JSON would lose an object or has no form for a value
+ */
+function jsonOf(given: unknown): string {
+  const path: (string | number)[] = []
+  try {
+    const isList = Array.isArray(given) && !('toJSON' in given)
+    const payload = isList ? given.map(liftBinaryData) : liftBinaryData(given)
+    refuseLost(payload, path, [])
+    return JSON.stringify(payload)
+  } catch (error) {
+    const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+    const at = place === '' ? '' : ` at ${JSON.stringify(place.replace(/^\./, '').slice(0, 200))}`
+    throw invalidPayload(`the payload ${reasonOf(error)}${at}`, plainData)
+  }
+}
+
+/** A value that JSON would lose, or has no form for. */
+class LostError extends Error {}
+
+/** Why a payload has no JSON. What a getter or `toJSON` throws may hold secrets, so its text is left out. */
+function reasonOf(error: unknown): string {
+  // Native errors only: reading another object may run code of the caller.
+  if (types.isNativeError(error)) {
+    if (error instanceof LostError) return `holds ${error.message}, which JSON cannot express,`
+    if (error instanceof RangeError) return 'is nested too deeply, or too large,'
+  }
+  return 'has a getter or a toJSON that fails'
+}
+
+/**
+ * Walks through a value as `JSON.stringify` does. Throws at the first value that JSON would make `{}` of, leave out (other than
+ * `undefined`), or has no form for; `path` is then the way to it. `above`: the objects around it.
+ */
+function refuseLost(given: unknown, path: (string | number)[], above: object[]): void {
+  if (Buffer.isBuffer(given)) throw new LostError('bytes')
+  const value = replacedByToJson(given, path.at(-1) ?? '')
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')
+    throw new LostError(kindOf(value))
+  if (value === undefined && given !== undefined) throw new LostError('a toJSON that returns nothing')
+  if (typeof value !== 'object' || value === null) return
+  if (above.includes(value)) throw new LostError('an object that contains itself (it is circular)')
+  const hidden = hiddenContent(value)
+  if (hidden !== undefined) throw new LostError(hidden)
+  above.push(value)
+  for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    path.push(step)
+    refuseLost(Reflect.get(value, step), path, above)
+    path.pop()
+  }
+  above.pop()
+}
+
+/** What `toJSON` gives in place of a value. Some give BigInt one. */
+function replacedByToJson(value: unknown, key: string | number): unknown {
+  if ((typeof value !== 'object' && typeof value !== 'bigint') || value === null) return value
+  const toJson: unknown = Reflect.get(Object(value), 'toJSON')
+  return typeof toJson === 'function' ? Reflect.apply(toJson, value, [String(key)]) : value
+}
+
+/**
+ * What an object is that keeps what it holds where JSON does not look: bytes, a Blob, a Map, an Error, a stream, an iterator, a class with
+ * private fields or getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is
+ * written by them, whatever it calls itself.
+ */
+function hiddenContent(value: object): string | undefined {
+  if (Array.isArray(value)) return undefined
+  const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  if (['Number', 'String', 'Boolean'].includes(kind)) return undefined
+  if ('pipe' in value && typeof value.pipe === 'function') return 'a stream'
+  if (kind !== 'Object' && kind in globalThis) return `an object of the kind ${kind}`
+  if (Object.keys(value).length > 0 || isEmpty(value)) return undefined
+  return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
+}
+
+/** It has nothing, and its class has nothing that could tell what is hidden. */
+function isEmpty(value: object): boolean {
+  if (Reflect.ownKeys(value).length > 0) return false
+  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
+    // The top of the chain is that of all objects, also in another realm.
+    if (Object.getPrototypeOf(from) === null) return true
+    if (Reflect.ownKeys(from).some((name) => name !== 'constructor')) return false
+  }
+  return true
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
+
+/** A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. */
+function liftBinaryData(event: unknown): unknown {
+  if (typeof event !== 'object' || event === null || !('specversion' in event) || !('data' in event)) return event
+  if ('toJSON' in event || Object.hasOwn(event, 'data_base64')) return event
+  const bytes = asBytes(event.data)
+  if (bytes === undefined) return event
+  const { data: _, ...rest } = event
+  return { ...rest, data_base64: bytes.toString('base64') }
+}
