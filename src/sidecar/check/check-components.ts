@@ -4,10 +4,9 @@ import { Secret } from '../../core/secret.ts'
 import { printable } from '../../support/text/text.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { type ComponentChecksOptions, componentChecks } from './component-checks.ts'
+import type { Finding } from './finding.ts'
 import type { CheckedComponent } from './load-checked.ts'
-import type { CheckId } from './report/check-ids.ts'
-import type { Finding } from './report/finding.ts'
-import type { CheckOutcome, CheckReport, ComponentReport } from './report/report.ts'
+import type { CheckId, CheckOutcome, CheckReport, ComponentReport } from './report.ts'
 import { type Check, runChecks } from './run-checks.ts'
 
 /** Receives the progress of the checks, in the order of the report. */

@@ -8,7 +8,7 @@ import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
-import { type Finding, failed, joined, ok, onlyField, warning } from './report/finding.ts'
+import { type Finding, failed, joined, ok, onlyField, warning } from './finding.ts'
 
 /** One component as the files have it, or the faults of a file outside of components. */
 export interface CheckedComponent {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-clock.ts'
+import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-machine.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { componentFile, componentYaml } from '../../support/component-folder.ts'
 import { eventually } from '../../support/eventually.ts'
