@@ -66,8 +66,8 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   namespaces: [...lower, 'dead-letters'],
   delivery: [...lower, 'dead-letters'],
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
-  page: [...lower, 'arm', 'topics', 'namespaces', 'delivery', 'config'],
-  'test-interface': [...lower, 'topics', 'page'],
+  page: [],
+  'test-interface': [...lower, 'topics', 'namespaces', 'delivery'],
   cli: ['model', 'records', 'config', 'delivery', 'test-interface', 'index.ts'],
 }
 

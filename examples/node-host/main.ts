@@ -16,7 +16,7 @@ if (!components || !secretsFile || !app) {
 }
 
 // The emulator tells its endpoints as the binding takes them.
-const endpoints = emulator ? await (await fetch(new URL('/page/endpoints', emulator))).json() : undefined
+const endpoints = emulator ? await (await fetch(new URL('/emulator/endpoints', emulator))).json() : undefined
 
 const host = await startHost({
   components,

@@ -1,7 +1,7 @@
 /** What the binding of any vendor is to its host: an interface, its options and its answers. */
 
 import type { Component, Side } from '../core/component.ts'
-import type { EventHandler } from '../core/event.ts'
+import type { ErrorHandler, EventHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
 import type { ComponentHealth } from './health.ts'
 
@@ -9,6 +9,8 @@ import type { ComponentHealth } from './health.ts'
 export interface BindingComponentOptions {
   /** Takes each event. Without one, events wait until {@link BindingComponent.read} sets it. @default none */
   readonly onEvent?: EventHandler
+  /** Gets the error of each failed call of the handler. @default none */
+  readonly onError?: ErrorHandler
   /** Where log lines go. @default nowhere */
   readonly logger?: Logger
 }

@@ -75,13 +75,13 @@ export class Binding implements BindingComponent {
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkBindingOptions(options)
-    const { onEvent, credential: hostCredential, fastify } = options
+    const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     this.#sides = new ComponentSides(
-      () => ({ endpoints: this.endpoints(), hostCredential, logger: this.#logger }),
+      () => ({ endpoints: this.endpoints(), hostCredential, onError, logger: this.#logger }),
       fastify,
     )
     this.#sides.input.read(onEvent)

@@ -1,17 +1,11 @@
 /** The TypeErrors for options of Binding, init and invoke that are unknown or of another form. */
-
-import {
-  checkLogger,
-  checkNames,
-  checkValues,
-  mustBe,
-  mustHave,
-  type OptionCheck,
-} from '../support/process/option-checks.ts'
+import { checkLogger } from '../core/logger.ts'
+import { checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/is-record.ts'
 
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   onEvent: checkHandler,
+  onError: mustBe('a function', (value) => typeof value === 'function'),
   logger: checkLogger,
   credential: mustHave('getToken'),
   endpoints: checkEndpoints,

@@ -1,6 +1,9 @@
 /** `routeEvents`: which handler an event goes to, by its type, and what becomes of one that no schema or handler takes. */
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
+import { checkValues, mustBe } from '../support/process/option-checks.ts'
+import { isRecord } from '../support/text/is-record.ts'
+import { checkHandler } from './refuse-wrong-options.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */
 export type SystemEventName = keyof SystemEventNameToEventData
@@ -47,20 +50,21 @@ export interface EventRouter extends EventHandler {
   /**
    * Handles one of Azure's own events; `data` has the type of @azure/eventgrid. The data is not validated.
    *
-   * @throws TypeError where the type has a handler already
+   * @throws TypeError where the type has a handler already, and for an invalid argument
    */
   on<Name extends SystemEventName>(type: Name, handler: EventHandler<SystemEventNameToEventData[Name]>): EventRouter
   /**
    * Handles events of a type, or of all types that begin with the text before a trailing star (`order.*`).
    * The most specific pattern handles an event. Types are compared with regard to case.
    *
-   * @throws TypeError for a star elsewhere, and where the pattern has a handler already
+   * @throws TypeError for a star elsewhere, where the pattern has a handler already, and for an invalid argument
    */
   on(pattern: string, handler: EventHandler): EventRouter
   /**
    * The same with a schema: the handler gets the parsed value as `event.cloudEvent.data`.
    *
    * @param schema any Standard Schema: zod, valibot, arktype
+   * @throws TypeError as above, and for an unknown option
    */
   on<Output>(
     pattern: string,
@@ -71,7 +75,7 @@ export interface EventRouter extends EventHandler {
   /**
    * Handles the events that no pattern matches. Without it they are rejected, and the log names their type.
    *
-   * @throws TypeError where it was called before
+   * @throws TypeError where it was called before, and for an invalid argument
    */
   otherwise(fallback: Fallback): EventRouter
 }
@@ -85,29 +89,36 @@ export interface EventRouter extends EventHandler {
  *   .on('order.placed', z.object({ order: z.string() }), ({ cloudEvent }) => place(cloudEvent.data.order))
  *   .otherwise('ignore')
  * ```
+ *
+ * @throws TypeError for any argument: it takes none
  */
-export function routeEvents(): EventRouter {
+export function routeEvents(...unexpected: readonly []): EventRouter {
+  checkCount('routeEvents', unexpected, 0)
   const routes = new Map<string, EventHandler>()
   // The longest prefix first.
   let prefixes: readonly string[] = []
   let fallback: EventHandler | undefined
 
-  function on(pattern: string, second: unknown, third?: unknown, options?: RouteOptions): EventRouter {
+  function on(...given: readonly unknown[]): EventRouter {
+    checkCount('on', given, 4)
+    const [pattern, second, third, options] = given
     checkPattern(pattern)
+    const handler =
+      given.length > 2
+        ? validating(checkedSchema(second), checkedHandler(third), checkedOptions(options))
+        : checkedHandler(second)
     if (routes.has(pattern)) throw new TypeError(`${quote(pattern)} has a handler already`)
-    routes.set(
-      pattern,
-      third === undefined ? checkedHandler(second) : validating(checkedSchema(second), checkedHandler(third), options),
-    )
+    routes.set(pattern, handler)
     if (pattern.endsWith('*')) {
       prefixes = [...prefixes, pattern.slice(0, -1)].sort((one, other) => other.length - one.length)
     }
     return router
   }
 
-  function otherwise(choice: Fallback): EventRouter {
+  function otherwise(...given: readonly unknown[]): EventRouter {
     if (fallback !== undefined) throw new TypeError('otherwise was called already')
-    fallback = fallbackHandler(choice)
+    checkCount('otherwise', given, 1)
+    fallback = fallbackHandler(given[0])
     return router
   }
 
@@ -124,9 +135,7 @@ export function routeEvents(): EventRouter {
 }
 
 /** Runs the handler with the value that the schema made of `data`. */
-function validating(schema: StandardSchema, handler: EventHandler, options: RouteOptions = {}): EventHandler {
-  const { onInvalid = 'reject' } = options
-  if (onInvalid !== 'reject' && onInvalid !== 'retry') throw new TypeError("onInvalid must be 'reject' or 'retry'")
+function validating(schema: StandardSchema, handler: EventHandler, { onInvalid }: RouteOptions): EventHandler {
   return async (event) => {
     const { type, data } = event.cloudEvent
     const result = await schema['~standard'].validate(data)
@@ -137,10 +146,10 @@ function validating(schema: StandardSchema, handler: EventHandler, options: Rout
   }
 }
 
-function fallbackHandler(choice: Fallback): EventHandler {
+function fallbackHandler(choice: unknown): EventHandler {
   if (choice === 'ignore') return () => {}
   if (choice === 'reject') return rejectUnrouted
-  if (isFunction(choice)) return choice
+  if (typeof choice === 'function') return checkedHandler(choice)
   if (choice !== 'retry') throw new TypeError("otherwise takes a handler, 'reject', 'retry' or 'ignore'")
   return ({ cloudEvent }) => {
     throw new Error(unrouted(cloudEvent.type))
@@ -164,6 +173,15 @@ function wordIssues(issues: readonly SchemaIssue[]): string {
   return issues.length > maxIssues ? `${words.join('; ')}; and ${issues.length - maxIssues} more` : words.join('; ')
 }
 
+// For callers without TypeScript: every argument is checked at the call, because a wrong one would cost each event.
+
+function checkCount(name: string, given: readonly unknown[], most: number): void {
+  if (given.length <= most) return
+  throw new TypeError(
+    `${name} takes ${most === 0 ? 'no' : `at most ${most}`} arguments; handlers are added by on and otherwise`,
+  )
+}
+
 function checkPattern(pattern: unknown): asserts pattern is string {
   if (typeof pattern === 'string' && /^([^*]+\*?|\*)$/.test(pattern)) return
   throw new TypeError(
@@ -172,6 +190,8 @@ function checkPattern(pattern: unknown): asserts pattern is string {
 }
 
 function checkedHandler(handler: unknown): EventHandler {
+  if (isSchema(handler)) throw new TypeError('the handler is missing: it comes behind the schema')
+  checkHandler('the handler', handler)
   if (isFunction(handler)) return handler
   throw new TypeError('the handler must be a function')
 }
@@ -185,7 +205,18 @@ function checkedSchema(schema: unknown): StandardSchema {
 }
 
 // The schemas of arktype are functions.
-const isSchema = (value: unknown): value is StandardSchema =>
-  ((typeof value === 'object' && value !== null) || typeof value === 'function') && '~standard' in value
+function isSchema(value: unknown): value is StandardSchema {
+  if (!((typeof value === 'object' && value !== null) || typeof value === 'function')) return false
+  const standard: unknown = Reflect.get(value, '~standard')
+  return isRecord(standard) && standard.version === 1 && typeof standard.validate === 'function'
+}
+
+function checkedOptions(options: unknown = {}): RouteOptions {
+  checkValues('the options of on', options, { onInvalid: mustBe("'reject' or 'retry'", isOnInvalid) })
+  const { onInvalid } = isRecord(options) ? options : {}
+  return isOnInvalid(onInvalid) ? { onInvalid } : {}
+}
+
+const isOnInvalid = (value: unknown): value is 'reject' | 'retry' => value === 'reject' || value === 'retry'
 
 const quote = (text: string) => JSON.stringify(text.slice(0, 256))

@@ -15,8 +15,12 @@ export interface CloudEvent<Data = unknown> {
   readonly time?: string
   readonly datacontenttype?: string
   readonly dataschema?: string
+  /** Binary data as it was sent; `data` holds the same, decoded. */
   readonly data_base64?: string
-  /** Absent where the event has none, so `undefined`. */
+  /**
+   * Absent where the event has none, so `undefined`. Of an event in `data_base64` it is the decoded data: the parsed value where
+   * `datacontenttype` is JSON, else a Buffer.
+   */
   readonly data: Data
   readonly [extension: string]: unknown
 }
@@ -45,15 +49,42 @@ export interface ReceivedEvent<Data = unknown> {
 
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered.
- * The result is looked at, and the event redelivered, where it tells of a failure: a `Response` whose `ok` is false, an `Error`, a settled
- * list (`Promise.allSettled`) with a rejected promise; or of work that nobody waits for: a promise; all of these also within arrays, Maps,
- * Sets and plain objects (the first 10,000 members). So it is for a function, generator, stream, observable, event emitter, subscription,
- * timer, process or thread, or a list of these. Any other result is fine.
+ * The result itself and, of an array, its first 10,000 members are looked at, nothing deeper. The event is redelivered where one of them is a
+ * `Response` whose `ok` is false, an `Error`, a promise that is not awaited, a rejected promise of `Promise.allSettled`, or work that never
+ * ran: a function, a generator, an async iterable, an observable. Any other result is fine.
  */
 export type EventHandler<Data = unknown> = {
   // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.
   handle(event: ReceivedEvent<Data>): unknown
 }['handle']
+
+/**
+ * Gets the very error of each failed handler call, a {@link RejectEvent} too, and the event as it was delivered: for an error tracker, say.
+ * Where the handler has returned what is no success, it is a TypeError, with the returned error as its `cause`; where the handler resolved
+ * after its `signal` had aborted, the reason of `signal`. Called when the call has ended. What it throws or rejects with is dropped.
+ */
+export type ErrorHandler = {
+  handle(error: unknown, event: ReceivedEvent): unknown
+}['handle']
+
+/** A media type of JSON by its subtype (CloudEvents JSON format 1.0, 3.1), with or without parameters. */
+const isJson = (contentType: unknown) =>
+  typeof contentType === 'string' && /^[^/;]+\/([^;]*\+)?json\s*(;|$)/i.test(contentType)
+
+/**
+ * The data of an event in `data_base64`: the parsed value where `datacontenttype` is JSON, else the bytes, also where these are no JSON in
+ * UTF-8. `undefined` where the event has no `data_base64`.
+ */
+export function decodedData({ data_base64: base64, datacontenttype }: Readonly<Record<string, unknown>>): unknown {
+  if (typeof base64 !== 'string') return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  if (!isJson(datacontenttype)) return bytes
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch {
+    return bytes
+  }
+}
 
 /** Known to every copy of this package in the process. */
 const rejectMark: unique symbol = Symbol.for('eventgrid-binding.RejectEvent')

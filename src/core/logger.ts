@@ -1,8 +1,7 @@
 /** The interface `Logger`, and what makes one of it that never throws, tells the trace, or says nothing. */
-import { types } from 'node:util'
 import { trace } from '@opentelemetry/api'
-import { checkLogger } from '../support/process/option-checks.ts'
-import { inBackground } from '../support/work/in-background.ts'
+import { mustHave } from '../support/process/option-checks.ts'
+import { dropErrors } from '../support/work/drop-errors.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -16,6 +15,15 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+}
+
+const checkMethods = mustHave('debug', 'info', 'warn', 'error')
+
+/** @throws TypeError for a value that is no logger, and for one of pino's, whose methods take the fields first */
+export function checkLogger(name: string, logger: unknown): void {
+  checkMethods(name, logger)
+  if (typeof logger !== 'object' || logger === null || !('child' in logger && 'bindings' in logger)) return
+  throw new TypeError(`${name} takes the fields first, as pino does: give objectFirst(logger)`)
 }
 
 /** A logger all of whose levels write by one function. */
@@ -34,11 +42,8 @@ export const loggerBy = (
  */
 export function unfailing(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
-    try {
-      const result: unknown = fields === undefined ? logger[level](message) : logger[level](message, fields)
-      // An async function is a logger for the compiler, too.
-      if (types.isPromise(result)) inBackground(result, () => {})
-    } catch {}
+    // An async function is a logger for the compiler, too.
+    dropErrors((): unknown => (fields === undefined ? logger[level](message) : logger[level](message, fields)))
   })
 }
 
@@ -60,7 +65,7 @@ export interface ObjectFirstLogger {
  * @throws TypeError where a method is missing
  */
 export function objectFirst(logger: ObjectFirstLogger): Logger {
-  checkLogger('the logger of objectFirst', logger)
+  checkMethods('the logger of objectFirst', logger)
   // What the logger gives is handed on: it may be a promise that rejects.
   return loggerBy((level, message, fields) => logger[level](fields ?? {}, message))
 }
@@ -68,7 +73,7 @@ export function objectFirst(logger: ObjectFirstLogger): Logger {
 /** A logger that adds `traceId` and `spanId` of the active span to each line. */
 export function withTrace(logger: Logger): Logger {
   return loggerBy((level, message, fields) => {
-    const { traceId, spanId } = trace.getActiveSpan()?.spanContext() ?? {}
+    const { traceId, spanId } = dropErrors(() => trace.getActiveSpan()?.spanContext()) ?? {}
     logger[level](message, traceId === undefined ? fields : { ...fields, traceId, spanId })
   })
 }

@@ -76,6 +76,8 @@ export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
     warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
     /** The same at level info, for what any scanner or probe may cause. */
     info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
+    /** Every line, at level debug. */
+    debug: (message: string, fields: () => LogFields) => logger.debug(message, fields()),
     /**
      * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
      * Later lines are still written, one in 30 s; the next line of the message says how many were left out.

@@ -1,7 +1,7 @@
-/** What a delivery is to the dispatcher, how each of its events may end, and what is known of it until it is settled. */
-import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer } from '../support/time/clock.ts'
+/** What a delivery is to the dispatcher, how each of its events may end, and which ends are remembered for a redelivery. */
+import { keepNewest } from '../support/work/keep-newest.ts'
 import type { DeliveryMember } from './read-delivery.ts'
+import type { Place } from './room.ts'
 
 /**
  * How one event of a delivery ended: `invalid` is not an event, `notTried` never reached the handler, `timedOut` did, and its handler had
@@ -13,8 +13,8 @@ export type EventOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'time
 export interface Delivery {
   readonly members: DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
-  /** Size in memory while it waits. */
-  readonly bytes: number
+  /** Room for the bytes. The dispatcher releases it when the delivery is settled, its sender heard, and no handler call of it runs. */
+  readonly place: Place
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
   /** The sender has delivered these events before. */
@@ -26,58 +26,54 @@ export interface Delivery {
   settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }
 
-/** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
-const memberBytes = 300
+/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
+type FinalOutcome = 'resolved' | 'rejected'
 
-/** A delivery that is not settled: which events are to be begun, how each has ended so far, and the context that it arrived in. */
-export class OpenDelivery {
-  readonly delivery: Delivery
-  /**
-   * `arrived`: it has needed no free call yet. `waiting`: it is in the queue for one. `begun`: it has had its turn, and its events are
-   * under way or wait for another delivery's call. `settled`: its outcomes are told, once and for all.
-   */
-  state: 'arrived' | 'waiting' | 'begun' | 'settled' = 'arrived'
-  /** The outcomes if time were over now. */
-  readonly outcomes: EventOutcome[]
-  /** Indexes of the events that are to be begun; the next one is the last. */
-  readonly toBegin: number[]
-  /** Events without a final outcome. */
-  open: number
-  /** Aborts the `signal` of all its events. */
-  readonly timeout = new AbortController()
-  readonly expiresAt: number
-  cancelTimeout: CancelTimer | undefined
-  cancelWait: CancelTimer | undefined
-  /** Memory that it takes in the queue; 0 before it waits for the first time. */
-  queueBytes = 0
-  /** Kept before something of it happens in another context. */
-  #context: AsyncResource | undefined
+/** A settled delivery whose sender may not know its outcomes. */
+interface Unsure {
+  readonly members: readonly DeliveryMember[]
+  readonly outcomes: readonly EventOutcome[]
+  /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
+  final: ReadonlyMap<string, FinalOutcome> | undefined
+}
 
-  constructor(delivery: Delivery, handlerTimeoutMs: number) {
-    const { members, arrivedAt } = delivery
-    this.delivery = delivery
-    this.outcomes = members.map(() => 'notTried')
-    this.toBegin = members.map((_, index) => index).reverse()
-    this.open = members.length
-    this.expiresAt = arrivedAt + handlerTimeoutMs
+/** Outcomes that are remembered; beyond it the oldest is forgotten. */
+const capacity = 10_000
+
+/** Remembers the last outcomes, and those whose sender is still to be heard. */
+export function createKnownOutcomes() {
+  const remembered = new Map<string, FinalOutcome>()
+  const unsure = new Set<Unsure>()
+
+  return {
+    /** Keeps the outcomes of a delivery until the function that it returns is told whether the sender took them. */
+    keep({ members }: Delivery, outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
+      const one: Unsure = { members, outcomes, final: undefined }
+      unsure.add(one)
+      return (isTaken) => {
+        unsure.delete(one)
+        if (!isTaken)
+          for (const [digest, outcome] of finalOutcomes(one)) keepNewest(remembered, digest, outcome, capacity)
+      }
+    },
+    /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */
+    find(digest: string): FinalOutcome | undefined {
+      for (const one of unsure) {
+        const outcome = finalOutcomes(one).get(digest)
+        if (outcome) return outcome
+      }
+      return remembered.get(digest)
+    },
   }
+}
 
-  /** Keeps the bytes of its events only, because the queue is bounded by bytes. */
-  shrink(): void {
-    if (this.queueBytes > 0) return
-    const { members, bytes } = this.delivery
-    for (const member of members) if (!('invalid' in member)) member.forgetCloudEvent()
-    this.queueBytes = bytes + members.length * memberBytes
-  }
-
-  /** To be called in the context of the delivery, which is that of its dispatch. */
-  keepContext(): void {
-    this.#context ??= new AsyncResource('EventGridDelivery')
-  }
-
-  /** The host's `AsyncLocalStorage` must give each handler, and each answer, the store of its own request. */
-  inContext(step: () => void): void {
-    if (this.#context) this.#context.runInAsyncScope(step)
-    else step()
-  }
+function finalOutcomes(one: Unsure): ReadonlyMap<string, FinalOutcome> {
+  one.final ??= new Map(
+    one.members.flatMap((event, index) => {
+      const outcome = one.outcomes[index]
+      const isFinal = !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected')
+      return isFinal ? [[event.digest, outcome]] : []
+    }),
+  )
+  return one.final
 }

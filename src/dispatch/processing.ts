@@ -1,17 +1,22 @@
 /** The span and the metrics of each event, and which headers go with it to the application. */
-import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
+import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ReceivedEvent } from '../core/event.ts'
 import {
+  activeContext,
   attribute,
   bounded,
   boundedUri,
   endSpan,
   errorType,
+  hasTelemetry,
   instruments,
   messagingSystem,
-  tracer,
+  runInContext,
+  startSpan,
+  withSpan,
 } from '../core/telemetry/opentelemetry.ts'
-import { activeTraceContext, readTraceContext, remoteSpan, type TraceContext } from '../core/telemetry/trace-context.ts'
+import { readTraceContext, remoteSpan, type TraceContext, traceContextOf } from '../core/telemetry/trace-context.ts'
+import { dropErrors } from '../support/work/drop-errors.ts'
 
 /** What delivers events, as traces and metrics name it. */
 export interface DeliverySource {
@@ -39,16 +44,11 @@ const operation = 'process'
  * nothing without an SDK in the process.
  */
 export function beginProcessing(event: ReceivedEvent, source: DeliverySource): Processing {
-  return unfailingly(() => beginTraced(event, source)) ?? untraced
-}
-
-function beginTraced(event: ReceivedEvent, source: DeliverySource): Processing {
-  const [traces, meters] = [tracer(), instruments()]
-  if (!traces && !meters) return untraced
+  if (!hasTelemetry()) return untraced
   const caller = callerContext()
   const common = commonAttributes(source)
   const origin = creationContext(event)
-  const span = traces?.startSpan(
+  const span = startSpan(
     `${operation} ${bounded(source.eventSubscriptionName)}`,
     {
       kind: SpanKind.CONSUMER,
@@ -57,7 +57,7 @@ function beginTraced(event: ReceivedEvent, source: DeliverySource): Processing {
     },
     caller,
   )
-  const own = span ? trace.setSpan(caller, span) : caller
+  const own = withSpan(caller, span)
   const since = performance.now()
   // The handler may change the event.
   const { signal } = event
@@ -66,16 +66,14 @@ function beginTraced(event: ReceivedEvent, source: DeliverySource): Processing {
     if (ended) return
     ended = true
     signal.removeEventListener('abort', onTimeout)
-    unfailingly(() => {
-      const attributes = { ...common, ...errorType(error) }
-      meters?.processDuration.record((performance.now() - since) / 1000, attributes)
-      meters?.consumedMessages.add(1, attributes)
-      endSpan(span, error)
-    })
+    const attributes = { ...common, ...errorType(error) }
+    instruments()?.processDuration.record((performance.now() - since) / 1000, attributes)
+    instruments()?.consumedMessages.add(1, attributes)
+    endSpan(span, error)
   }
   const onTimeout = () => end('timeout')
   signal.addEventListener('abort', onTimeout, { once: true })
-  return { run: (work, argument) => context.with(own, work, undefined, argument), end }
+  return { run: (work, argument) => runInContext(own, work, argument), end }
 }
 
 /**
@@ -83,25 +81,14 @@ function beginTraced(event: ReceivedEvent, source: DeliverySource): Processing {
  * that was active when the listener was opened would otherwise be the parent of every event.
  */
 function callerContext(): Context {
-  const active = context.active()
-  const span = trace.getSpan(active)
+  const active = activeContext()
+  const span = dropErrors(() => trace.getSpan(active))
   return span && 'kind' in span && span.kind === SpanKind.SERVER ? active : ROOT_CONTEXT
 }
 
 /** Counts events that no handler got, by the status of the answer. The events of a body that was not read count as one. */
 export function countRefused(source: DeliverySource, status: number): void {
-  unfailingly(() =>
-    instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) }),
-  )
-}
-
-/** An SDK of the host that fails must fail no event. `undefined` where it does. */
-function unfailingly<Result>(work: () => Result): Result | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
+  instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) })
 }
 
 type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>
@@ -120,7 +107,7 @@ const forwarded = /^aeg-(?!sas-)[\w-]+$/
  */
 export function forwardedMetadata(event: EventParts): Readonly<Record<string, string>> {
   const passed = Object.entries(event.metadata).filter(([name]) => forwarded.test(name))
-  return { ...Object.fromEntries(passed), ...(activeTraceContext() ?? creationContext(event)) }
+  return { ...Object.fromEntries(passed), ...(traceContextOf() ?? creationContext(event)) }
 }
 
 function commonAttributes({ eventSubscriptionName, destination }: DeliverySource): Attributes {

@@ -1,7 +1,7 @@
 /** How a body is split into events, at most 5,000 in UTF-8, and how each is read as a CloudEvent, whatever its schema was. */
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { CloudEvent, ReceivedEvent } from '../core/event.ts'
+import { type CloudEvent, decodedData, type ReceivedEvent } from '../core/event.ts'
 import { schemaOf } from '../core/schema-of.ts'
 import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
 import { sliceTopLevel } from '../support/text/json-text.ts'
@@ -32,10 +32,12 @@ export class DeliveryEvent {
     return this.#digest
   }
 
-  /** The event as a handler gets it, with a copy of the bytes. Called once, for the parsed event is given away. */
+  /** The event as a handler gets it, with a copy of the bytes. The parsed event is given away, so a second call parses anew. */
   receive(metadata: Readonly<Record<string, string>>, signal: AbortSignal): ReceivedEvent {
-    const cloudEvent = this.#cloudEvent ?? this.#parse()
+    const parsed = this.#cloudEvent ?? this.#parse()
     this.#cloudEvent = undefined
+    const data = (parsed.data ?? undefined) === undefined ? decodedData(parsed) : undefined
+    const cloudEvent = data === undefined ? parsed : { ...parsed, data }
     return { data: Buffer.from(this.#bytes), contentType: this.contentType, cloudEvent, metadata, signal }
   }
 

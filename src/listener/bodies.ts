@@ -5,6 +5,7 @@ import type { EventOutcome } from '../dispatch/delivery.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import { readDelivery } from '../dispatch/read-delivery.ts'
+import type { Place } from '../dispatch/room.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { tooLarge } from './admit/decide-request.ts'
 import { answerValidation, maxValidationBytes } from './admit/handshake.ts'
@@ -27,10 +28,15 @@ export interface BodiesOptions {
 }
 
 /** What is known of a request whose body is read. */
-export interface Admitted {
-  readonly as: 'validation' | 'delivery'
+export type Admitted = { readonly as: 'validation' } | AdmittedDelivery
+
+export interface AdmittedDelivery {
+  readonly as: 'delivery'
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
+  readonly place: Place
+  /** The place is released by whoever has the body now. Until then it ends with the request. */
+  isHandedOver: boolean
 }
 
 /** Takes the bodies that the gate has let in. */
@@ -39,24 +45,26 @@ export type Bodies = ReturnType<typeof createBodies>
 export function createBodies(options: BodiesOptions) {
   const { dispatcher, answers, log, source, input, declaredAttributes, isReady } = options
 
-  function deliver(reply: FastifyReply, body: Buffer, arrivedAt: number): void {
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, place }: AdmittedDelivery): void {
     try {
       const { headers } = reply.request
       const reading = readDelivery(body)
       if ('problem' in reading) {
         log.warn('could not read a delivery', { reason: reading.problem })
         answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
+        place.release()
         return
       }
       dispatcher.dispatch({
         members: reading.members,
         metadata: eventMetadata(headers, declaredAttributes()),
-        bytes: body.length,
+        place,
         arrivedAt,
         redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
         settle: (outcomes, onKnown) => acknowledge(reply, outcomes, onKnown),
       })
     } catch (error) {
+      place.release()
       fail(reply, error)
     }
   }
@@ -80,21 +88,22 @@ export function createBodies(options: BodiesOptions) {
 
   return {
     /** Takes the body of a request that the gate has let in. A hook of the host may have replaced it. */
-    take(reply: FastifyReply, { as, arrivedAt }: Admitted): void {
+    take(reply: FastifyReply, admitted: Admitted): void {
       const { body } = reply.request
-      const isDelivery = as === 'delivery'
+      const isDelivery = admitted.as === 'delivery'
       const bytes = bytesOf(body)
       const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
         answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
       if (bytes !== undefined && isDelivery) {
         // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
-        addToTurn(() => deliver(reply, bytes, arrivedAt), bytes.length, input.maxConcurrency)
+        admitted.isHandedOver = true
+        addToTurn(() => deliver(reply, bytes, admitted), bytes.length, input.maxConcurrency)
       } else if (bytes !== undefined) {
         const answer = answerValidation(bytes, { isReady: isReady() })
         answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
       } else if (body === overLimit)
         refuse(tooLarge(isDelivery ? input.maxRequestBytes : maxValidationBytes), 'unreadable')
-      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bodies are arriving at once.'), 'noRoom')
+      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bytes of events are under way.'), 'noRoom')
       else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
     },
   }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
+import { processRoom, type Room } from '../dispatch/room.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
@@ -12,6 +13,7 @@ import { createBodies } from './bodies.ts'
 import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
 import { refuseWithoutCodeGeneration } from './http/listen.ts'
 import { listenOnceLeft } from './http/port-handover.ts'
+import type { BodyBudget } from './http/request.ts'
 import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
 import { createPathCheck } from './paths.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
@@ -20,7 +22,7 @@ export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
     Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
-    Pick<DispatcherOptions, 'secrets'> {
+    Pick<DispatcherOptions, 'secrets' | 'onError'> {
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
@@ -37,6 +39,8 @@ export interface ListenerOptions
   readonly mayBeRouted?: () => boolean
   /** @default Node's */
   readonly clock?: Pick<Clock, 'setTimer'>
+  /** Where the bytes of deliveries are counted. @default that of the process */
+  readonly room?: Room
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
 }
@@ -47,15 +51,24 @@ export interface ListenerOptions
  */
 export async function createListener(options: ListenerOptions) {
   refuseWithoutCodeGeneration(options.input.handshakePort)
-  const { input, logger, handler, now = Date.now, clock = systemClock } = options
+  const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, now: elapsed })
   // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
-  const dispatcher = new Dispatcher({ ...input, ...source, handler, secrets, log: handlerLog, now: elapsed, clock })
+  const dispatcher = new Dispatcher({
+    ...input,
+    ...source,
+    handler,
+    onError,
+    secrets,
+    log: handlerLog,
+    now: elapsed,
+    clock,
+  })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {
@@ -95,8 +108,12 @@ export async function createListener(options: ListenerOptions) {
     elapsed,
     keepConnection: server.keep,
     bodies: createBodies({ dispatcher, answers, log, source, input, declaredAttributes, isReady }),
-    deliveryBudget: { maxBytes: limits.maxUnfinishedBytes, usedBytes: 0 },
-    validationBudget: { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
+    room,
+    clock,
+    validationBudget:
+      options.limits?.maxUnprovenBytes === undefined
+        ? processBudget
+        : { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })
   const listening = await openServer(server, options, [routes, createUnknownPaths(answers)])
 
@@ -126,15 +143,16 @@ function resourceOf(scope: Scope): string | undefined {
   return 'path' in scope ? scope.path.at(-1)?.name : undefined
 }
 
-/** Connections and bytes of unfinished bodies that there is room for, however small the metadata's own limits are. */
+/** For bodies without proof, of all listeners of the process. */
+const processBudget: BodyBudget = { maxBytes: serverDefaults.maxUnprovenBytes, usedBytes: 0 }
+
+/** Connections that there is room for, however small the metadata's own limits are. */
 const roomForConnections = 1_024
-const roomForUnfinishedBytes = 67_108_864
 
 function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
   return {
     ...serverDefaults,
     maxConnections: Math.max(roomForConnections, 4 * input.maxConcurrency),
-    maxUnfinishedBytes: Math.max(roomForUnfinishedBytes, 4 * input.maxRequestBytes),
     ...limits,
   }
 }

@@ -2,23 +2,26 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Room } from '../dispatch/room.ts'
+import type { Clock } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/in-background.ts'
-import { decideByHead, type Gate, type GateDecision } from './admit/decide-request.ts'
+import { decideByHead, type Gate, type GateDecision, type GateRefusal } from './admit/decide-request.ts'
 import { maxValidationBytes } from './admit/handshake.ts'
 import type { Answers } from './answers.ts'
-import type { Admitted, Bodies } from './bodies.ts'
+import type { Admitted, AdmittedDelivery, Bodies } from './bodies.ts'
 import { problemAnswer } from './http/answer.ts'
-import { type BodyBudget, readBody } from './http/request.ts'
+import { type BodyBudget, declaredLength, readBody } from './http/request.ts'
 import { defaultPath, pathOf } from './paths.ts'
 
 export interface RoutesOptions {
   readonly gate: Gate
   readonly answers: Answers
   readonly bodies: Bodies
-  /** For bodies of deliveries with proof. */
-  readonly deliveryBudget: BodyBudget
+  /** For deliveries with proof. */
+  readonly room: Room
   /** For bodies of validation requests, which need no proof. */
   readonly validationBudget: BodyBudget
+  readonly clock: Pick<Clock, 'setTimer'>
   readonly elapsed: () => number
   /** Called with the connection of each request that has proof. */
   readonly keepConnection: (socket: Socket) => void
@@ -29,7 +32,19 @@ export interface RoutesOptions {
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
-  const { gate, answers, bodies, deliveryBudget, validationBudget, elapsed, keepConnection } = options
+  const { gate, answers, bodies, room, validationBudget, clock, elapsed, keepConnection } = options
+
+  /**
+   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be looked up
+   * anew for each event where there are many components, because each of them has its own class of requests.
+   */
+  const admitted = new WeakMap<IncomingMessage, Admitted>()
+  const admittedOf = (raw: IncomingMessage): Admitted => {
+    const found = admitted.get(raw)
+    if (!found) throw new Error('a request did not pass the gate')
+    return found
+  }
+
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.
@@ -37,10 +52,27 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const follow = (decision: GateDecision) => {
       if (decision.kind === 'read' ? decision.as === 'delivery' : !decision.unproven) keepConnection(raw.socket)
       if (decision.kind === 'answer') return answers.refuse(reply, decision)
-      // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
-      if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
-      admit(raw, { as: decision.as, arrivedAt })
-      proceed()
+      const read = (admission: Admitted) => {
+        // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
+        if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
+        admitted.set(raw, admission)
+        proceed()
+      }
+      if (decision.as === 'validation') return read({ as: 'validation' })
+      // The sender has gone while the credential was checked.
+      if (raw.socket.destroyed) return
+      let admission: AdmittedDelivery | undefined
+      // Before a byte of the body is read: bodies that are half there would keep each other out.
+      const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (place) => {
+        if (!place) return answers.refuse(reply, noRoomRefusal)
+        admission = { as: 'delivery', arrivedAt, place, isHandedOver: false }
+        read(admission)
+      })
+      // Also where the sender has gone, or a hook of the host has answered.
+      reply.raw.once('close', () => {
+        leave()
+        if (admission && !admission.isHandedOver) admission.place.release()
+      })
     }
     const decision = decideByHead(gate, raw.method ?? '', headers)
     if (!(decision instanceof Promise)) follow(decision)
@@ -57,13 +89,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
       server.addContentTypeParser(type, ({ raw }, payload, parsed) => {
-        const isDelivery = admittedOf(raw).as === 'delivery'
+        const admission = admittedOf(raw)
+        const isDelivery = admission.as === 'delivery'
         const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
         // A stream of a host's hook need not notice that the sender has gone.
         if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
-        readBody(payload, limit, isDelivery ? deliveryBudget : validationBudget, (error, body) => {
+        readBody(payload, limit, isDelivery ? undefined : validationBudget, (error, body) => {
           // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
           if (error && raw.socket.destroyed) return
+          if (isDelivery && Buffer.isBuffer(body)) admission.place.resize(body.length)
           parsed(error, body)
         })
       })
@@ -82,21 +116,9 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   }
 }
 
-const key: unique symbol = Symbol('admitted')
-
-type NodeRequest = IncomingMessage & { [key]?: Admitted }
-
-/**
- * Keeps it with Node's request. A decorator of Fastify's would be looked up anew for each event where there are many components, because
- * each of them has its own class of requests.
- */
-function admit(request: NodeRequest, admitted: Admitted): void {
-  request[key] = admitted
-}
-
-function admittedOf({ [key]: admitted }: NodeRequest): Admitted {
-  if (!admitted) throw new Error('a request did not pass the gate')
-  return admitted
+const noRoomRefusal: GateRefusal = {
+  answer: problemAnswer(503, 'Too many bytes of events are under way.'),
+  logEvent: 'noRoom',
 }
 
 /** @fastify/cors would answer OPTIONS itself, @fastify/rate-limit would refuse deliveries. */

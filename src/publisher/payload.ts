@@ -1,6 +1,7 @@
 /** What a caller may give as a payload of `create`: JSON, text or bytes, and which values are refused since JSON would lose them. */
-import { types } from 'node:util'
+import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
+import { decodedData } from '../core/event.ts'
 import { parseJson } from '../support/text/json-text.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
@@ -188,12 +189,15 @@ function isEmpty(value: object): boolean {
 
 const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
-/** A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. */
+/**
+ * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its decoded `data`
+ * is left out.
+ */
 function liftBinaryData(event: unknown): unknown {
   if (typeof event !== 'object' || event === null || !('specversion' in event) || !('data' in event)) return event
-  if ('toJSON' in event || Object.hasOwn(event, 'data_base64')) return event
-  const bytes = asBytes(event.data)
-  if (bytes === undefined) return event
-  const { data: _, ...rest } = event
-  return { ...rest, data_base64: bytes.toString('base64') }
+  if ('toJSON' in event) return event
+  const { data, ...rest } = event
+  if (Object.hasOwn(rest, 'data_base64')) return isDeepStrictEqual(data, decodedData(rest)) ? rest : event
+  const bytes = asBytes(data)
+  return bytes === undefined ? event : { ...rest, data_base64: bytes.toString('base64') }
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Delivery, EventOutcome } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/read-delivery.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
@@ -94,7 +95,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
       scheduleSweep(held.renewAt)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-        bytes: bytes.length,
+        place: processRoom.take(bytes.length),
         // A synchronous handler that works long must not use up the time of the events behind its own.
         arrivedAt: clock.elapsed(),
         metadata: {

@@ -1,13 +1,16 @@
 /** The spans and durations of the requests of pull delivery. */
-import { type Attributes, context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
+import { type Attributes, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api'
 import {
   attribute,
   bounded,
   endSpan,
   errorType,
+  hasTelemetry,
   instruments,
   messagingSystem,
-  tracer,
+  runInContext,
+  startSpan,
+  withSpan,
 } from '../core/telemetry/opentelemetry.ts'
 import { remoteSpan } from '../core/telemetry/trace-context.ts'
 import type {
@@ -39,21 +42,21 @@ export function traceClient(
     { signal, origins = [], lockTokens = [] }: Pick<SettleRequest, 'signal'> & Partial<SettleRequest>,
     send: () => Promise<Answer>,
   ): Promise<Answer> {
-    if (!tracer() && !instruments()) return send()
+    if (!hasTelemetry()) return send()
     const type = name === 'receive' ? 'receive' : 'settle'
     const attributes = { ...common, [attribute.operationName]: name, [attribute.operationType]: type }
     const spanName = `${name} ${bounded(at.eventSubscriptionName)}`
     // Without a parent: requests go on long after what began them.
     const links = origins.map((origin) => ({ context: remoteSpan(origin) }))
-    const span = tracer()?.startSpan(spanName, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
+    const span = startSpan(spanName, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
     const since = performance.now()
-    const answer = await context.with(span ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT, send)
+    const answer = await runInContext(withSpan(ROOT_CONTEXT, span), send, undefined)
     // A request that we end ourselves has not failed.
     const error = signal.aborted ? undefined : typeOf(answer)
     const seconds = (performance.now() - since) / 1000
     instruments()?.operationDuration.record(seconds, { ...attributes, ...errorType(error) })
     const { length } = 'events' in answer ? answer.events : lockTokens
-    endSpan(span?.setAttribute(attribute.batchCount, length), error)
+    endSpan(span, error, { [attribute.batchCount]: length })
     return answer
   }
 

@@ -5,6 +5,7 @@ import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { createFailureStreak } from '../dispatch/failure-streak.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
@@ -22,7 +23,7 @@ import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-fa
 import { traceClient } from './receive-trace.ts'
 
 export interface ReceiverOptions
-  extends Pick<DispatcherOptions, 'handler' | 'secrets'>,
+  extends Pick<DispatcherOptions, 'handler' | 'onError' | 'secrets'>,
     Pick<ReceiveFailuresOptions, 'logger'> {
   readonly pull: PullMetadata
   readonly endpoints: Endpoints
@@ -59,15 +60,16 @@ export class Receiver {
   readonly #cutting = new AbortController()
   /** What the open receives ask for. */
   readonly #open = new Set<{ readonly asked: number }>()
+  readonly #onRoom = () => this.#pumpSoon()
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
   #everReceived = false
 
   constructor(options: ReceiverOptions) {
-    const { pull, handler, secrets, logger, clock } = options
+    const { pull, handler, onError, secrets, logger, clock } = options
     const now = () => clock.elapsed()
-    const onRoom = () => this.#pumpSoon()
+    const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
     this.#failing = createFailureStreak(() => clock.now())
@@ -75,7 +77,17 @@ export class Receiver {
     this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
     const log = this.#handlerLog
-    this.#dispatcher = new Dispatcher({ ...pull, destination, handler, secrets, now, clock, log, onCallEnd: onRoom })
+    this.#dispatcher = new Dispatcher({
+      ...pull,
+      destination,
+      handler,
+      onError,
+      secrets,
+      now,
+      clock,
+      log,
+      onCallEnd: onRoom,
+    })
     this.#held = createHeldEvents({
       ...options,
       client: this.#client,
@@ -139,6 +151,10 @@ export class Receiver {
   #pump(): void {
     const { handler, pull } = this.#options
     if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
+    if (processRoom.isFull()) {
+      processRoom.whenFree(this.#onRoom)
+      return
+    }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
       const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running
@@ -161,7 +177,7 @@ export class Receiver {
       if ('failure' in answer) this.#notReceived(answer.failure)
       else this.#received(answer.events, asked, askedAt)
     } catch (error) {
-      // The code failed, ours or that of a telemetry SDK. The events come again when their locks end.
+      // Our code failed. The events come again when their locks end.
       this.#open.delete(request)
       this.#notReceived({ reason: `an unexpected error (${nameOf(error)})` })
     }

@@ -9,14 +9,7 @@ import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { inBackground } from '../support/work/in-background.ts'
 import { decideSettlement, type Settlement } from './decide-settlement.ts'
-import {
-  type NamespaceClient,
-  type RequestFailure,
-  type SettleAnswer,
-  type SettleOperation,
-  type SettleRequest,
-  unconfirmed,
-} from './namespace-client.ts'
+import { type NamespaceClient, type RequestFailure, type SettleOperation, unconfirmed } from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
 export interface HeldLock {
@@ -90,15 +83,6 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     queue.sending = false
   }
 
-  /** A telemetry SDK of the host may throw. */
-  async function settleOnce(request: SettleRequest): Promise<SettleAnswer> {
-    try {
-      return await client.settle(request)
-    } catch (error) {
-      return { failure: { reason: unexpectedly(error) } }
-    }
-  }
-
   const unexpected = (error: unknown) => logger.error(`events could not be settled: ${unexpectedly(error)}`)
 
   /** Tries again what may pass, while its lock holds. */
@@ -114,7 +98,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   async function attempt({ operation, delaySeconds }: Queue, batch: readonly Waiting[], count: number): Promise<Again> {
     const lockTokens = batch.map(({ lock }) => lock.lockToken)
     const origins = batch.flatMap(({ lock }) => lock.origin ?? [])
-    const answer = await settleOnce({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
+    const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
     const failure = 'failure' in answer ? answer.failure : undefined
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })

@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventually } from '../support/eventually.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { eventHeaders, open, request, statuses } from './target.ts'
 
 const validation = [
@@ -11,26 +13,30 @@ const validation = [
 ]
 const sender = Object.entries({ ...eventHeaders, ...proof }).map(([name, value]) => `${name}: ${value}`)
 
-it('bodies that are not there to the last byte are bounded together, and the one too many is put off', async () => {
+it('bodies that are not there to the last byte are bounded together, and the one too many waits and is put off', async () => {
+  const room = createRoom(10_000)
+  const clock = createManualClock()
   const { listener, deliver, events } = await openListener({
     input: { maxRequestBytes: 8_000 },
-    limits: { maxUnfinishedBytes: 10_000 },
+    room,
+    clock: clock.clock,
   })
   const slow = await open(listener.address.port)
   slow.write(
     `POST /api/events HTTP/1.1\r\nhost: x\r\n${sender.join('\r\n')}\r\ncontent-length: 7000\r\n\r\n${' '.repeat(6_000)}`,
   )
+  await eventually(async () => expect(room.used()).toBe(7_000))
   const text = cloudEventText('1', { pad: 'x'.repeat(6_000) })
-  let answer = await deliver(text)
-  // The slow one's bytes come when they come.
-  while (answer.status === 200) answer = await deliver(text)
-  expect(answer.status).toBe(503)
-  expect(answer.headers.get('retry-after')).toBe('30')
+  const answer = deliver(text)
+  await eventually(async () => expect(room.waiting()).toBe(1))
+  clock.advance(3_000)
+  expect((await answer).status).toBe(503)
+  expect((await answer).headers.get('retry-after')).toBe('30')
+  const next = deliver(text)
+  await eventually(async () => expect(room.waiting()).toBe(1))
   slow.destroy()
-  const handled = events.length
-  while (answer.status === 503) answer = await deliver(text)
-  expect(answer.status).toBe(200)
-  expect(events).toHaveLength(handled + 1)
+  expect((await next).status).toBe(200)
+  expect(events).toHaveLength(1)
 })
 
 it('a validation body may take 64 KiB, however large a delivery may be', async () => {

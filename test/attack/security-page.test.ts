@@ -32,13 +32,13 @@ const bounds = {
   'time of a handler, from the arrival of the request': `${field('handlerTimeout')} s`,
   'a body': bytes(field('maxRequestBytes')),
   'events of a body': count(constant('dispatch/read-delivery.ts', 'maxEvents')),
-  'bodies that wait for a handler call': count(constant('dispatch/free-calls.ts', 'maxWaiting')),
-  'bytes of these bodies': bytes(constant('dispatch/free-calls.ts', 'maxWaitingBytes')),
-  'longest time that they wait': seconds(constant('dispatch/free-calls.ts', 'maxWaitMs')),
-  'all unfinished bodies of deliveries with a credential': bytes(
-    constant('listener/listener.ts', 'roomForUnfinishedBytes'),
+  'all bodies of deliveries with a credential that arrive, wait or are handled, and pulled events, in a process': bytes(
+    constant('dispatch/room.ts', 'maxBytes'),
   ),
-  'all unfinished bodies without one': bytes(serverDefaults.maxUnprovenBytes),
+  'deliveries that wait for this room, in a process': count(constant('dispatch/room.ts', 'maxWaiting')),
+  'bodies that wait for a handler call': count(constant('dispatch/dispatcher.ts', 'maxWaiting')),
+  'longest time that a delivery waits for either': seconds(constant('dispatch/room.ts', 'maxWaitMs')),
+  'all unfinished bodies without one, in a process': bytes(serverDefaults.maxUnprovenBytes),
   'body of a validation request': bytes(constant('listener/admit/handshake.ts', 'maxValidationBytes')),
   'head of a request': bytes(serverDefaults.maxHeaderBytes),
   'time until the head is there': seconds(serverDefaults.headersTimeoutMs),
@@ -51,6 +51,9 @@ const bounds = {
   'time in which a redelivery joins its handling, in `handlerTimeout`': count(
     constant('dispatch/dispatcher.ts', 'joinTimeouts'),
   ),
+  'what waits for who reads stdout or stderr; more is dropped': bytes(
+    constant('support/command-line/output.ts', 'maxWaitingBytes'),
+  ),
   'pause between two log lines of one kind': seconds(constant('core/quiet-log.ts', 'intervalMs')),
   'an event that is published': bytes(publisherDefaults.maxEventBytes),
   'events of a request to the topic': count(publisherDefaults.maxRequestEvents),
@@ -60,7 +63,7 @@ const bounds = {
   "time of a `create` while the topic's host name does not exist": seconds(publisherDefaults.noSuchHostTimeoutMs),
   'time of one request to the topic': seconds(publisherDefaults.attemptTimeoutMs),
   'time `close` goes on publishing': seconds(publisherDefaults.closeTimeoutMs),
-  'nesting of a payload, in levels': count(constant('publisher/payload/payload-json.ts', 'maxDepth')),
+  'nesting of a payload, in levels': count(constant('support/text/json-text.ts', 'maxDepth')),
   'names in the metadata of a `create`': count(constant('publisher/limits.ts', 'maxMetadataNames')),
   'an answer of the topic': bytes(constant('publisher/topic/topic-client.ts', 'maxAnswerBytes')),
   'an answer of ARM or Entra': bytes(constant('azure/answer-limit.ts', 'maxAnswerBytes')),

@@ -14,7 +14,7 @@ describe('new Binding', () => {
     ['an async generator', { onEvent: async function* () {} }, 'onEvent must not be a generator'],
     ['a plugin that is none', { fastify: {} }, 'fastify must be a function'],
     ['a slip of a name', { onEvents: handler }, 'no "onEvents"; did you mean onEvent?'],
-    ['another name', { retries: 3 }, 'there are onEvent, logger, credential, endpoints'],
+    ['another name', { retries: 3 }, 'there are onEvent, onError, logger, credential, endpoints'],
     ['a logger that lacks a method', { logger: { info() {} } }, 'logger must be an object with a'],
     ['a credential that is none', { credential: 'secret' }, 'credential must be an object with a'],
     ['endpoints that are none', { endpoints: 'https://x' }, 'endpoints must be an object'],

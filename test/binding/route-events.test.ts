@@ -98,6 +98,8 @@ const nothing = () => {}
 const on = (pattern: string, ...more: readonly unknown[]) =>
   Reflect.apply(routeEvents().on, routeEvents(), [pattern, ...more])
 
+const otherwise = (...given: readonly unknown[]) => Reflect.apply(routeEvents().otherwise, undefined, given)
+
 it.each([
   ['two handlers for a pattern', () => on('a.*', nothing).on('a.*', nothing), '"a.*" has a handler already'],
   ['a star that is not the last', () => on('a.*.b', nothing), '"a.*.b" is not a pattern'],
@@ -111,6 +113,30 @@ it.each([
     () => routeEvents().otherwise(JSON.parse('"drop"')),
     "otherwise takes a handler, 'reject', 'retry' or 'ignore'",
   ],
+  [
+    'handlers given to routeEvents',
+    () => Reflect.apply(routeEvents, undefined, [{ a: nothing }]),
+    'takes no arguments',
+  ],
+  ['an unknown option of on', () => on('a', z.any(), nothing, { oninvalid: 'retry' }), 'there is no "oninvalid"'],
+  ['options that are a text', () => on('a', z.any(), nothing, 'retry'), 'the options of on must be an object'],
+  ['options that are null', () => on('a', z.any(), nothing, null), 'the options of on must be an object'],
+  ['an argument too many', () => on('a', z.any(), nothing, {}, {}), 'at most 4 arguments'],
+  ['options without a schema', () => on('a', nothing, { onInvalid: 'retry' }), 'must be a Standard Schema'],
+  ['two handlers in one call', () => on('a', nothing, nothing), 'must be a Standard Schema'],
+  ['a schema without a handler', () => on('a', type({ count: 'number' })), 'the handler is missing'],
+  ['a schema in place of the handler', () => on('a', z.any(), z.any()), 'the handler is missing'],
+  ['no handler', () => on('a'), 'the handler must be a function'],
+  ['a generator as handler', () => on('a', function* () {}), 'must not be a generator function'],
+  [
+    'a schema that cannot validate',
+    () => on('a', { '~standard': { version: 1 } }, nothing),
+    'must be a Standard Schema',
+  ],
+  ['a schema as otherwise', () => otherwise(type({ count: 'number' })), 'the handler is missing'],
+  ['a generator as otherwise', () => otherwise(async function* () {}), 'must not be a generator function'],
+  ['nothing for otherwise', () => otherwise(), 'otherwise takes a handler'],
+  ['options of otherwise', () => otherwise('reject', {}), 'at most 1 arguments'],
   ['otherwise twice', () => routeEvents().otherwise('ignore').otherwise('ignore'), 'otherwise was called already'],
 ])('refuses %s', (_fault, make, says) => {
   expect(make).toThrow(TypeError)
@@ -121,7 +147,7 @@ it('looks at the result of each handler, as without a router', async () => {
   const refused = () => new Response('no', { status: 503 })
   const router = routeEvents()
     .on('order.placed', refused)
-    .on('order.*', async () => ({ saved: Promise.resolve() }))
+    .on('order.*', async () => [Promise.resolve()])
     .on('stock.moved', z.object({}), () => [new Error('no')])
     .otherwise(() => Promise.allSettled([Promise.reject('no')]))
   const { statuses, log } = await openRouted(router)

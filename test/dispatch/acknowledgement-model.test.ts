@@ -7,6 +7,7 @@ import { createQuietLog } from '../../src/core/quiet-log.ts'
 import type { Delivery } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { decideAcknowledgement } from '../../src/listener/bodies.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -69,6 +70,7 @@ const failures = { rejected: new RejectEvent('never'), threw: new Error('no') }
 /** A dispatcher and the ledger that watches it. */
 function open(maxConcurrency: number) {
   const clock = createManualClock()
+  const room = createRoom(64 * 1024 * 1024)
   const ledger = createLedger({ maxConcurrency, now: clock.now, joinForMs: 4 * handlerTimeoutMs })
   const held: { readonly run: Run; settle(how: End): void }[] = []
   /** Each body by the number in the metadata of its events. */
@@ -137,7 +139,7 @@ function open(maxConcurrency: number) {
     const delivery: Delivery = {
       members: reading.members,
       metadata,
-      bytes,
+      place: room.take(bytes),
       arrivedAt,
       redelivered,
       settle(outcomes, onKnown) {
@@ -180,7 +182,7 @@ function open(maxConcurrency: number) {
     expect(ledger.faults).toEqual([])
   }
 
-  return { clock, ledger, dispatcher, held, turn, take }
+  return { clock, ledger, dispatcher, held, turn, take, room }
 }
 
 const pick = <T>(items: readonly T[], index: number): T | undefined => items[index % items.length]
@@ -193,7 +195,7 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     handlersHang: fc.boolean(),
   })
   await tryWorlds(script, { count: 300 }, async ({ maxConcurrency, steps, draining, handlersHang }) => {
-    const { clock, ledger, dispatcher, held, turn, take } = open(maxConcurrency)
+    const { clock, ledger, dispatcher, held, turn, take, room } = open(maxConcurrency)
     for (const next of steps) await take(next)
     dispatcher.stop()
     ledger.drain()
@@ -212,5 +214,6 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     expect(ledger.faults).toEqual([])
     await done
     expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({ running: 0, waiting: 0, timers: 0 })
+    expect(room.used()).toBe(0)
   })
 })

@@ -5,6 +5,7 @@ import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/read-delivery.ts'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/bodies.ts'
 import { cloudEventText } from '../listener/open-listener.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
@@ -37,6 +38,7 @@ function openDispatcher(
     calls.push({ event, resolve: () => end(resolve), reject: (error) => end(() => reject(error)) })
     return promise
   }
+  const room = createRoom(64 * 1024 * 1024)
   const dispatcher = new Dispatcher({
     eventSubscriptionName: 'orders',
     handler: limits.handler ?? (() => handler),
@@ -67,7 +69,7 @@ function openDispatcher(
     dispatcher.dispatch({
       members: reading.members,
       metadata: {},
-      bytes: delivery.bytes ?? body.length,
+      place: room.take(delivery.bytes ?? body.length),
       arrivedAt: delivery.arrivedAt ?? clock.now(),
       redelivered: delivery.redelivered ?? false,
       settle(outcomes, onKnown) {
@@ -79,7 +81,16 @@ function openDispatcher(
     })
     return answers
   }
-  return { clock, calls, log, dispatcher, deliver, handled: () => calls.map((call) => call.event.cloudEvent.id) }
+  const warnings = () => log.lines.filter(({ level }) => level === 'warn')
+  return {
+    clock,
+    calls,
+    warnings,
+    room,
+    dispatcher,
+    deliver,
+    handled: () => calls.map((call) => call.event.cloudEvent.id),
+  }
 }
 
 describe('handlerTimeout', () => {
@@ -101,7 +112,7 @@ describe('handlerTimeout', () => {
 
 describe('a handler that fails', () => {
   it('has a line of the log for each error, and one for all failures with the same within half a minute', async () => {
-    const { calls, deliver, log, clock } = openDispatcher()
+    const { calls, deliver, warnings, clock } = openDispatcher()
     const failOf = async (id: string) => {
       deliver([id])
       await calls.at(-1)?.reject(new Error(`no ${id}`))
@@ -109,7 +120,7 @@ describe('a handler that fails', () => {
     for (const id of ['a', 'b', 'a', 'c', 'a']) await failOf(id)
     clock.advance(30_000)
     await failOf('a')
-    expect(log.lines.map(({ fields }) => fields)).toEqual([
+    expect(warnings().map(({ fields }) => fields)).toEqual([
       { id: 'a', error: 'Error: no a' },
       { id: 'b', error: 'Error: no b' },
       { id: 'c', error: 'Error: no c', leftOut: 1 },
@@ -118,7 +129,7 @@ describe('a handler that fails', () => {
   })
 
   it('counts every failure that has no line, also of events that fail no more', async () => {
-    const { calls, deliver, log, clock } = openDispatcher()
+    const { calls, deliver, warnings, clock } = openDispatcher()
     const failAll = async (ids: readonly string[]) => {
       for (const id of ids) {
         deliver([id])
@@ -129,8 +140,8 @@ describe('a handler that fails', () => {
     for (let round = 0; round < 5; round++) await failAll(ids)
     clock.advance(30_000)
     await failAll(['another'])
-    const leftOut = log.lines.reduce((sum, { fields }) => sum + Number(fields?.leftOut ?? 0), 0)
-    expect(log.lines.length + leftOut).toBe(101)
+    const leftOut = warnings().reduce((sum, { fields }) => sum + Number(fields?.leftOut ?? 0), 0)
+    expect(warnings().length + leftOut).toBe(101)
   })
 })
 
@@ -178,15 +189,16 @@ describe('maxConcurrency', () => {
     expect(answers).toEqual([200])
   })
 
-  it('gives back the room of those who have waited', async () => {
-    const { calls, deliver } = openDispatcher({ maxConcurrency: 1 })
-    deliver(['first'])
-    for (const index of [0, 1]) {
-      const answers = deliver([`${index}`], { bytes: 40 * 1024 * 1024 })
-      await calls[index]?.resolve()
-      expect(answers).toEqual([])
-    }
-    await calls[2]?.resolve()
+  it('gives back the room of a body when its sender is heard and its last handler call has ended', async () => {
+    const { calls, deliver, room, clock } = openDispatcher({ maxConcurrency: 2 })
+    let hear: (isTaken: boolean) => void = () => {}
+    deliver(['1', '2'], { bytes: 1_000, hear: (onKnown) => (hear = onKnown) })
+    await calls[0]?.resolve()
+    clock.advance(25_000)
+    hear(false)
+    expect(room.used()).toBe(1_000)
+    await calls[1]?.resolve()
+    expect(room.used()).toBe(0)
   })
 
   it('bounds the queue in number', () => {
@@ -197,25 +209,14 @@ describe('maxConcurrency', () => {
     expect(deliver(['too many'])).toEqual([503])
   })
 
-  it('bounds the queue in bytes', () => {
-    const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
-    deliver(['running'])
-    const rest = 64 * 1024 * 1024 - 300
-    deliver(['1'], { bytes: 1_000 })
-    // Each event counts 300 bytes beside its own.
-    expect(deliver(['2'], { bytes: rest - 1_300 + 1 })).toEqual([503])
-    expect(dispatcher.load().waiting).toBe(1)
-    expect(deliver(['3'], { bytes: rest - 1_300 })).toEqual([])
-    expect(dispatcher.load().waiting).toBe(2)
-  })
-
-  it('counts what tiny events take beside their bytes', () => {
-    const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
-    deliver(['running'])
+  it('counts what waiting events take beside their bytes', () => {
+    const { deliver, dispatcher, room } = openDispatcher({ maxConcurrency: 1 })
+    deliver(['running'], { bytes: 0 })
     const ids = Array.from({ length: 100 }, (_, index) => String(index))
     while (deliver(ids, { bytes: 70_000 }).length === 0);
     // 64 MiB, at 300 bytes for each event beside those of its body.
     expect(dispatcher.load().waiting).toBe(671)
+    expect(room.used()).toBe(67_100_000)
   })
 
   it('survives a thousand waiting bodies whose handlers end at once', async () => {

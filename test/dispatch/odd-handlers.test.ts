@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { EventEmitter, once } from 'node:events'
-import { Duplex, PassThrough, Readable, Stream, Writable } from 'node:stream'
+import { EventEmitter } from 'node:events'
+import { PassThrough, Readable, Stream, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
@@ -28,13 +28,6 @@ it('shows 120 characters of the id of an event that failed', async () => {
   expect(line?.fields).toMatchObject({ id: `${'i'.repeat(120)}…` })
 })
 
-/** A stream that was read to its end, and is still written. */
-async function readOfTwoWays(): Promise<Duplex> {
-  const stream = new Duplex({ read: () => void stream.push(null), write: () => {} })
-  await once(stream.resume(), 'end')
-  return stream
-}
-
 const secondCopy = new URL('../../src/core/event.ts', import.meta.url).href
 
 class OwnReject extends RejectEvent {}
@@ -54,12 +47,6 @@ class FailedResponse {
   readonly headers = new Map()
 }
 
-function revokedProxy(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {})
-  revoke()
-  return proxy
-}
-
 describe('a handler whose work has not ended, or whose result tells of a failure,', () => {
   it.each<[name: string, result: () => unknown, said: string]>([
     ['a function', () => () => {}, 'returned a function'],
@@ -72,21 +59,10 @@ describe('a handler whose work has not ended, or whose result tells of a failure
     ['an iterator helper', () => otherRealm('[1].values().map(String)'), 'returned an iterator'],
     ['a readable stream of Node', () => Readable.from([1]), 'returned an async iterable'],
     ['a stream that is piped', () => Readable.from(['1']).pipe(new PassThrough()), 'returned an async'],
-    ['a writable stream', () => new Writable({ write: (_chunk, _, done) => done() }), 'returned a stream'],
-    ['a connection whose writing goes on', readOfTwoWays, 'returned an async iterable'],
     ['a web stream', () => new ReadableStream(), 'returned an async iterable'],
     ['an observable', () => ({ subscribe: () => ({}) }), 'returned an observable'],
-    ['an old observable', () => ({ '@@observable': () => ({}) }), 'returned an observable'],
-    ['an array of promises', () => [Promise.resolve()], 'returned a value that holds a promise'],
-    ['a Set of promises', () => new Set([Promise.resolve()]), 'returned a value that holds a promise'],
-    ['a Map of promises', () => new Map([['a', Promise.resolve()]]), 'returned a value that holds a promise'],
-    ['a subscription', () => ({ unsubscribe: () => {} }), 'returned a subscription'],
-    ['a timer', () => setTimeout(() => {}), 'returned a timer, process'],
-    ['an immediate', () => setImmediate(() => {}), 'returned a timer, process'],
-    ['a process', () => execFile(process.execPath, ['--version']), 'returned a timer, process'],
-    ['an event emitter', () => new EventEmitter(), 'returned an event emitter'],
-    ['an array of functions', () => [1, () => {}], 'returned a value that holds a function'],
-    ['an array of arrays of streams', () => [[new PassThrough()]], 'returned a value that holds an async'],
+    ['an array of promises', () => [Promise.resolve()], 'returned an array that holds a promise'],
+    ['an array of functions', () => [1, () => {}], 'returned an array that holds a function'],
     ['a Response with an error', refused, 'a Response with the status 503'],
     ['a Response that says where to go', () => Response.redirect('http://a.example', 302), 'status 302'],
     ['a failed fetch', () => Response.error(), 'a Response with the status 0'],
@@ -96,39 +72,20 @@ describe('a handler whose work has not ended, or whose result tells of a failure
       () => Object.assign(Readable.from([]), { ok: false, statusCode: 502, headers: {} }),
       'a Response with the status 502',
     ],
-    ['a list of responses', () => [new Response(), refused()], 'a value that holds a Response'],
-    ['an object with a Response', () => ({ saved: { by: refused() } }), 'holds a Response'],
+    ['a list of responses', () => [new Response(), refused()], 'an array that holds a Response'],
     ['an Error', () => new RangeError('too much'), 'an Error (RangeError: too much)'],
     ['a RejectEvent that is returned', () => new RejectEvent('no'), 'an Error (RejectEvent: no)'],
     ['an Error of another realm', () => otherRealm('new Error("far")'), 'an Error (Error: far)'],
     ['a DOMException', () => new DOMException('no', 'AbortError'), 'an Error (AbortError: no)'],
-    ['an object with an error', () => ({ data: null, error: new Error('no row') }), 'holds an Error'],
-    ['a Map with an error', () => new Map([['a', [new Error('no')]]]), 'holds an Error'],
     ['what settled badly', () => allSettled(Promise.resolve(1), Promise.reject('no')), 'that was rejected (no)'],
-    [
-      'what settled badly, within',
-      async () => ({ all: await allSettled(Promise.reject(1)) }),
-      'holds a settled promise that was rejected (1)',
-    ],
-    ['what settled well with a bad Response', () => allSettled(Promise.resolve(refused())), 'holds a Response'],
     [
       'settled promises of another realm',
       () => otherRealm('Promise.allSettled([Promise.reject(new Error("far"))])'),
       '(Error: far)',
     ],
-    ['an object with a promise', () => ({ saved: Promise.resolve() }), 'a value that holds a promise'],
-    ['an array of arrays with a promise', () => [[Promise.resolve()]], 'a value that holds a promise'],
-    [
-      'a promise in an object without prototype',
-      () => Object.assign(Object.create(null), { a: [Promise.resolve()] }),
-      'holds a promise',
-    ],
-    ['one in an object of another realm', () => otherRealm('({ saved: Promise.resolve() })'), 'holds a promise'],
-    ['an object with a thenable', () => ({ query: thenable(() => raise('it must not run')) }), 'holds a promise'],
-    ['an object that holds itself and a promise', () => cyclic({ a: [{ b: Promise.resolve() }] }), 'holds a promise'],
-    ['a promise beside a large list', () => [Array(20_000).fill({}), Promise.resolve()], 'holds a promise'],
+    ['a promise among many members', () => [...Array(9_999).fill({}), Promise.resolve()], 'holds a promise'],
+    ['an array of thenables', () => [thenable(() => raise('it must not run'))], 'holds a promise'],
     ['an array with a member that cannot be read', () => [hostile({})], 'a value that cannot be read'],
-    ['an object with a revoked proxy', () => ({ proxy: revokedProxy() }), 'a value that cannot be read'],
   ])('and returns %s, is not acknowledged, and the log says why', async (_name, result, said) => {
     let wrap: (value: unknown) => unknown = (value) => value
     const { deliver, log } = await openListener({ handler: () => wrap(result()) })
@@ -147,11 +104,7 @@ describe('a handler whose work has not ended, or whose result tells of a failure
     const { promise: failure, reject } = Promise.withResolvers<void>()
     class Later extends Promise<void> {}
     const { deliver } = await openListener({
-      handler: () => ({
-        now: Promise.reject(new Error('at once')),
-        later: [failure, [new Set([failure.then()])], new Map([['a', Later.resolve(failure)]])],
-        loud: new Error('first'),
-      }),
+      handler: () => [new Error('first'), Promise.reject(new Error('at once')), failure, Later.resolve(failure)],
     })
     expect((await deliver(cloudEventText('1'))).status).toBe(500)
     reject(new Error('later'))
@@ -196,6 +149,15 @@ it.each<[name: string, result: () => unknown]>([
     'an object whose getter throws',
     () => Object.defineProperty({}, 'price', { enumerable: true, get: () => raise(new Error('no price')) }),
   ],
+  ['what is deeper than the members of an array', () => [[Promise.resolve(), refused()], { saved: Promise.resolve() }]],
+  ['an object that holds a failure', () => ({ saved: Promise.resolve(), by: refused(), error: new Error('no row') })],
+  ['a Map and a Set of promises', () => [new Map([['a', Promise.resolve()]]), new Set([Promise.resolve()])]],
+  ['what settled well, with a bad Response', () => allSettled(Promise.resolve(refused()))],
+  ['a timer', () => setTimeout(() => {})],
+  ['a process', () => execFile(process.execPath, ['--version'])],
+  ['an event emitter', () => new EventEmitter()],
+  ['a writable stream', () => new Writable({ write: (_chunk, _, done) => done() })],
+  ['a subscription', () => ({ unsubscribe: () => {} })],
   ['a text of an error', () => 'Error: no'],
   ['a million members', () => Array.from({ length: 1_000 }, () => Array(1_000).fill({ a: 1 }))],
   ['a list that is mostly empty', () => new Array(4_000_000_000)],
@@ -214,16 +176,9 @@ it.each<[name: string, result: () => unknown]>([
   expect(log.text()).not.toContain('the handler')
 })
 
-it('does not look at the names of members behind the first ten thousand', async () => {
-  let looks = 0
-  const ownKeys = () => {
-    looks++
-    return []
-  }
-  const large = () => new Proxy({}, { ownKeys })
-  const { deliver } = await openListener({ handler: () => [1, large(), Array(9_999).fill(1), large(), large()] })
+it('looks at the first ten thousand members', async () => {
+  const { deliver } = await openListener({ handler: () => [...Array(10_000).fill(1), refused()] })
   expect((await deliver(cloudEventText('1'))).status).toBe(200)
-  expect(looks).toBe(1)
 })
 
 describe('what a handler throws', () => {

@@ -21,10 +21,10 @@ import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding } from './namespaces/forwarding.ts'
 import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
-import { createEventTrail } from './page/event-trail.ts'
-import { createFigures } from './page/figures.ts'
-import type { PageSources } from './page/page-model.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
+import { createEventTrail } from './records/event-trail.ts'
+import { createFigures } from './records/figures.ts'
+import { createMemory } from './records/memory.ts'
 import { createRecords } from './records/record-types.ts'
 import { createFaults } from './server/faults.ts'
 import { recordRefused } from './server/recording.ts'
@@ -76,7 +76,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     },
     isTestPath,
   )
-  registerRoutes(server.app, parts, { ...options, addresses, emulator, ca: authority.certificate })
+  registerRoutes(server.app, parts, { ...options, addresses, emulator })
   const blobs = createBlobEndpoints(options.storage, {
     ...parts,
     persisted,
@@ -163,13 +163,14 @@ function createParts(
 ) {
   const { clock } = options
   const figures = createFigures(() => clock.now())
-  const watcher = createEventTrail({ now: () => clock.now(), figures, limit: options.pageEvents })
+  const memory = createMemory(options.maxRecordBytes)
+  const watcher = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
   const shared = {
     clock,
     store,
     directory: createDirectory(options, store),
     tokens: createTokenIssuer(clock, persisted),
-    records: createRecords(),
+    records: createRecords(memory),
     faults: createFaults(),
     watcher,
     baseUrl,
@@ -246,7 +247,7 @@ type Parts = ReturnType<typeof createParts>
 function registerRoutes(
   app: FastifyInstance,
   parts: Parts,
-  options: ResolvedOptions & Pick<PageSources, 'addresses' | 'ca'> & Pick<TestRouteOptions, 'emulator'>,
+  options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
   const { engine, accept, unserved, namespaces, watcher: trail } = parts
   const shared = { ...options, ...parts }
@@ -254,8 +255,8 @@ function registerRoutes(
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
   app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
-  app.register(async (scope) => registerPageRoutes(scope, { ...shared, trail }))
-  app.register(async (scope) => registerTestRoutes(scope, { ...options, engine }))
+  app.register(async (scope) => registerPageRoutes(scope, options))
+  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
   app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))

@@ -1,15 +1,19 @@
 /** The event subscriptions of a side as one thing: brought about or checked, inspected, planned. */
-import { context, SpanKind, trace } from '@opentelemetry/api'
+import { SpanKind } from '@opentelemetry/api'
 import { createCredential } from '../../azure/credential.ts'
 import { BindingError } from '../../core/errors.ts'
 import {
+  activeContext,
+  addSpanEvent,
   attribute,
   bounded,
   endSpan,
   errorType,
   messagingSystem,
   otherError,
-  tracer,
+  runInContext,
+  startSpan,
+  withSpan,
 } from '../../core/telemetry/opentelemetry.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm/arm-client.ts'
@@ -125,7 +129,7 @@ function traceUpsert(
   how: How,
   upsert: (how: How) => Promise<UpsertOutcome>,
 ): Promise<UpsertOutcome> {
-  const span = tracer()?.startSpan('upsert event subscription', {
+  const span = startSpan('upsert event subscription', {
     kind: SpanKind.CLIENT,
     attributes: {
       [attribute.system]: messagingSystem,
@@ -136,18 +140,19 @@ function traceUpsert(
   const traced: How = {
     ...how,
     onAttempt(failed) {
-      span.addEvent('attempt failed', errorType(failed.error.code))
+      addSpanEvent(span, 'attempt failed', errorType(failed.error.code))
       how.onAttempt?.(failed)
     },
   }
-  return context.with(trace.setSpan(context.active(), span), async () => {
+  const work = async () => {
     try {
       const outcome = await upsert(traced)
-      endSpan(span.setAttribute(attribute.upsertAction, outcome.action), undefined)
+      endSpan(span, undefined, { [attribute.upsertAction]: outcome.action })
       return outcome
     } catch (error) {
       endSpan(span, error instanceof BindingError ? error.code : otherError)
       throw error
     }
-  })
+  }
+  return runInContext(withSpan(activeContext(), span), work, undefined)
 }

@@ -1,5 +1,6 @@
 /** Which `traceparent` and `tracestate` are valid, and how they become a span's context and come from one. */
-import { createTraceState, isSpanContextValid, type SpanContext, trace } from '@opentelemetry/api'
+import { createTraceState, isSpanContextValid, type Span, type SpanContext, trace } from '@opentelemetry/api'
+import { dropErrors } from '../../support/work/drop-errors.ts'
 
 /** The attributes of the CloudEvents extension for distributed tracing; the headers of W3C Trace Context have the same form. */
 export interface TraceContext {
@@ -36,14 +37,16 @@ export function remoteSpan({ traceparent, tracestate }: TraceContext): SpanConte
   }
 }
 
-export function contextOfSpan({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
+function contextOfSpan({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceContext {
   const flags = (traceFlags & 0xff).toString(16).padStart(2, '0')
   const tracestate = traceState?.serialize()
   return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(tracestate && { tracestate }) }
 }
 
-/** The trace context of the active span; `undefined` without a span. */
-export function activeTraceContext(): TraceContext | undefined {
-  const span = trace.getActiveSpan()?.spanContext()
-  return span && isSpanContextValid(span) ? contextOfSpan(span) : undefined
+/** The trace context of a span, the active one where none is given; `undefined` without a span, and where the host's SDK fails. */
+export function traceContextOf(span?: Span): TraceContext | undefined {
+  return dropErrors(() => {
+    const found = (span ?? trace.getActiveSpan())?.spanContext()
+    return found && isSpanContextValid(found) ? contextOfSpan(found) : undefined
+  })
 }

@@ -61,7 +61,7 @@ export const noRoom = Symbol('no room for the body')
 /** The bytes of a body, or why there are none. */
 type BodyResult = Buffer | typeof overLimit | typeof noRoom
 
-/** Memory for unfinished bodies: senders who stop early cannot fill the memory. */
+/** Memory for unfinished bodies of strangers: those who stop early cannot fill the memory. */
 export interface BodyBudget {
   /** The most bytes of all unfinished bodies together. */
   readonly maxBytes: number
@@ -77,7 +77,7 @@ export interface BodyBudget {
 export function readBody(
   body: Readable,
   limit: number,
-  budget: BodyBudget,
+  budget: BodyBudget | undefined,
   done: (error: Error | null, result?: BodyResult) => void,
 ): void {
   let chunks: Buffer[] = []
@@ -86,7 +86,7 @@ export function readBody(
   const end = (error: Error | null, result?: BodyResult) => {
     if (ended) return
     ended = true
-    budget.usedBytes -= length
+    if (budget) budget.usedBytes -= length
     // The request lives until the handler has ended; its chunks need not.
     chunks = []
     done(error, result)
@@ -96,8 +96,8 @@ export function readBody(
     const bytes = bytesOf(chunk)
     if (bytes === undefined) return end(new TypeError('the stream of the body gives neither bytes nor text'))
     length += bytes.length
-    budget.usedBytes += bytes.length
-    if (length <= limit && budget.usedBytes <= budget.maxBytes) return void chunks.push(bytes)
+    if (budget) budget.usedBytes += bytes.length
+    if (length <= limit && (!budget || budget.usedBytes <= budget.maxBytes)) return void chunks.push(bytes)
     body.pause()
     end(null, length > limit ? overLimit : noRoom)
   })

@@ -30,13 +30,11 @@ export interface ServerLimits {
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
-  /** Bytes of all unfinished bodies of deliveries with proof. @default 67_108_864 (64 MiB), or 4 times `maxRequestBytes` */
-  readonly maxUnfinishedBytes: number
-  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) */
+  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) in the whole process */
   readonly maxUnprovenBytes: number
 }
 
-export const serverDefaults: Omit<ServerLimits, 'maxConnections' | 'maxUnfinishedBytes'> = {
+export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
   maxHeaderBytes: 65_536,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,

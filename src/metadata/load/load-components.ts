@@ -1,7 +1,7 @@
 /** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
 import type { Component } from '../../core/component.ts'
-import { type Logger, silentLogger } from '../../core/logger.ts'
-import { checkLogger, checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
+import { checkLogger, type Logger, silentLogger } from '../../core/logger.ts'
+import { checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { componentTypes } from '../component/component-definition.ts'
 import { type ComponentFiles, readComponentFile, type SecretReference } from '../component/component-file.ts'

@@ -1,27 +1,23 @@
 /** The spans and metrics of publishing. */
-import {
-  type Attributes,
-  type Context,
-  context,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  trace,
-} from '@opentelemetry/api'
+import { type Attributes, type Context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
 import { topicName } from '../../azure/topic-name.ts'
 import { BindingError } from '../../core/errors.ts'
 import {
+  activeContext,
   attribute,
   bounded,
   endSpan,
   errorType,
+  hasTelemetry,
   instruments,
   messagingSystem,
   otherError,
-  tracer,
+  runInContext,
+  startSpan,
+  withSpan,
 } from '../../core/telemetry/opentelemetry.ts'
-import { contextOfSpan, remoteSpan, type TraceContext } from '../../core/telemetry/trace-context.ts'
+import { remoteSpan, type TraceContext, traceContextOf } from '../../core/telemetry/trace-context.ts'
+import { dropErrors } from '../../support/work/drop-errors.ts'
 import { withTraceContext } from '../payload/event-trace.ts'
 import type { CallEvents, WireEvent } from '../payload/to-events.ts'
 import type { TopicAnswer } from '../topic/topic-answer.ts'
@@ -57,7 +53,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
     const [first] = events
     const single: Attributes = first ? { [attribute.messageId]: bounded(first.id) } : {}
     const several = events.length > 1
-    return tracer()?.startSpan(name, {
+    return startSpan(name, {
       kind: several ? SpanKind.CLIENT : SpanKind.PRODUCER,
       attributes: { ...common, ...(several ? { [attribute.batchCount]: events.length } : single) },
       links: linksTo(events),
@@ -68,12 +64,10 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
     const links = calls.slice(0, maxLinks).flatMap(linkToCall)
     const attributes = { ...common, [attribute.batchCount]: events }
     const joint =
-      calls.length < 2
-        ? undefined
-        : tracer()?.startSpan(name, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
-    const own = joint ? trace.setSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
+      calls.length < 2 ? undefined : startSpan(name, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
+    const own = joint ? withSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
     const since = performance.now()
-    const answer = await context.with(own, send)
+    const answer = await runInContext(own, send, undefined)
     const error = errorOf(answer)
     const seconds = (performance.now() - since) / 1000
     instruments()?.operationDuration.record(seconds, { ...common, ...errorType(error) })
@@ -84,7 +78,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
   return {
     /** `undefined` without an SDK in the process. */
     call() {
-      if (!tracer() && !instruments()) return undefined
+      if (!hasTelemetry()) return undefined
       let count = 0
       let span: Span | undefined
       return {
@@ -96,11 +90,11 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
           count = events.length
           span = beginSpan(events)
           if (!span) return { events, context: undefined }
-          const added = contextOfSpan(span.spanContext())
+          const added = traceContextOf(span)
           const traced = events.map((event) =>
-            event.takesTrace ? withTraceContext(event, added, maxEventBytes) : event,
+            added && event.takesTrace ? withTraceContext(event, added, maxEventBytes) : event,
           )
-          return { events: traced, context: trace.setSpan(context.active(), span) }
+          return { events: traced, context: withSpan(activeContext(), span) }
         },
         /** @param error what the call was rejected with */
         end(error?: unknown) {
@@ -116,7 +110,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
     },
     /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
     request(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
-      return tracer() || instruments() ? requestTraced(calls, events, send) : send()
+      return hasTelemetry() ? requestTraced(calls, events, send) : send()
     },
   }
 }
@@ -129,7 +123,7 @@ function linksTo(events: readonly WireEvent[]): Link[] {
 }
 
 function linkToCall({ context: own }: SentCall): Link[] {
-  const linked = own && trace.getSpanContext(own)
+  const linked = own && dropErrors(() => trace.getSpanContext(own))
   return linked ? [{ context: linked }] : []
 }
 

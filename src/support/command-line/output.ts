@@ -15,7 +15,7 @@ export interface Output extends OutputStream {
 }
 
 /** Bytes that wait for a reader. A text that comes on top of as many is dropped. */
-const maxWaitingBytes = 4 * 1024 ** 2
+const maxWaitingBytes = 4 * 1_048_576
 
 const outputs = new Map<1 | 2, Output>()
 

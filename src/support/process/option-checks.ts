@@ -41,7 +41,5 @@ export function mustHave(...methods: readonly string[]): OptionCheck {
   }
 }
 
-export const checkLogger = mustHave('debug', 'info', 'warn', 'error')
-
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'

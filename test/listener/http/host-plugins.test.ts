@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliveryTokenHeader } from '../../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../../src/core/event.ts'
+import { createRoom } from '../../../src/dispatch/room.ts'
 import { Binding, type BindingOptions } from '../../../src/index.ts'
 import { request } from '../../attack/target.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -289,8 +290,9 @@ describe('the server of a host', () => {
   })
 
   it('gives the room of a body back whose sender goes, though the stream of its hook does not end', async () => {
+    const room = createRoom(1_000)
     const { listener, deliver } = await openListener({
-      limits: { maxUnfinishedBytes: 1_000 },
+      room,
       fastify: (server) =>
         void server.addHook('preParsing', (request, _reply, payload, done) => {
           const copy = new PassThrough()
@@ -305,10 +307,11 @@ describe('the server of a host', () => {
     const delivery = `${head}${proofLine}\r\ncontent-length: 901\r\n\r\n${' '.repeat(900)}`
     const sender = await openConnection(listener.address.port, delivery)
     const body = cloudEventText('1', { pad: 'x'.repeat(300) })
-    await eventually(async () => expect((await deliver(body)).status).toBe(503))
+    await eventually(async () => expect(room.used()).toBe(901))
     sender.destroy()
     await closed.promise
     expect((await deliver(body)).status).toBe(200)
+    await eventually(async () => expect(room.used()).toBe(0))
   })
 
   it('answers with the outcome of the event though its hook onRoute wraps handlers and sets error handlers', async () => {

@@ -261,7 +261,13 @@ export const configSchema = z.strictObject({
   concurrency: field('Deliveries under way at once, for each event subscription. Default: 64.', count),
   maxPending: field('The most undelivered events. Publishing more is answered 429. Default: 1000000.', count),
   maxPendingBytes: field(
-    'The most bytes of undelivered events. Publishing more is answered 429. Default: 268435456 (256 MiB).',
+    'The most bytes of memory that undelivered events hold. Publishing more is answered 429. Default: 268435456 (256 MiB), or four ' +
+      'tenths of the memory that Node may use, if that is less.',
+    count,
+  ),
+  maxRecordBytes: field(
+    'The most bytes of memory that records of requests, events, attempts and dead letters hold: the oldest make room, those of what ' +
+      'failed or waits last. Default: 67108864 (64 MiB), or an eighth of the memory that Node may use, if that is less.',
     count,
   ),
   pageEvents: field(

@@ -7,10 +7,12 @@ import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
+import { partOfHeap } from '../model/held-bytes.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
 import { resourceGroupId, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { stableGuid } from '../model/stable-guid.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
+import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import {
   type AzureSubscriptionOptions,
@@ -128,6 +130,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,
     pageEvents: options.pageEvents ?? 300,
+    maxRecordBytes: options.maxRecordBytes ?? Math.min(defaultRecordBytes, partOfHeap(0.125)),
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,
   }
 }

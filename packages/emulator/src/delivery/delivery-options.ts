@@ -2,6 +2,7 @@
 // `maxPending`, `maxPendingBytes`.
 import { type DeadLetterStore, deadLetterDelayMs, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import { partOfHeap } from '../model/held-bytes.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PendingBound } from '../model/time/pending-bound.ts'
@@ -54,7 +55,7 @@ export interface DeliverySettings {
   readonly probation: ProbationOptions | false
   /** The most requests under way for one subscription. */
   readonly concurrency: number
-  /** The most pending events, and their most bytes, as they are delivered and each counted once. */
+  /** The most pending events, and the most bytes of memory that they hold. */
   readonly maxPending: number
   readonly maxPendingBytes: number
 }
@@ -74,7 +75,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,
-    maxPendingBytes: options.maxPendingBytes ?? 256 * 1024 * 1024,
+    maxPendingBytes: options.maxPendingBytes ?? Math.min(256 * 1024 * 1024, partOfHeap(0.4)),
   }
   const { concurrency, maxPending, maxPendingBytes, deadLetterDelay, manualValidationTimeout } = settings
   if (!(concurrency >= 1 && maxPending >= 1 && maxPendingBytes >= 1)) {

@@ -1,6 +1,6 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
 import { createDeadLetterWriter, deadLetterRetries, warningsTo } from '../dead-letters/write-dead-letters.ts'
-import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
+import { type AcceptedEvent, heldByEvent, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { deliveredText } from '../model/events/convert-schema.ts'
 import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
 import { deliveredBy, type EventSubscription, takenBy } from '../model/resources/event-subscription.ts'
@@ -119,7 +119,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     const subscription = stored && (deliveredBy(stored) ?? stored)
     if (!subscription || !isDelivered(subscription)) return void journal.settled(subscriptionId, row)
     const { due, givenUp, ...attempts } = state
-    const restored = { event, row, hold: bound.hold(sizeOf(event, subscription), 1), acceptedAt, ...attempts }
+    const restored = { event, row, hold: bound.hold(heldByEvent(event), 1), acceptedAt, ...attempts }
     if (givenUp) return void giveUp(subscription, restored, givenUp)
     // In every provisioning state: events accepted before a change are still delivered.
     addEvent(queueOf(subscriptionId) ?? addQueue(subscription), subscription, restored, due)
@@ -147,7 +147,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       for (const { sources, events } of accepted) watcher?.accepted(sources[0], events)
       for (const [index, { event, takers }] of routed.entries()) {
         const [first] = takers
-        const hold = first && bound.hold(sizeOf(event, first.subscription), takers.length)
+        const hold = first && bound.hold(heldByEvent(event), takers.length)
         for (const { queue, subscription } of takers) {
           addEvent(queue, subscription, { event, row: rows[index], hold, acceptedAt, attempts: 0 })
         }
@@ -162,7 +162,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       if (!queue || !subscription) return false
       const acceptedAt = clock.now()
       const [row] = journal.accepted([{ event, subscriptionIds: [subscription.id] }], acceptedAt)
-      const hold = bound.hold(sizeOf(event, subscription), 1)
+      const hold = bound.hold(heldByEvent(event), 1)
       addEvent(queue, subscription, { event, row, hold, acceptedAt, attempts: 0 })
       pump.soon()
       return true

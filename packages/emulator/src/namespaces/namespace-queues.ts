@@ -6,8 +6,9 @@ import {
   namespaceDeadLetterRetries,
 } from '../dead-letters/write-dead-letters.ts'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import { type EventText, textOf } from '../model/events/event-text.ts'
+import type { EventText } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
+import { heldBytes } from '../model/held-bytes.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
@@ -116,7 +117,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       )
       for (const [index, { event, takers: entriesOf }] of wanted.entries()) {
         if (entriesOf.length === 0) continue
-        const hold = bound.hold(sizeOf(event), entriesOf.length)
+        const hold = bound.hold(heldBytes(event), entriesOf.length)
         for (const { queue } of entriesOf) queue.add({ event, acceptedAt, deliveryCount: 0, row: rows[index], hold })
       }
       return wanted.flatMap(({ event, takers: entriesOf }) => (entriesOf.length === 0 ? [event] : []))
@@ -147,7 +148,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
     restore({ subscriptionId, event, acceptedAt, row, state: { attempts } }: JournalEntry): boolean {
       const entry = entries.get(subscriptionId.toLowerCase())
       if (!entry) return false
-      const hold = bound.hold(sizeOf(event.body), 1)
+      const hold = bound.hold(heldBytes(event.body), 1)
       entry.queue.add({ event: event.body, acceptedAt, deliveryCount: attempts, row, hold })
       return true
     },
@@ -179,8 +180,6 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
 }
 
 const acceptedForm = (body: EventText): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body })
-
-const sizeOf = (event: EventText) => Buffer.byteLength(textOf(event))
 
 function settingsOf({ properties, topicId }: QueueSubscription, store: NamespaceStore): QueueSettings {
   const { queue = {} } = properties.deliveryConfiguration

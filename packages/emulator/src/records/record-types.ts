@@ -1,5 +1,6 @@
 // Fields of the records of requests, deliveries, handshakes, dead-letters, warnings.
-import { RecordRing } from './records.ts'
+import { createMemory, type Memory, type Rank } from './memory.ts'
+import { defaultRecordBytes, RecordRing } from './records.ts'
 
 /** Some events: how many, and the type and id of the first ten. */
 export interface EventList {
@@ -92,7 +93,7 @@ interface EndpointRecord extends SubscriptionRecord {
   readonly target: string
   /** The answer's status; undefined without an answer. */
   readonly status?: number
-  /** The answer's headers. Values are redacted of those that are not known to be public, and what they repeat of the query of the URL. */
+  /** The answer's headers; cookies, and values of the query of the URL, are redacted. */
   readonly responseHeaders?: Readonly<Record<string, string>>
   /**
    * The beginning of the answer's body. Of a delivery: at most 4,096 bytes, and only what came with the headers or soon after. Of a
@@ -165,10 +166,13 @@ export interface WarningRecord extends SubscriptionRecord {
 /** The emulator's records of requests, deliveries, handshakes, dead-letters and warnings. */
 export type Records = Readonly<ReturnType<typeof createRecords>>
 
-export const createRecords = () => ({
-  requests: new RecordRing<RequestRecord>(),
-  deliveries: new RecordRing<DeliveryRecord>(),
-  handshakes: new RecordRing<HandshakeRecord>(),
-  deadLetters: new RecordRing<DeadLetterRecord>(),
-  warnings: new RecordRing<WarningRecord>(),
+const failed = (isFailed: boolean): Rank => (isFailed ? 'failed' : 'ended')
+
+/** @param memory what records of events are in, too. @default one of its own */
+export const createRecords = (memory: Memory = createMemory(defaultRecordBytes)) => ({
+  requests: new RecordRing<RequestRecord>(memory, ({ status }) => failed(status >= 400)),
+  deliveries: new RecordRing<DeliveryRecord>(memory, ({ outcome }) => failed(outcome !== 'delivered')),
+  handshakes: new RecordRing<HandshakeRecord>(memory, ({ outcome }) => failed(outcome !== 'validated')),
+  deadLetters: new RecordRing<DeadLetterRecord>(memory, () => 'failed'),
+  warnings: new RecordRing<WarningRecord>(memory, () => 'failed'),
 })

@@ -1,76 +1,73 @@
-// How many records of a kind are kept (10,000 of each), longest recorded body (16,384), `waitFor`, `filter`.
+// A list of records of one kind as tests read it: oldest first, `waitFor`, `listen`, and how many were left out.
+import { heldBytes } from '../model/held-bytes.ts'
+import { createMemory, type Memory, type Rank, type Shelf } from './memory.ts'
 
-/** The maximum number of records in a ring; a new record replaces the oldest. */
-export const recordLimit = 10_000
+/** The most bytes of all records together, unless the option `maxRecordBytes` says otherwise. */
+export const defaultRecordBytes = 64 * 1024 * 1024
 
-/** The maximum length of a recorded body, in bytes or characters: {@link recordLimit} records need at most some hundred MB. */
+/** The longest body in a record, in bytes or characters. */
 export const recordedBodyLimit = 16_384
 
 /**
- * The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks; dropped records are
- * counted.
+ * The latest records of one kind, oldest first. Bounded, so that an emulator may run for weeks: all kinds share a memory, in which
+ * records of what failed are kept longest. What is left out is counted.
  */
-export class RecordRing<T> implements Iterable<T> {
-  readonly #limit: number
-  #slots: T[] = []
-  #start = 0
-  #dropped = 0
+export class RecordRing<T extends object> implements Iterable<T> {
+  /** The records, oldest first. */
+  readonly entries: T[] = []
+  /** Number of records that were left out since the start or the last `clear()`. */
+  dropped = 0
+  readonly #shelf: Shelf<T>
+  readonly #rankOf: (record: T) => Rank
   readonly #listeners = new Set<(record: T) => void>()
 
-  /** @param limit the maximum number of records. @default 10_000 */
-  constructor(limit: number = recordLimit) {
-    this.#limit = limit
+  /**
+   * @param memory what records of other kinds are in, too. @default one of its own, 64 MiB
+   * @param rankOf how long a record is kept. @default all as long
+   */
+  constructor(memory: Memory = createMemory(defaultRecordBytes), rankOf: (record: T) => Rank = () => 'ended') {
+    this.#rankOf = rankOf
+    this.#shelf = memory.shelf<T>((record) => {
+      this.dropped++
+      const at = this.entries.indexOf(record)
+      if (at >= 0) this.entries.splice(at, 1)
+    })
   }
 
   /** Adds a record, then calls the listeners. */
   push(record: T): void {
-    if (this.#slots.length < this.#limit) {
-      this.#slots.push(record)
-    } else {
-      this.#slots[this.#start] = record
-      this.#start = (this.#start + 1) % this.#limit
-      this.#dropped++
-    }
+    this.entries.push(record)
+    this.#shelf.add(record, this.#rankOf(record), heldBytes(record))
     for (const listener of this.#listeners) listener(record)
   }
 
-  /** Number of records in the ring. */
+  /** Number of records in the list. */
   get length(): number {
-    return this.#slots.length
-  }
-
-  /** Number of records dropped since the start or the last `clear()`. */
-  get dropped(): number {
-    return this.#dropped
+    return this.entries.length
   }
 
   /** The newest, if any. */
   get last(): T | undefined {
-    return this.at(-1)
+    return this.entries.at(-1)
   }
 
   /** The record at an index; negative ones count from the newest. */
   at(index: number): T | undefined {
-    const { length } = this.#slots
-    const position = index < 0 ? length + index : index
-    return position < 0 || position >= length ? undefined : this.#slots[(this.#start + position) % length]
+    return this.entries.at(index)
   }
 
-  *[Symbol.iterator](): Generator<T> {
-    for (let index = 0; index < this.#slots.length; index++) {
-      const record = this.at(index)
-      if (record !== undefined) yield record
-    }
+  [Symbol.iterator](): Iterator<T> {
+    return this.all()[Symbol.iterator]()
   }
 
-  /** All of them in an array, oldest first. */
+  /** All of them in an array of its own, oldest first. */
   all(): T[] {
-    return [...this]
+    return [...this.entries]
   }
 
   /** The records for which `matches` returns true, oldest first. */
   filter(matches: (record: T) => boolean): T[] {
-    return this.all().filter(matches)
+    return this.entries.filter((record) => matches(record))
   }
 
   /**
@@ -99,10 +96,10 @@ export class RecordRing<T> implements Iterable<T> {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Forgets all records and the count of dropped ones; listeners stay. */
+  /** Forgets all records and the count of those left out; listeners stay. */
   clear(): void {
-    this.#slots = []
-    this.#start = 0
-    this.#dropped = 0
+    this.#shelf.clear()
+    this.entries.length = 0
+    this.dropped = 0
   }
 }

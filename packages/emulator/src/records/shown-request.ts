@@ -1,10 +1,10 @@
-// What may be shown of a request and of an answer: headers, members of a body and schemes of credentials by allow-list, the rest redacted.
+// What may be shown of a request: headers, members of a body and schemes of credentials by allow-list, the rest redacted.
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { shownPath, shownText } from '../model/shown-text.ts'
 
 const redacted = '(redacted)'
 
-/** Headers of requests and answers whose values are no secret. Those that begin with `ce-` are members of a published event. */
+/** Headers of requests whose values are no secret. Those that begin with `ce-` are members of a published event. */
 const publicHeaders: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'access-control-request-method', 'aeg-channel-name'],
   ...['aeg-data-version', 'aeg-delivery-count', 'aeg-event-type', 'aeg-metadata-version', 'aeg-subscription-name'],
@@ -29,12 +29,12 @@ const publicHeaders: ReadonlySet<string> = new Set([
     'range',
     'retry-after',
   ],
-  ...['return-client-request-id', 'sec-fetch-dest', 'sec-fetch-mode', 'sec-fetch-site', 'server', 'te', 'traceparent'],
-  ...['tracestate', 'transfer-encoding', 'user-agent', 'vary', 'via', 'webhook-allowed-origin', 'webhook-allowed-rate'],
+  ...['return-client-request-id', 'sec-fetch-dest', 'sec-fetch-mode', 'sec-fetch-site', 'te', 'traceparent'],
+  ...['tracestate', 'transfer-encoding', 'user-agent', 'via'],
   ...['webhook-request-callback', 'webhook-request-origin', 'webhook-request-rate', 'x-ms-access-tier'],
   ...['x-ms-blob-content-type', 'x-ms-blob-type', 'x-ms-client-request-id', 'x-ms-correlation-request-id'],
   ...['x-ms-date', 'x-ms-request-id', 'x-ms-return-client-request-id', 'x-ms-useragent', 'x-ms-version'],
-  ...['x-powered-by', 'x-request-id'],
+  'x-request-id',
 ])
 
 /** Of a credential its scheme is shown, where it is one of these. */
@@ -54,7 +54,7 @@ export function shownHeaders(headers: Headers): Record<string, string | string[]
 }
 
 /** The value of one header, or `(redacted)`. Of a credential the scheme. */
-export function shownHeader(name: string, value: string): string {
+function shownHeader(name: string, value: string): string {
   const lower = name.toLowerCase()
   if (credentialHeaders.has(lower)) return `${scheme.exec(value)?.[0] ?? ''}${redacted}`
   return publicHeaders.has(lower) || lower.startsWith('ce-') ? shownText(value) : redacted

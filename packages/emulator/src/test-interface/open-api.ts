@@ -40,20 +40,22 @@ export function openApiDocument(server: string) {
 
 const problemContent = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
-function describe({ id, summary, path, query, body, needsBody, answer, refusals }: TestOperation): object {
+/** What a path names, by the word before it. */
+const named: Readonly<Record<string, string>> = {
+  topics: 'Name of a topic, domain or system topic, {namespace}/{topic}, or a resource id; slashes encoded',
+  subscriptions: 'Name of an event subscription, or its resource id with its slashes encoded',
+  events: 'The key of an event',
+}
+
+function describe({ id, summary, path, query, body, needsBody, isStream, answer, refusals }: TestOperation): object {
   const refused = Object.entries({ ...commonRefusals, ...refusals }).map(([status, description]) => [
     status,
     { description, content: problemContent },
   ])
   const parameters = [
-    ...(path.includes('{name}')
-      ? [
-          {
-            ...{ name: 'name', in: 'path', required: true, schema: { type: 'string' } },
-            description: 'Name of a topic, domain or system topic, or a resource id with its slashes encoded',
-          },
-        ]
-      : []),
+    ...[...path.matchAll(/(\w+)\/\{(\w+)\}/g)].map(([, of = '', name = '']) => {
+      return { ...{ name, in: 'path', required: true, schema: { type: 'string' } }, description: named[of] ?? '' }
+    }),
     ...(query ? queryParameters(query) : []),
   ]
   return {
@@ -64,9 +66,14 @@ function describe({ id, summary, path, query, body, needsBody, answer, refusals 
       requestBody: { required: needsBody ?? false, content: { 'application/json': { schema: jsonSchemaOf(body) } } },
     }),
     responses: {
+      ...(isStream && {
+        200: { description: 'The stream', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+      }),
       ...(answer
         ? { 200: { description: 'Done', content: { 'application/json': { schema: jsonSchemaOf(answer) } } } }
-        : { 204: { description: 'Done' } }),
+        : isStream
+          ? {}
+          : { 204: { description: 'Done' } }),
       ...Object.fromEntries(refused),
     },
   }

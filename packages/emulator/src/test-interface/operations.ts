@@ -2,19 +2,32 @@
 import type { z } from 'zod'
 import type { ReadonlyDeep } from '../model/readonly-deep.ts'
 import { publishLimits } from '../topics/parse-published.ts'
+import { eventDetail, keysOfBodies, peekQueue, redeliver, tryAllNow, tryEventNow } from './actions.ts'
 import { durationMs } from './durations.ts'
+import type { LiveSources, LiveView } from './live-view.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import * as schemas from './schemas.ts'
 import { StillPendingError } from './still-pending.ts'
 import type { TestedEmulator } from './tested-emulator.ts'
+
+/** What the emulator has and does at this moment, and what can be done with its events. */
+export interface Live {
+  readonly sources: LiveSources
+  /** What the stream's first message tells. */
+  readonly state: () => ReadonlyDeep<z.output<typeof schemas.stateAnswer>>
+  readonly figures: LiveView['figures']
+  /** Publishes by the topic's own route. */
+  readonly publish: (topic: string, text: string) => Promise<z.output<typeof schemas.publishAnswer>>
+}
 
 /** What an operation is given. */
 export interface Call<Query, Body> {
   readonly emulator: TestedEmulator
   /** Whether too many events are pending to take more. */
   readonly isFull: () => boolean
-  /** The topic in the path; empty for a path without one. */
+  /** What the path names: a topic, an event subscription, or the key of an event; empty for a path that names none. */
   readonly name: string
+  readonly live: Live
   readonly query: Query
   readonly body: Body
   /** The OpenAPI document. */
@@ -23,7 +36,7 @@ export interface Call<Query, Body> {
 
 interface Described {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With `{name}` for the name of a topic. */
+  /** With `{name}` or `{key}` for what it names. */
   readonly path: string
   readonly id: string
   readonly summary: string
@@ -33,6 +46,8 @@ interface Described {
   readonly bodyLimit?: number
   /** What statuses of its own mean, beside those of all operations. */
   readonly refusals?: Readonly<Record<number, string>>
+  /** Whether the answer is a stream of server-sent events, which has no end. */
+  readonly isStream?: true
   /** The status of a RangeError of the emulator, such as one for an unknown name. @default 400 */
   readonly unknown?: 400 | 404
 }
@@ -82,6 +97,66 @@ export const operations: readonly TestOperation[] = [
     unknown: 404,
     refusals: { 404: 'There is no such topic.' },
     run: ({ emulator, query }) => emulator.events(query),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/events/{key}', id: 'getEvent' },
+    summary: 'An event, what became of it, and its last attempts with their requests and answers',
+    answer: schemas.eventAnswer,
+    refusals: { 404: 'The event is no longer kept.' },
+    run: ({ live, name }) => eventDetail(live.sources, name),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/events/{key}/redeliver', id: 'redeliver' },
+    summary: 'Delivers an event to an event subscription once more',
+    body: schemas.eventActionRequest,
+    refusals: { 404: 'The event is no longer kept.', 409: 'The event is under way, or cannot be delivered again.' },
+    run: ({ live, name, body }) => redeliver(live.sources, name, body.subscription),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/events/{key}/try-now', id: 'tryNow' },
+    summary: 'Makes the next attempt of an event that waits for it at once',
+    body: schemas.eventActionRequest,
+    refusals: { 404: 'The event is no longer kept.', 409: 'The event waits for no attempt.' },
+    run: ({ live, name, body }) => tryEventNow(live.sources, name, body.subscription),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/subscriptions/{name}/try-now', id: 'tryAllNow' },
+    summary: 'Makes the next attempts of all events that wait for an event subscription at once',
+    refusals: { 404: 'There is no such event subscription.', 409: 'No event waits for an attempt.' },
+    run: ({ live, name }) => tryAllNow(live.sources, name),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/subscriptions/{name}/queue', id: 'peekQueue' },
+    summary: 'The oldest 50 events of a Queue event subscription, which stay there',
+    answer: schemas.queueAnswer,
+    refusals: { 404: 'There is no such event subscription.', 409: 'Several event subscriptions have this name.' },
+    run: ({ live, name }) => ({ events: peekQueue(live.sources, name) }),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/search', id: 'searchEvents' },
+    summary: 'The keys of the kept events whose bodies hold a text, in any letter case',
+    ...{ query: schemas.searchQuery, answer: schemas.searchAnswer },
+    run: ({ live, query }) => ({ keys: keysOfBodies(live.sources, query.text) }),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/state', id: 'getState' },
+    summary: 'Topics, event subscriptions and queues as they are, figures, the latest events and the refused publishes',
+    answer: schemas.stateAnswer,
+    run: ({ live }) => live.state(),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/figures', id: 'getFigures' },
+    summary: 'Counts since the start, and those of each of the last 120 seconds',
+    answer: schemas.figuresAnswer,
+    run: ({ live }) => live.figures(),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/stream', id: 'stream' },
+    summary:
+      'Server-sent events, JSON each: state, as GET /emulator/state answers; then what changes of it: events, gone (their keys), ' +
+      'resources, refused and figures. For sixteen clients; one more gets full and is ended',
+    isStream: true,
+    run: () => undefined,
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/dead-letters', id: 'listDeadLetters' },
@@ -160,6 +235,19 @@ export const operations: readonly TestOperation[] = [
     },
   }),
   operation({
+    ...{ method: 'POST', path: '/emulator/topics/{name}/publish', id: 'publish' },
+    summary: "Publishes as a client of the topic does, with the topic's key; a missing id or time is added",
+    ...{
+      body: schemas.publishRequest,
+      needsBody: true,
+      // The topic's own limit, and room for JSON escapes.
+      bodyLimit: 2 * publishLimits.requestBytes,
+      answer: schemas.publishAnswer,
+    },
+    refusals: { 404: 'There is no such topic.' },
+    run: ({ live, name, body }) => live.publish(name, body.events),
+  }),
+  operation({
     ...{ method: 'POST', path: '/emulator/roles', id: 'assignRole' },
     summary: 'Gives a client a role',
     ...{ body: schemas.roleRequest, needsBody: true, answer: schemas.rolesAnswer },
@@ -190,6 +278,16 @@ export const operations: readonly TestOperation[] = [
     summary: 'Where the emulator is, with keys, and the environment for each language',
     answer: schemas.environmentAnswer,
     run: ({ emulator }) => emulator.environment(),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/endpoints', id: 'getEndpoints' },
+    summary:
+      'The endpoints in the form of the option endpoints of the binding: for programs that use the emulator in place of Azure',
+    answer: schemas.endpointsAnswer,
+    run({ emulator }) {
+      const { https, ca } = emulator.environment()
+      return { resourceManager: https, authorityHost: https, ca, topics: https }
+    },
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/openapi.json', id: 'getDocument' },

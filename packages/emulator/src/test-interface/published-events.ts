@@ -5,8 +5,8 @@ import type { InputSchema } from '../model/resources/input-schema.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import { asResourceId, sameName } from '../model/resources/resource-ids.ts'
 import type { Store } from '../model/resources/store.ts'
-import type { EventTrail, Fate, FateState, TrailedAttempt, TrailedEvent } from '../page/event-trail.ts'
-import { namespaceTopicName } from '../page/page-view.ts'
+import type { EventTrail, Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-trail.ts'
+import { namespaceTopicName } from './shown-resources.ts'
 
 /** Which events are wanted; by default all. */
 export interface EventQuery {

@@ -1,12 +1,15 @@
 /** The requests and answers of the interface. What is checked, and what its OpenAPI document says, follows from these schemas. */
 import { z } from 'zod'
 import { inputSchemas } from '../model/resources/input-schema.ts'
+import { fateStates } from '../records/event-trail.ts'
 import { faultRoutes } from '../server/faults.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { durationForm } from './durations.ts'
 
 /** A field that may be left out. */
 const maybe = <Schema extends z.ZodType>(schema: Schema) => z.exactOptional(schema)
+/** The same in an answer whose value may be undefined, which JSON leaves out. */
+const some = <Schema extends z.ZodType>(schema: Schema) => z.optional(schema)
 const text = z.string()
 const count = z.int().min(0)
 const time = z.number().describe("Milliseconds since 1970, by the emulator's clock")
@@ -26,6 +29,18 @@ export const eventsQuery = z.strictObject({
   type: maybe(name.describe('The type of the event')),
   subject: maybe(text.max(4096).describe('The subject of the event')),
   limit: maybe(z.int().min(1).max(mostEvents).describe('The newest so many events. Default: all that are kept')),
+})
+
+export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
+
+export const eventActionRequest = z.strictObject({
+  subscription: maybe(
+    name.describe('Name or resource id of an event subscription. Default: the only one that the event went to'),
+  ),
+})
+
+export const publishRequest = z.strictObject({
+  events: text.describe('An event, or a list of events, as a JSON text: numbers keep their digits'),
 })
 
 export const requestsQuery = z.strictObject({
@@ -223,6 +238,134 @@ export const environmentAnswer = z.strictObject({
   namespaceTopics: z.array(z.strictObject({ ...resource, namespaceEndpoint: text, endpoint: text, key: text })),
   storage: z.array(z.strictObject({ account: text, id: text, blobEndpoint: text, azurite: text })),
   languages: z.strictObject({ python: language, go: language, java: language, node: language, sh: language }),
+})
+
+const fate = z.strictObject({
+  subscriptionId: text,
+  name: text,
+  pull: z.boolean().describe('Whether a receiver pulls the event'),
+  state: z.enum(fateStates),
+  tries: count,
+  nextTryAt: some(time),
+  reason: some(text),
+  answer: some(text.describe('The status of the last answer, or why there was none')),
+  durationMs: some(z.number()),
+})
+
+const eventLine = {
+  key: count,
+  at: time,
+  topic: text.describe('Resource id'),
+  ...{ source: text, id: text, type: text, subject: text },
+  further: some(count.describe('Number of further event subscriptions that match')),
+}
+const listedEvent = z.strictObject({ ...eventLine, fates: z.array(fate) })
+
+const headers = z.record(z.string(), text)
+
+export const eventAnswer = z.strictObject({
+  ...eventLine,
+  redeliverable: z.boolean(),
+  schema: z.enum(inputSchemas),
+  body: text.describe('The event as JSON text, cut after 16,384 bytes'),
+  truncated: z.boolean(),
+  fates: z.array(
+    fate.extend({
+      blobPath: some(text),
+      attempts: z
+        .array(
+          z.strictObject({
+            ...{ at: time, url: text, target: text, answer: text, deliveryCount: count, durationMs: z.number() },
+            events: count.describe('How many events the request had'),
+            ...{ headers, body: text, bodyCut: z.boolean() },
+            ...{ responseHeaders: some(headers), responseBody: some(text) },
+          }),
+        )
+        .describe('The last ten, oldest first'),
+    }),
+  ),
+})
+
+const heldEvent = z.strictObject({
+  ...{ id: text, type: text, subject: text, deliveryCount: count },
+  state: z.enum(['available', 'locked', 'delayed']),
+  until: some(time),
+})
+
+export const queueAnswer = z.strictObject({ events: z.array(heldEvent).describe('Oldest first') })
+export const searchAnswer = z.strictObject({ keys: z.array(count) })
+
+const counts = {
+  ...{ published: count, delivered: count, failed: count, deadLettered: count, dropped: count, refused: count },
+  pending: count,
+}
+
+const figures = {
+  now: time,
+  trouble: some(text.describe('Why the state could not be written')),
+  totals: z.strictObject(counts),
+  leftOut: z
+    .strictObject({ events: count, failed: count, waiting: count })
+    .describe('Events whose records made room for others'),
+  series: z
+    .array(
+      z.strictObject({
+        ...{ at: time, published: count, delivered: count, failed: count },
+        ...{ median: some(z.number()), p95: some(z.number()) },
+      }),
+    )
+    .describe('The last 120 seconds, oldest first; median and p95 are milliseconds until answers came'),
+}
+
+export const figuresAnswer = z.strictObject(figures)
+
+const address = { ...resource, endpoint: text }
+
+export const stateAnswer = z.strictObject({
+  topics: z
+    .array(
+      z.strictObject({
+        ...address,
+        ...{ schema: text, httpEndpoint: text, keys: z.boolean(), domainTopics: some(z.array(text)) },
+      }),
+    )
+    .describe('Topics and domains'),
+  systemTopics: z.array(z.strictObject({ ...resource, source: text })),
+  namespaceTopics: z.array(z.strictObject(address)),
+  subscriptions: z.array(
+    z.strictObject({
+      ...{ ...address, scope: text, state: text, schema: text, filters: z.array(text), retry: text },
+      ...{ batching: some(text), deadLetter: some(text), expires: some(text), entra: some(text) },
+      attributes: z.array(z.strictObject({ name: text, value: text })),
+      handshake: some(
+        z.strictObject({ at: time, method: text, outcome: text, status: some(z.int()), message: some(text) }),
+      ),
+      ...{ warning: some(text), heldUntil: some(time), waits: z.boolean() },
+    }),
+  ),
+  queues: z.array(
+    z.strictObject({
+      ...{ ...resource, topic: text, deadLettered: count },
+      ...{ available: some(count), locked: some(count), delayed: some(count) },
+    }),
+  ),
+  more: z.strictObject({ topics: count, subscriptions: count, queues: count }).describe('How many are not listed'),
+  ...figures,
+  stream: z.strictObject({ clients: count, missed: count }),
+  refused: z
+    .array(z.strictObject({ at: time, status: z.int(), code: some(text), topic: text, message: some(text) }))
+    .describe('The latest 20 refused publishes, newest first'),
+  events: z.array(listedEvent).describe('Newest first'),
+  limit: count.describe('The most events that are kept'),
+})
+
+export const publishAnswer = z
+  .strictObject({ status: z.int(), code: some(text), message: some(text) })
+  .describe('What the topic answered')
+
+export const endpointsAnswer = z.strictObject({
+  ...{ resourceManager: text, authorityHost: text, topics: text },
+  ca: text.describe('The certificate authority, PEM'),
 })
 
 export const documentAnswer = z.looseObject({ openapi: text })

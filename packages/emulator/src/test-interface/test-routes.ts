@@ -1,10 +1,17 @@
 /** Serves the operations of the interface under `/emulator/`: who may ask, what is read, how refusals look. Nothing of it is recorded. */
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/request-origin.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
+import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { readJson } from '../../../../src/support/text/json-text.ts'
 import { queryOf } from '../server/query.ts'
+import { publishRequest } from './actions.ts'
+import { createLiveStream } from './live-stream.ts'
+import { createLiveView, type LiveSources } from './live-view.ts'
 import { openApiDocument } from './open-api.ts'
-import { operations, type TestOperation } from './operations.ts'
+import { type Live, operations, type TestOperation } from './operations.ts'
 import { problemBody, problemType, TestInterfaceProblem } from './problem.ts'
 import { readBody, readQuery } from './read-request.ts'
 import type { TestedEmulator } from './tested-emulator.ts'
@@ -22,13 +29,12 @@ const safeHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-export interface TestRouteOptions {
+export interface TestRouteOptions extends LiveSources {
   /** The address that the emulator listens on. */
   readonly host: string
-  readonly addresses: { readonly http: string }
   /** Undefined until it is made: it listens a moment earlier. */
   readonly emulator: () => TestedEmulator | undefined
-  readonly engine: { full(): boolean }
+  readonly engine: LiveSources['engine'] & { full(): boolean }
 }
 
 /** Adds the routes. `app` is a Fastify scope of their own. */
@@ -44,7 +50,21 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     return refuse(reply, status, message, more)
   })
 
-  for (const operation of operations) serve(app, operation, options)
+  const view = createLiveView(options)
+  const stream = createLiveStream(view)
+  options.trail.listen(stream)
+  app.addHook('onClose', async () => stream.close())
+  const live: Live = {
+    sources: options,
+    state: () => stream.state(),
+    figures: view.figures,
+    async publish(topic, text) {
+      const answer = await app.inject(await publishRequest(options, topic, text))
+      const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}
+      return { status: answer.statusCode, ...(code !== undefined && { code, message: message ?? '' }) }
+    },
+  }
+  for (const operation of operations) serve(app, operation, { ...options, live, stream })
   // One route for all that is refused: each emulator that starts pays for each route.
   app.all(`${root}/*`, { exposeHeadRoute: false }, (request, reply) => {
     const { pathname } = new URL(request.url, 'http://emulator')
@@ -57,30 +77,68 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
   })
 }
 
-const patternOf = (path: string) => new RegExp(`^${path.replace('{name}', '[^/]+')}$`)
+const patternOf = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/, '[^/]+')}$`)
+
+/** What the answer of a topic or a namespace topic says of a refusal. */
+const refusalAnswer = z
+  .looseObject({ error: z.looseObject({ code: z.string(), message: z.exactOptional(z.string()) }) })
+  .optional()
+  .catch(undefined)
 
 const one = (methods: readonly unknown[]) => (methods.length === 1 ? 'is' : 'are')
 
-function serve(app: FastifyInstance, operation: TestOperation, options: TestRouteOptions): void {
+interface ServeOptions extends TestRouteOptions {
+  readonly live: Live
+  readonly stream: ReturnType<typeof createLiveStream>
+}
+
+function serve(app: FastifyInstance, operation: TestOperation, options: ServeOptions): void {
   const { method, path, query, body, needsBody, bodyLimit = defaultBodyLimit, answer } = operation
   app.route<{ Params: { name?: string } }>({
-    ...{ method, url: path.replace('{name}', ':name'), bodyLimit, exposeHeadRoute: false },
+    ...{ method, url: path.replace(/\{\w+\}/, ':name'), bodyLimit, exposeHeadRoute: false },
     async handler(request, reply) {
+      if (operation.isStream) return openStream(options.stream, reply)
       const emulator = options.emulator()
       if (!emulator) throw new TestInterfaceProblem(503, 'the emulator is starting')
       const call = {
         emulator,
         isFull: options.engine.full,
         name: request.params.name ?? '',
+        live: options.live,
         query: readQuery(query, queryOf(request)),
         body: readBody(body, Buffer.isBuffer(request.body) ? request.body : undefined, needsBody),
         document: () => openApiDocument(options.addresses.http),
       }
       const result = await run(operation, call)
       if (!answer) return reply.code(204).send()
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(result))
+      return reply
+        .type('application/json; charset=utf-8')
+        .send(Readable.from(jsonPieces(result), { objectMode: false }))
     },
   })
+}
+
+function openStream(stream: ReturnType<typeof createLiveStream>, reply: FastifyReply): FastifyReply {
+  const { raw } = reply
+  reply.hijack()
+  raw.on('error', () => raw.destroy())
+  raw.writeHead(200, { ...safeHeaders, 'content-type': 'text/event-stream; charset=utf-8' })
+  if (!stream.join(raw)) raw.end('event: full\ndata: {}\n\n')
+  return reply
+}
+
+/** The JSON of an answer piece by piece: a list of long events is longer than one text may be. */
+function* jsonPieces(answer: unknown): Generator<string> {
+  if (!isRecord(answer)) return yield JSON.stringify(answer)
+  const given = Object.entries(answer).filter(([, value]) => value !== undefined)
+  for (const [index, [name, value]] of given.entries()) {
+    yield `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`
+    if (!Array.isArray(value)) yield JSON.stringify(value)
+    else if (value.length === 0) yield '[]'
+    else for (const [at, one] of value.entries()) yield `${at === 0 ? '[' : ','}${JSON.stringify(one)}`
+    if (Array.isArray(value) && value.length > 0) yield ']'
+  }
+  yield given.length === 0 ? '{}' : '}'
 }
 
 /** The emulator's errors are the refusals: a RangeError or a TypeError is the caller's fault. */

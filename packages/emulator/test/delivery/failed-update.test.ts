@@ -116,7 +116,7 @@ it('an update to a destination that the emulator does not deliver to drops what 
   await put(eventHub)
   expect(state()).toBe('Succeeded')
   expect(emulator.pending).toBe(0)
-  const page = Object(await (await fetch(`${emulator.proxy}/page/state`)).json())
+  const page = Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json())
   expect(page.events[0].fates).toMatchObject([{ state: 'forgotten', reason: expect.stringContaining('EventHub') }])
 })
 

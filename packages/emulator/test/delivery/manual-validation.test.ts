@@ -50,7 +50,7 @@ describe('a handshake that is answered without the consent', () => {
     await put(emulator, schema)
     expect(words(emulator)).toEqual([expect.stringMatching(lacks)])
     expect(words(emulator)[0]).toContain('1/5/2026 2:17:09 PM (UTC)')
-    const page = Object(await (await fetch(`${emulator.proxy}/page/state`)).json())
+    const page = Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json())
     expect(page.subscriptions[0]).toMatchObject({
       state: 'AwaitingManualAction',
       handshake: { message: expect.stringMatching(lacks) },

@@ -144,7 +144,7 @@ describe('a destination that the emulator does not deliver to', () => {
     expect(emulator.records.warnings.all()).toMatchObject([
       { subscriptionName: 'letters', message: expect.stringContaining(says) },
     ])
-    const page = await fetch(`${emulator.proxy}/page/state`)
+    const page = await fetch(`${emulator.proxy}/emulator/state`)
     expect(await page.json()).toMatchObject({ subscriptions: [{ warning: expect.stringContaining(says) }] })
   })
 

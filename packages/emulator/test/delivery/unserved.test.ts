@@ -51,7 +51,7 @@ async function publishTo(
   await emulator.idle()
   const record = emulator.records.requests.last
   const lines = record ? requestLines(record, false) : []
-  const page = Object(await (await fetch(`${emulator.proxy}/page/state`)).json())
+  const page = Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json())
   return { terminal: lines.map((line) => line.map(({ text }) => text).join('')), fates: page.events[0].fates }
 }
 

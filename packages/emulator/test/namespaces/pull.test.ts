@@ -290,7 +290,7 @@ it.each([
 
 it.each([
   { limit: 'events', options: { maxPending: 2 } },
-  { limit: 'bytes', options: { maxPendingBytes: 150 } },
+  { limit: 'bytes', options: { maxPendingBytes: 4_000 } },
 ])('answers 429 when too many $limit are pending, until one is settled', async ({ options }) => {
   const { emulator, publish, receive, settle } = await openQueue(options)
   for (const id of ['one', 'two']) expect((await publish({ ...order, id })).status).toBe(200)
@@ -326,14 +326,14 @@ it('is named by settled({ timeout }) with the state of its events', async () => 
   )
 })
 
-it('is shown by /page/state, and its events are counted there and in figures()', async () => {
+it('is shown by /emulator/state, and its events are counted there and in figures()', async () => {
   const { emulator, topic, publish, receive, settle } = await openQueue()
   for (const id of ['one', 'two', 'three']) await publish({ ...order, id })
   const [first, second] = await receive('maxEvents=2&maxWaitTime=10')
   await settle('acknowledge', [first?.lockToken ?? ''])
   await settle('reject', [second?.lockToken ?? ''])
   const counts = { published: 3, delivered: 1, failed: 0, deadLettered: 0, dropped: 1 }
-  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  const state: unknown = await (await fetch(`${emulator.proxy}/emulator/state`)).json()
   expect(state).toMatchObject({
     totals: { ...counts, pending: 1 },
     namespaceTopics: [{ id: topic.id, name: 'shop/orders', endpoint: topic.endpoint }],
@@ -347,7 +347,7 @@ it('stands below its topic on the page, in whatever letter case Resource Manager
   const path = `${topic.id.replace(/orders$/, 'ORDERS')}/eventSubscriptions/app`
   const properties = { deliveryConfiguration: { deliveryMode: 'Queue' } }
   expect((await sendArm(emulator, path, { method: 'PUT', body: JSON.stringify({ properties }) })).status).toBe(201)
-  const state: unknown = await (await fetch(`${emulator.proxy}/page/state`)).json()
+  const state: unknown = await (await fetch(`${emulator.proxy}/emulator/state`)).json()
   expect(state).toMatchObject({ queues: [{ name: 'app', topic: 'shop/orders' }] })
 })
 

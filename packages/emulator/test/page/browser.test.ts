@@ -167,7 +167,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('shows no counts until it is connected', async () => {
     const { emulator } = await openShop()
-    await page.route('**/page/stream', () => {})
+    await page.route('**/emulator/stream', () => {})
     await page.goto(emulator.proxy, { waitUntil: 'commit' })
     await page.locator('#connection', { hasText: 'Connecting…' }).waitFor()
     expect(new Set(await page.locator('[data-total]').allInnerTexts())).toEqual(new Set(['–']))
@@ -563,7 +563,11 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.getByRole('button', { name: 'Export JSON' }).click()
     const file = await (await downloading).path()
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject([
-      { subject: 'wrong', event: { specversion: '1.0' }, fates: [{ name: 'billing', attempts: [{ answer: '400' }] }] },
+      {
+        subject: 'wrong',
+        event: { specversion: '1.0' },
+        subscriptions: [{ name: 'billing', attempts: [{ status: 400 }] }],
+      },
     ])
     await page.getByRole('button', { name: 'Clear' }).click()
     expect(await rows.count()).toBe(4)
@@ -608,13 +612,13 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
 
   it('tells that all streams are taken, and that no answer comes', async () => {
     const { emulator } = await openShop()
-    const streams = await Promise.all(Array.from({ length: 16 }, () => fetch(`${emulator.proxy}/page/stream`)))
+    const streams = await Promise.all(Array.from({ length: 16 }, () => fetch(`${emulator.proxy}/emulator/stream`)))
     await page.goto(emulator.proxy)
     await page.locator('#connection', { hasText: 'Sixteen pages are open' }).waitFor()
     await page.locator('#no-events', { hasText: 'Sixteen pages are open' }).waitFor()
     await page.goto('about:blank')
     for (const { body } of streams) await body?.cancel()
-    await page.route('**/page/stream', () => {})
+    await page.route('**/emulator/stream', () => {})
     await page.goto(emulator.proxy, { waitUntil: 'commit' })
     await page.locator('#connection', { hasText: 'No answer yet' }).waitFor()
     await page.goto('about:blank')
@@ -659,7 +663,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     const see = (hidden: boolean) =>
       page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true })
         document.dispatchEvent(new Event('visibilitychange'))`)
-    const streams = async () => (await fetch(`${emulator.proxy}/page/state`)).json()
+    const streams = async () => (await fetch(`${emulator.proxy}/emulator/state`)).json()
     await see(true)
     await expect.poll(streams).toMatchObject({ stream: { clients: 0 } })
     await publish({ subject: 'meanwhile' })

@@ -76,7 +76,7 @@ const billing = {
   },
 }
 
-/** Has the window show the emulator's page. At the test's end it must have asked nobody else for anything, and complained of nothing. */
+/** Has the window show the emulator's page. At the test's end it must have asked for its own files and the test interface alone, and complained of nothing. */
 export async function showPage(
   page: Page,
   { proxy }: EventGridEmulator,
@@ -84,7 +84,13 @@ export async function showPage(
 ): Promise<void> {
   const origins = new Set<string>()
   const complaints: string[] = []
-  const asked = (request: Request) => void origins.add(new URL(request.url()).origin)
+  const others: string[] = []
+  const asked = (request: Request) => {
+    const { origin, pathname } = new URL(request.url())
+    origins.add(origin)
+    const isOwnFile = pathname === '/' || /^\/page\/[\w-]+\.(js|css|svg|json)$/.test(pathname)
+    if (!isOwnFile && !pathname.startsWith('/emulator/')) others.push(pathname)
+  }
   const thrown = (error: Error) => void complaints.push(error.message)
   const logged = (message: ConsoleMessage) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
@@ -94,7 +100,7 @@ export async function showPage(
   onTestFinished(async () => {
     page.off('request', asked).off('pageerror', thrown).off('console', logged)
     await page.goto('about:blank')
-    expect({ origins: [...origins], complaints }).toEqual({ origins: [proxy], complaints: [] })
+    expect({ origins: [...origins], others, complaints }).toEqual({ origins: [proxy], others: [], complaints: [] })
   })
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   await page.setViewportSize({ width: 1280, height: 800 })

@@ -12,7 +12,7 @@ import { openShop, shopSecrets } from './open-page.ts'
 const assets = new URL('../../src/page/assets/', import.meta.url)
 const parts = readdirSync(assets).filter((name) => name !== 'index.html')
 
-/** What `/page/state` and the stream's first message hold, as far as the tests look. */
+/** What `/emulator/state` and the stream's first message hold, as far as the tests look. */
 const state = z.looseObject({
   totals: z.record(z.string(), z.number()),
   events: z.array(
@@ -21,7 +21,7 @@ const state = z.looseObject({
 })
 
 async function stateOf({ proxy }: EventGridEmulator) {
-  return state.parse(await (await fetch(`${proxy}/page/state`)).json())
+  return state.parse(await (await fetch(`${proxy}/emulator/state`)).json())
 }
 
 it('gives its data as JSON by the line of emulator.md', async () => {
@@ -63,6 +63,14 @@ it('is made of its own files, each with its type, and none may load or run anyth
   }
 })
 
+it('asks the test interface alone, beside its own files', () => {
+  const asked = parts
+    .filter((name) => name.endsWith('.js'))
+    .flatMap((name) => readFileSync(new URL(name, assets), 'utf8').match(/(?<=['"`])\/(?!\/)[\w-]+\/[^'"`$?]*/g) ?? [])
+  const others = asked.filter((path) => !path.startsWith('/emulator/'))
+  expect(others).toEqual(['/page/samples.json'])
+})
+
 it('names no other address in any of its files', () => {
   const foreign = [...parts, 'index.html'].flatMap(
     (name) => readFileSync(new URL(name, assets), 'utf8').match(/(?:https?:)?\/\/[\w.-]+\.[a-z]+[^\s'"]*/g) ?? [],
@@ -78,7 +86,7 @@ it.each([
   { name: 'the loopback address of IPv6', host: '[::1]:8080', status: 200 },
 ])('answers $status to the host $host: $name', async ({ host, status }) => {
   const emulator = await startEmulator()
-  for (const path of ['/', '/page/state', '/page/page.js']) {
+  for (const path of ['/', '/emulator/state', '/page/page.js']) {
     const asked = request(`${emulator.proxy}${path}`, { headers: { host } }).end()
     const [answer] = await once(asked, 'response')
     answer.resume()
@@ -86,7 +94,7 @@ it.each([
   }
 })
 
-it.each(['/page/state', '/page/stream', '/page/events/1'])('gives %s to no other site', async (path) => {
+it.each(['/emulator/state', '/emulator/stream', '/emulator/events/1'])('gives %s to no other site', async (path) => {
   const { proxy } = await startEmulator()
   const answer = await fetch(`${proxy}${path}`, { headers: { 'sec-fetch-site': 'cross-site' } })
   expect(answer.status).toBe(403)
@@ -100,7 +108,7 @@ it('shows no secret: no key, token, query or secret attribute', async () => {
   await emulator.idle()
   const [event] = (await stateOf(emulator)).events
   const told = await Promise.all(
-    ['state', `events/${event?.key}`].map(async (path) => (await fetch(`${emulator.proxy}/page/${path}`)).text()),
+    ['state', `events/${event?.key}`].map(async (path) => (await fetch(`${emulator.proxy}/emulator/${path}`)).text()),
   )
   expect(told[1]).toContain('"x-shop":"(redacted)"')
   const secrets = [...Object.values(shopSecrets), emulator.clientSecret, ...emulator.topic().keys]
@@ -112,19 +120,19 @@ it('keeps the beginning of a long event', async () => {
   await publish({ data: 'é'.repeat(200_000) })
   await emulator.idle()
   const [event] = (await stateOf(emulator)).events
-  const answer = await fetch(`${emulator.proxy}/page/events/${event?.key}`)
+  const answer = await fetch(`${emulator.proxy}/emulator/events/${event?.key}`)
   const detail = z.looseObject({ body: z.string(), truncated: z.boolean() }).parse(await answer.json())
   expect(detail.truncated).toBe(true)
   expect(detail.body.length).toBeLessThan(16_385)
-  expect((await fetch(`${emulator.proxy}/page/events/${event?.key}`)).headers.get('cache-control')).toBe('no-store')
+  expect((await fetch(`${emulator.proxy}/emulator/events/${event?.key}`)).headers.get('cache-control')).toBe('no-store')
 })
 
 it.each(['999', '-1', 'NaN', '1e9', '%00', 'constructor'])('does not know the event %s', async (key) => {
-  expect((await fetch(`${(await startEmulator()).proxy}/page/events/${key}`)).status).toBe(404)
+  expect((await fetch(`${(await startEmulator()).proxy}/emulator/events/${key}`)).status).toBe(404)
 })
 
 it('leaves no trace in the records of Azure’s requests', async () => {
   const emulator = await startEmulator()
-  for (const path of ['/', '/page/state', '/page/page.js']) await (await fetch(`${emulator.proxy}${path}`)).text()
+  for (const path of ['/', '/emulator/state', '/page/page.js']) await (await fetch(`${emulator.proxy}${path}`)).text()
   expect(emulator.records.requests).toHaveLength(0)
 })

@@ -18,5 +18,5 @@ it.each([
   const lines = record ? requestLines(record, true).map((line) => line.map(({ text }) => text).join('')) : []
   expect(lines).toEqual([expect.stringMatching(says)])
   expect(emulator.figures().refused).toBe(refused)
-  expect(Object(await (await fetch(`${emulator.proxy}/page/state`)).json()).refused).toHaveLength(refused)
+  expect(Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json()).refused).toHaveLength(refused)
 })

@@ -49,7 +49,7 @@ it.each([
   const emulator = await startEmulator()
   const answer = await sendRaw(emulator.proxy, path)
   const [record] = emulator.records.requests
-  const page = await (await fetch(`${emulator.proxy}/page/state`)).text()
+  const page = await (await fetch(`${emulator.proxy}/emulator/state`)).text()
   const terminal = record ? requestLines(record, true) : []
   for (const text of [answer, JSON.stringify(record ?? ''), page, JSON.stringify(terminal)]) {
     for (const spelling of spellings) expect(text.toLowerCase()).not.toContain(spelling.toLowerCase())
@@ -90,7 +90,7 @@ it('an answer that repeats the query of its endpoint is recorded without it', as
 /** All that tells of requests: the test interface, the records and the terminal. */
 async function toldBy(emulator: EventGridEmulator): Promise<string> {
   const shown = await (await fetch(`${emulator.proxy}/emulator/requests`)).text()
-  const page = await (await fetch(`${emulator.proxy}/page/state`)).text()
+  const page = await (await fetch(`${emulator.proxy}/emulator/state`)).text()
   const records = emulator.records.requests.all()
   return [shown, page, JSON.stringify(records), JSON.stringify(records.map((one) => requestLines(one, true)))].join()
 }

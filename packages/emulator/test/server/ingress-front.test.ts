@@ -54,9 +54,9 @@ it('cuts an answer off where it was cut off behind the ingress', async () => {
 it('tells programs on this machine its endpoints and its certificate authority', async () => {
   const emulator = await startEmulator()
   const { endpoints } = emulator
-  const told = await fetch(`${emulator.proxy}/page/endpoints`)
+  const told = await fetch(`${emulator.proxy}/emulator/endpoints`)
   expect(await told.json()).toEqual(endpoints)
-  expect((await send(emulator, '/page/endpoints', { headers: { host: 'evil.example.com' } })).status).toBe(403)
-  const foreign = await fetch(`${emulator.proxy}/page/endpoints`, { headers: { 'sec-fetch-site': 'cross-site' } })
+  expect((await send(emulator, '/emulator/endpoints', { headers: { host: 'evil.example.com' } })).status).toBe(403)
+  const foreign = await fetch(`${emulator.proxy}/emulator/endpoints`, { headers: { 'sec-fetch-site': 'cross-site' } })
   expect(foreign.status).toBe(403)
 })

@@ -49,6 +49,6 @@ it('listens at an IPv4 address that IPv6 maps under its usual name, and the page
   for (const host of ['::ffff:127.0.0.1', '::ffff:7f00:1', '[::ffff:127.0.0.1]']) {
     const emulator = await startEmulator({ host })
     expect(new URL(emulator.proxy).hostname).toBe('127.0.0.1')
-    expect((await fetch(`${emulator.proxy}/page/state`)).status).toBe(200)
+    expect((await fetch(`${emulator.proxy}/emulator/state`)).status).toBe(200)
   }
 })

@@ -46,7 +46,7 @@ async function openFull(subscriber: Subscriber, { from = 1, count = 1000 }, opti
     emulator,
     states: () => emulator.eventSubscriptions().map(({ provisioningState }) => provisioningState),
     warning: () => warningThatSays(state),
-    trouble: async () => Object(await (await fetch(`${emulator.proxy}/page/state`)).json()).trouble,
+    trouble: async () => Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json()).trouble,
     /** What the file holds at the end. */
     async stored(): Promise<readonly string[]> {
       await emulator.close()

@@ -1,10 +1,21 @@
 import { expect, it } from 'vitest'
 import { send } from '../../../../test/support/azure-clients.ts'
-import { callAt, openInterface } from './open-interface.ts'
+import { callAt, openInterface, orders } from './open-interface.ts'
 
 /** The table of the interface: what a program may rely on. */
 const table = [
   'GET /emulator/events',
+  'GET /emulator/events/{key}',
+  'POST /emulator/events/{key}/redeliver',
+  'POST /emulator/events/{key}/try-now',
+  'POST /emulator/subscriptions/{name}/try-now',
+  'GET /emulator/subscriptions/{name}/queue',
+  'GET /emulator/search',
+  'GET /emulator/state',
+  'GET /emulator/figures',
+  'GET /emulator/stream',
+  'POST /emulator/topics/{name}/publish',
+  'GET /emulator/endpoints',
   'GET /emulator/dead-letters',
   'GET /emulator/requests',
   'POST /emulator/settle',
@@ -25,7 +36,11 @@ const deep = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
 
 it('describes each operation, and no other is served', async () => {
-  const { document, emulator } = await openInterface()
+  const { document, emulator } = await openInterface({
+    namespaces: [{ name: 'shop', topics: [{ name: 'parcels', eventSubscriptions: [{ name: 'orders' }] }] }],
+    eventSubscriptions: [{ name: 'orders', endpoint: 'https://shop.example.com/' }],
+  })
+  emulator.raise('orders', orders('1'))
   expect(document.openapi).toBe('3.1.0')
   const described = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
@@ -33,7 +48,9 @@ it('describes each operation, and no other is served', async () => {
   expect(described.toSorted()).toEqual(table.toSorted())
   for (const path of Object.keys(document.paths)) {
     for (const method of methods) {
-      const { status } = await fetch(new URL(path.replace('{name}', 'orders'), emulator.proxy), { method })
+      const url = new URL(path.replace('{name}', 'orders').replace('{key}', '1'), emulator.proxy)
+      const { status, body } = await fetch(url, { method })
+      await body?.cancel()
       const isDescribed = described.includes(`${method} ${path}`)
       expect([method, path, isDescribed ? status !== 405 && status !== 404 : status === 405]).toEqual([
         method,
@@ -60,7 +77,7 @@ it('names the methods of a path where another is used', async () => {
 
 it('answers an unknown path with a problem that names the document', async () => {
   const { emulator } = await openInterface()
-  for (const path of ['/emulator/', '/emulator/nothing', '/emulator/events/1']) {
+  for (const path of ['/emulator/', '/emulator/nothing', '/emulator/events/1/2']) {
     const { status, body } = await callAt(emulator.proxy, 'GET', path)
     expect([status, body.detail]).toEqual([404, expect.stringContaining('/emulator/openapi.json')])
   }

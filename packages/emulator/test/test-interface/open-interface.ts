@@ -33,7 +33,7 @@ export interface Interface {
 
 const pathOf = (document: OpenApi, path: string) => {
   const [plain = ''] = path.split('?')
-  return Object.keys(document.paths).find((one) => new RegExp(`^${one.replace('{name}', '[^/]+')}$`).test(plain))
+  return Object.keys(document.paths).find((one) => new RegExp(`^${one.replace(/\{\w+\}/, '[^/]+')}$`).test(plain))
 }
 
 /** Checks an answer against the document. The references of a schema are those of the document. */

@@ -226,12 +226,12 @@ describe('a publish request is refused as Event Grid does it', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
-  it('when too many bytes are pending, each event counted once, until they are delivered or given up', async () => {
-    const world = await openEventGrid({ maxPendingBytes: 2000, retrySchedule: [1000] })
+  it('when pending events hold too many bytes, each counted once as text and once parsed, until they are delivered or given up', async () => {
+    const world = await openEventGrid({ maxPendingBytes: 100_000, retrySchedule: [1000] })
     for (const name of ['one', 'two', 'none']) {
       await world.subscribe(name === 'none' ? { filter: { includedEventTypes: ['Other'] } } : {}, { name })
     }
-    const half = () => publish(world, [cloudEvent({ data: 'x'.repeat(1200) })])
+    const half = () => publish(world, [cloudEvent({ data: 'x'.repeat(25_000) })])
     world.subscriber.answer({ status: 500 }, { status: 500 }, { status: 500 }, { status: 400 })
     expect((await half()).status).toBe(200)
     await world.emulator.idle()

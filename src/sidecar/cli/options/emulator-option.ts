@@ -16,7 +16,7 @@ import { watchState } from '../../../support/time/watch-state.ts'
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
 /** Where an emulator tells its endpoints and its certificate authority, over http and over https. */
-const endpointsPath = '/page/endpoints'
+const endpointsPath = '/emulator/endpoints'
 
 const limitMs = 5_000
 const followMs = 1_000

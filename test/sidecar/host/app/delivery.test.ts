@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { deliverBrackets } from '../../../support/bracket-event.ts'
 import { type AppCall, openDaprApp } from '../../../support/dapr-app.ts'
@@ -46,6 +47,39 @@ it('gets by with a heap of 128 MB for ten events under way that would take 280 M
   answer(200)
   expect(await statuses).toEqual(Array(10).fill(200))
 })
+
+/** The image's flags. */
+const imageFlags = '--max-old-space-size=96 --max-semi-space-size=1'
+
+// Linux tells the most memory that a process has taken.
+it.runIf(existsSync('/proc/self/status'))(
+  'stays within 256 MB with 100 events of 1 MB at once, and handles them all',
+  async () => {
+    const world = await openHostWorld()
+    world.write('orders.yaml', { fields: { deliveryAuthentication: 'none' } })
+    const app = await openDaprApp()
+    app.answerWith(() => new Promise((resolve) => setTimeout(resolve, 1_000, 200)))
+    const host = world.start(['--app-port', String(app.port)], { NODE_OPTIONS: imageFlags })
+    await host.takesEvents('orders')
+    const port = await host.port('orders')
+    const data = 'x'.repeat(1_000_000)
+    const deliver = async (id: number): Promise<void> => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/cloudevents+json', 'aeg-subscription-name': 'ORDERS' },
+        body: JSON.stringify({ specversion: '1.0', id: String(id), source: '/shop', type: 'order.placed', data }),
+      })
+      await answer.body?.cancel()
+      // As Event Grid does: what was put off comes again.
+      if (answer.status !== 200) await deliver(id)
+    }
+    await Promise.all(Array.from({ length: 100 }, (_, id) => deliver(id)))
+    const [, peak] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${host.process.pid}/status`, 'utf8')) ?? []
+    expect(Number(peak)).toBeLessThan(256 * 1_024)
+    const posted = app.calls.filter(({ method }) => method === 'POST')
+    expect(new Set(posted.map(({ body }) => JSON.parse(body).id)).size).toBe(100)
+  },
+)
 
 it('answers 503 while the application says that it is unwell, or that it does not subscribe', async () => {
   const world = await openHostWorld()

@@ -6,7 +6,6 @@ import { fieldAt } from '../../model/events/json-object.ts'
 import type { DeliveryAttributeMapping, WebHookProperties } from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { secretValuesOf, withoutValues } from '../../model/shown-text.ts'
-import { shownHeader } from '../../records/shown-request.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'
@@ -110,7 +109,7 @@ export function shownUrl({ origin, pathname, search }: URL): string {
   return search ? `${origin}${pathname}?${secretText}` : `${origin}${pathname}`
 }
 
-/** What a subscriber answered, for records: headers that are not known to be public, and what it repeats of the queries of its URLs, are redacted. */
+/** What a subscriber answered, for records: cookies, and what it repeats of the queries of its URLs, are redacted. */
 export function shownAnswer(
   { headers, body }: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string },
   urls: readonly URL[],
@@ -120,7 +119,7 @@ export function shownAnswer(
   return {
     ...(headers && {
       responseHeaders: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [name, shown(shownHeader(name, value))]),
+        Object.entries(headers).map(([name, value]) => [name, name === 'set-cookie' ? secretText : shown(value)]),
       ),
     }),
     ...(body !== undefined && { responseBody: shown(body) }),

@@ -1,5 +1,6 @@
 // An event after its check: id, type, subject, data version in each schema.
 
+import { heldBytes } from '../held-bytes.ts'
 import type { InputSchema } from '../resources/input-schema.ts'
 import type { EventText } from './event-text.ts'
 
@@ -50,3 +51,7 @@ export const eventSource = (event: AcceptedEvent): string =>
 /** The `aeg-data-version` of its delivery; empty for CloudEvents. */
 export const eventDataVersion = (event: AcceptedEvent): string =>
   event.schema === 'CloudEventSchemaV1_0' ? '' : fieldOf(event, 'dataVersion')
+
+/** The bytes that it holds. */
+export const heldByEvent = (event: AcceptedEvent): number =>
+  heldBytes(event.body) + (event.schema === 'CustomEventSchema' ? heldBytes(event.mapped) : 0)

@@ -1,10 +1,13 @@
-// Count of undelivered events and bytes against `maxPending` and `maxPendingBytes`.
+// How many undelivered events there may be, and how many bytes they may hold: `maxPending` and `maxPendingBytes`.
 
-/** The bytes of one event, held as long as it is pending for any event subscription. */
+/** The bytes that one event holds as long as it is pending for any event subscription. */
 export interface Hold {
   readonly bytes: number
   holders: number
 }
+
+/** What an event subscription holds of a pending event: its place in a queue, and what is known of its fate. */
+const holderBytes = 1_500
 
 export type PendingBound = ReturnType<typeof createPendingBound>
 
@@ -21,13 +24,14 @@ export function createPendingBound(max: { readonly maxPending: number; readonly 
     /** Counts an event that is pending for this number of event subscriptions. */
     hold(bytes: number, holders: number): Hold {
       events += holders
-      total += bytes
+      total += bytes + holders * holderBytes
       return { bytes, holders }
     },
     /** The event is no longer pending for one of them. */
     release(hold: Hold | undefined): void {
       if (!hold) return
       events--
+      total -= holderBytes
       if (--hold.holders === 0) total -= hold.bytes
     },
   }

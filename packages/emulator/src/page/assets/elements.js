@@ -24,22 +24,27 @@ export function byId(id) {
 export async function postJson(path, value) {
   try {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(value) })
-    const { status, code, message, error } = await answer.json()
-    if (!answer.ok) return error?.message ?? `Refused: ${answer.status}`
+    const answer = await fetch(path, { method: 'POST', headers, body: value && JSON.stringify(value) })
+    if (answer.status === 204) return undefined
+    const { status, code, message, detail } = await answer.json()
+    if (!answer.ok) return detail ?? `Refused: ${answer.status}`
     return status === 200 ? undefined : `${status} ${code ?? ''}: ${message ?? 'refused'}`
   } catch {
     return 'The emulator did not answer'
   }
 }
 
-/** A button that posts to the emulator, and what came of it. Made disabled, it stays where it is, so that it keeps the focus. */
-export function postButton(text, { focus, path, value, isPossible = true, done = '' }) {
+/** Publishes an event, or a list of events, to a topic. The same answer as of {@link postJson}. */
+export const publishTo = (topic, events) =>
+  postJson(`/emulator/topics/${encodeURIComponent(topic)}/publish`, { events })
+
+/** A button that has the emulator do something, as `post` asks it, and what came of it. Made disabled, it stays where it is, so that it keeps the focus. */
+export function postButton(text, { focus, post, isPossible = true, done = '' }) {
   const answer = element('output')
   const button = element('button', { type: 'button', 'data-focus': focus }, text)
   button.setAttribute('aria-disabled', String(!isPossible))
   button.addEventListener('click', async () => {
-    if (isPossible) answer.textContent = (await postJson(path, value)) ?? done
+    if (isPossible) answer.textContent = (await post()) ?? done
   })
   return [button, answer]
 }

@@ -8,6 +8,8 @@ import {
   durationOf,
   element,
   postButton,
+  postJson,
+  publishTo,
   schemaNames,
   timeOf,
 } from './elements.js'
@@ -33,7 +35,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
   let again = false
 
   async function load(key) {
-    const answer = await fetch(`/page/events/${key}`).catch(() => undefined)
+    const answer = await fetch(`/emulator/events/${key}`).catch(() => undefined)
     if (key !== shown) return
     if (!answer?.ok) {
       const text = answer ? 'The event is no longer stored.' : 'No connection to the emulator.'
@@ -103,7 +105,6 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
   function publishing({ topic, body, truncated }) {
     const name = topicOf(topic)
     const isPossible = name !== undefined && !truncated
-    const value = { topic: name, event: body }
     const editing = element('button', { type: 'button', 'data-focus': 'edit' }, 'Edit and publish')
     editing.setAttribute('aria-disabled', String(!isPossible))
     editing.addEventListener('click', () => {
@@ -113,8 +114,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     })
     const again = postButton('Publish again', {
       focus: 'publish',
-      path: '/page/publish',
-      value,
+      post: () => publishTo(name, body),
       isPossible,
       done: 'Accepted',
     })
@@ -199,13 +199,13 @@ const ended = new Set(['delivered', 'dead-lettered', 'dropped', 'unserved'])
 /** Tries the event now while it waits, and delivers it again afterwards. */
 function redelivery({ key, redeliverable }, { state, subscriptionId }) {
   const waits = state === 'waiting' || state === 'queued'
-  const value = { key, subscriptionId }
   const isPossible = redeliverable && (waits || ended.has(state))
-  const [text, path] = waits ? ['Try now', '/page/try'] : ['Redeliver', '/page/redeliver']
+  const [text, action] = waits ? ['Try now', 'try-now'] : ['Redeliver', 'redeliver']
+  const post = () => postJson(`/emulator/events/${key}/${action}`, { subscription: subscriptionId })
   return element(
     'div',
     { class: 'submit' },
-    ...postButton(text, { focus: `redeliver ${subscriptionId}`, path, value, isPossible }),
+    ...postButton(text, { focus: `redeliver ${subscriptionId}`, post, isPossible }),
   )
 }
 

@@ -129,8 +129,8 @@ export function createEventTable({ now, open }) {
       return
     }
     asking = true
-    const answer = await fetch(`/page/search?text=${encodeURIComponent(text)}`).catch(() => undefined)
-    if (answer?.ok) found = new Set(await answer.json())
+    const answer = await fetch(`/emulator/search?text=${encodeURIComponent(text)}`).catch(() => undefined)
+    if (answer?.ok) found = new Set((await answer.json()).keys)
     asking = false
     refilter()
     if (stale) await search()
@@ -145,12 +145,12 @@ export function createEventTable({ now, open }) {
     update(paused ? [] : waiting)
   })
   exporting.addEventListener('click', async () => {
-    const keys = shown().map(({ event }) => event.key)
-    const headers = { 'content-type': 'application/json' }
-    const asked = { method: 'POST', headers, body: JSON.stringify({ keys }) }
-    const answer = await fetch('/page/export', asked).catch(() => undefined)
+    const keys = new Set(shown().map(({ event }) => event.key))
+    const answer = await fetch('/emulator/events').catch(() => undefined)
     if (!answer?.ok) return
-    const href = URL.createObjectURL(await answer.blob())
+    const { events } = await answer.json()
+    const wanted = events.filter(({ key }) => keys.has(key)).toReversed()
+    const href = URL.createObjectURL(new Blob([JSON.stringify(wanted)], { type: 'application/json' }))
     element('a', { href, download: 'events.json' }).click()
     URL.revokeObjectURL(href)
   })

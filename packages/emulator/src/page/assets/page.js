@@ -141,7 +141,7 @@ addEventListener('hashchange', () => {
 })
 
 function connect() {
-  const source = new EventSource('/page/stream')
+  const source = new EventSource('/emulator/stream')
   let again
   stop = () => {
     source.close()

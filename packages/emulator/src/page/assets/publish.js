@@ -1,5 +1,5 @@
 // The form that publishes an event.
-import { byId, element, postJson } from './elements.js'
+import { byId, element, publishTo } from './elements.js'
 
 /** The form that publishes an event. The page never sees a topic's key: the emulator adds it. */
 export async function createPublishForm() {
@@ -45,7 +45,7 @@ export async function createPublishForm() {
 
   async function publish() {
     say('Publishing', 'wait')
-    const refused = await postJson('/page/publish', { topic: topic.value, event: event.value })
+    const refused = await publishTo(topic.value, event.value)
     say(refused ?? 'Accepted', refused === undefined ? 'ok' : 'bad')
   }
 

@@ -7,6 +7,7 @@ import {
   element,
   lastPart,
   postButton,
+  postJson,
   schemaNames,
   timeOf,
 } from './elements.js'
@@ -124,8 +125,8 @@ function contents(id) {
   const list = element('ul', { class: 'quiet' })
   const button = element('button', { type: 'button' }, 'Look inside')
   button.addEventListener('click', async () => {
-    const answer = await fetch(`/page/queue?id=${encodeURIComponent(id)}`).catch(() => undefined)
-    const events = answer?.ok ? await answer.json() : []
+    const answer = await fetch(`/emulator/subscriptions/${encodeURIComponent(id)}/queue`).catch(() => undefined)
+    const { events } = answer?.ok ? await answer.json() : { events: [] }
     list.replaceChildren(
       ...events.map((event) => {
         const until = event.until === undefined ? '' : ` until ${timeOf(event.until)}`
@@ -140,7 +141,8 @@ function contents(id) {
 function fillSubscription(subscription, { summary, content }) {
   const { id, handshake, heldUntil: until, waits } = subscription
   const held = until === undefined ? [] : [`held back until ${timeOf(until)}`]
-  const trying = { focus: 'try', path: '/page/try', value: { subscriptionId: id } }
+  const post = () => postJson(`/emulator/subscriptions/${encodeURIComponent(id)}/try-now`)
+  const trying = { focus: 'try', post }
   summary.replaceChildren(
     element('b', {}, subscription.name),
     ' ',

@@ -5,7 +5,7 @@ const second = 1_000
 
 /** Until when the endpoint is held back, and whether an event waits for another try: as the page says it. */
 async function queueOf({ emulator }: EventGrid) {
-  const { subscriptions } = Object(await (await fetch(`${emulator.proxy}/page/state`)).json())
+  const { subscriptions } = Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json())
   return [subscriptions[0].heldUntil, subscriptions[0].waits]
 }
 

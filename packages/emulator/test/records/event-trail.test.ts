@@ -2,11 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AcceptedEvent } from '../../src/model/events/accepted-event.ts'
 import { eventOf } from '../../src/model/events/event-text.ts'
 import type { EventSubscription } from '../../src/model/resources/event-subscription.ts'
-import { createEventTrail, fateLimit } from '../../src/page/event-trail.ts'
-import { createFigures, percentile, secondsRemembered } from '../../src/page/figures.ts'
-import { createPageStream, type PageStreamOptions } from '../../src/page/page-stream.ts'
-import { viewEvent, viewEventDetail } from '../../src/page/page-view.ts'
+import { createEventTrail, fateLimit } from '../../src/records/event-trail.ts'
+import { createFigures, percentile, secondsRemembered } from '../../src/records/figures.ts'
+import { createMemory } from '../../src/records/memory.ts'
 import type { DeliveryRecord } from '../../src/records/record-types.ts'
+import { createLiveStream, type LiveStreamOptions } from '../../src/test-interface/live-stream.ts'
+import { viewEvent, viewEventDetail } from '../../src/test-interface/shown-resources.ts'
 
 const source = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.EventGrid/topics/orders'
 
@@ -40,9 +41,9 @@ const tried = (outcome: DeliveryRecord['outcome'], deliveryCount = 0): DeliveryR
   durationMs: 5,
 })
 
-function openTrail(limit: number) {
+function openTrail(limit: number, maxBytes = 64 * 1024 * 1024) {
   const figures = createFigures(() => 0)
-  const trail = createEventTrail({ now: () => 0, figures, limit })
+  const trail = createEventTrail({ now: () => 0, figures, memory: createMemory(maxBytes), limit })
   return { figures, trail, ids: () => trail.events().map(({ id }) => id) }
 }
 
@@ -109,6 +110,23 @@ describe('the memory of events', () => {
     trail.tried(subscription('billing'), events, tried('delivered'))
     expect(ids()).toEqual(['four', 'three'])
     expect(figures.totals()).toMatchObject({ published: 4, delivered: 4 })
+  })
+
+  it('holds no more bytes than it may, and keeps what failed', () => {
+    const { trail, ids } = openTrail(5_000, 1_000_000)
+    const data = 'x'.repeat(10_000)
+    for (let count = 0; count < 200; count++) {
+      const one = event(`${count}`, { data })
+      trail.accepted(source, [one])
+      trail.tried(subscription('billing'), [one], tried(count === 3 ? 'dropped' : 'delivered'))
+      if (count === 3) trail.changed(subscription('billing'), one, { state: 'dropped' })
+    }
+    expect(ids()).toContain('3')
+    expect(ids()[0]).toBe('199')
+    // Each is held as text, as parsed data and as the text of that.
+    expect(ids().length).toBeGreaterThan(20)
+    expect(ids().length).toBeLessThan(34)
+    expect(trail.leftOut().events).toBe(200 - ids().length)
   })
 
   it('follows fifty subscriptions of an event and counts the further ones', () => {
@@ -184,22 +202,28 @@ describe('the figures', () => {
 })
 
 /** A stream over a trail, and browsers that take what they are sent, or don't. */
-function openStream(options: PageStreamOptions = {}) {
+function openStream(options: LiveStreamOptions = {}) {
   const { trail, figures } = openTrail(300)
   const model = {
-    resources: () => ({ topics: [] }),
-    figures: () => ({ now: 0, totals: figures.totals(), series: figures.series() }),
+    resources: () => ({
+      ...{ topics: [], systemTopics: [], namespaceTopics: [], subscriptions: [], queues: [] },
+      more: { topics: 0, subscriptions: 0, queues: 0 },
+    }),
+    figures: () => ({
+      ...{ now: 0, leftOut: trail.leftOut(), series: figures.series() },
+      totals: { ...figures.totals(), pending: 0 },
+    }),
     refused: () => [],
     limit: trail.limit,
     events: () => trail.events().map(viewEvent),
   }
-  const stream = createPageStream(model, { pauseMs: 1, ...options })
+  const stream = createLiveStream(model, { pauseMs: 1, ...options })
   onTestFinished(() => stream.close())
   trail.listen(stream)
   return { trail, stream, browser: () => joinBrowser(stream) }
 }
 
-function joinBrowser(stream: ReturnType<typeof createPageStream>) {
+function joinBrowser(stream: ReturnType<typeof createLiveStream>) {
   const written: string[] = []
   let arrived = () => {}
   const client = {

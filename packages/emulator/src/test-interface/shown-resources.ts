@@ -1,5 +1,4 @@
-// What the page shows of topics, subscriptions and events; filters in words, hidden secrets.
-import { readJson } from '../../../../src/support/text/json-text.ts'
+// What is shown of topics, event subscriptions, queues and events: filters in words, URLs without their queries, no secret.
 import { cut } from '../../../../src/support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/dead-letter.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
@@ -14,16 +13,15 @@ import type { QueueSubscription } from '../model/resources/queue-subscription.ts
 import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
 import { sameName } from '../model/resources/resource-ids.ts'
 import type { HeldEvent, QueueFigures } from '../namespaces/pull-queue.ts'
+import type { Fate, TrailedEvent } from '../records/event-trail.ts'
 import type { DeliveryRecord, HandshakeRecord, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
-import type { Fate, TrailedEvent } from './event-trail.ts'
 
-// The data of the page: texts and numbers, which the page makes into elements. It contains no secret. JSON leaves out what is
-// undefined.
+// JSON leaves out what is undefined.
 
 const secretText = '(redacted)'
 
-/** A topic or domain as the page shows it: without its keys, a domain with the names of its topics. */
+/** A topic or domain: without its keys, a domain with the names of its topics. */
 export function viewPublished(
   { id, label, type, inputSchema, disableLocalAuth }: Publishable,
   addresses: { readonly https: string; readonly http: string },
@@ -49,19 +47,19 @@ function namesOf(topicId: string) {
   return { namespace, topic }
 }
 
-/** The name by which the page publishes to a namespace topic. */
+/** The name of a namespace topic with that of its namespace. */
 export function namespaceTopicName(topicId: string): string {
   const { namespace, topic } = namesOf(topicId)
   return `${namespace}/${topic}`
 }
 
-/** A namespace topic as the page shows it. */
+/** A namespace topic. */
 export function viewNamespaceTopic({ id }: NamespaceTopic, https: string) {
   const { namespace, topic } = namesOf(id)
   return { id, name: namespaceTopicName(id), endpoint: `${https}/namespaces/${namespace}/topics/${topic}:publish` }
 }
 
-/** A Queue event subscription as the page shows it, with the number of its events in each state. */
+/** A Queue event subscription, with the number of its events in each state. */
 export function viewQueue(
   { id, name, topicId }: QueueSubscription,
   figures: QueueFigures | undefined,
@@ -70,7 +68,7 @@ export function viewQueue(
   return { id, name, topic: namespaceTopicName(topicId), ...figures, deadLettered }
 }
 
-/** An event subscription as the page shows it: URLs without their query, secret attributes by their names alone. */
+/** An event subscription: URLs without their query, secret attributes by their names alone. */
 export function viewSubscription(
   subscription: EventSubscription,
   state: {
@@ -199,19 +197,6 @@ export function viewEventDetail(event: TrailedEvent) {
         responseHeaders: attempt.responseHeaders,
         responseBody: attempt.responseBody,
       })),
-    })),
-  }
-}
-
-/** An event and what became of it for a file: without the requests, whose body is the event's. */
-export function viewExported(event: TrailedEvent) {
-  const { fates, body, ...detail } = viewEventDetail(event)
-  return {
-    ...detail,
-    event: event.truncated ? body : (readJson(body) ?? body),
-    fates: fates.map(({ attempts, ...fate }) => ({
-      ...fate,
-      attempts: attempts.map(({ headers: _headers, body: _body, bodyCut: _cut, ...attempt }) => attempt),
     })),
   }
 }

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import type { EventGridEmulator } from '../../src/index.ts'
-import { openShop } from './open-page.ts'
+import { openShop } from '../page/open-page.ts'
 
 it('streams all there is, then each change', async () => {
   const { emulator, publish } = await openShop()
@@ -45,7 +45,7 @@ it('serves sixteen streams, tells the seventeenth that there are too many, and t
 
 /** Reads the stream of the page: server-sent events with JSON in them. */
 async function openStream({ proxy }: EventGridEmulator) {
-  const asked = request(`${proxy}/page/stream`).end()
+  const asked = request(`${proxy}/emulator/stream`).end()
   const [answer] = await once(asked, 'response')
   expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8')
   onTestFinished(() => void asked.destroy())

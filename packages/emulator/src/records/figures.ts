@@ -1,4 +1,4 @@
-// Page's counts and plots: published, delivered, failed per second, median, p95, 120 seconds.
+// Counts of events and attempts: in all, and in each of the last 120 seconds with the median and the 95th percentile of answers.
 
 /**
  * What is counted. `failed` counts attempts of push delivery, `refused` requests to publish, the others events of push and pull

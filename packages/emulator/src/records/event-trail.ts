@@ -1,15 +1,28 @@
-// Events remembered for the page: 300 of them, 10 attempts, 16 KiB body, their states.
-import { type AcceptedEvent, eventId, eventSource, eventSubject, eventType } from '../model/events/accepted-event.ts'
+// The record of each event: its body, and what became of it at every event subscription, with the last attempts.
+import {
+  type AcceptedEvent,
+  eventId,
+  eventSource,
+  eventSubject,
+  eventType,
+  heldByEvent,
+} from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
+import { heldBytes } from '../model/held-bytes.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { EventWatcher, FateChange } from '../records/event-watcher.ts'
-import type { DeliveryRecord } from '../records/record-types.ts'
+import type { EventWatcher, FateChange } from './event-watcher.ts'
 import type { Figures } from './figures.ts'
-import { createKeptEvents, type KeptRank } from './kept-events.ts'
+import { type Memory, type Rank, ranks } from './memory.ts'
+import type { DeliveryRecord } from './record-types.ts'
+import { recordedBodyLimit } from './records.ts'
 
-/** The state of an event for one subscription. `given up`: it waits for dead-lettering. */
-export type FateState = FateChange['state'] | 'waiting' | 'forgotten'
+/** The states of an event for one subscription. `given up`: it waits for dead-lettering. */
+export const fateStates = [
+  ...['queued', 'locked', 'delayed', 'waiting', 'delivered', 'forwarded', 'given up', 'dead-lettered', 'dropped'],
+  ...['unserved', 'forgotten'],
+] as const satisfies readonly (FateChange['state'] | 'waiting' | 'forgotten')[]
+export type FateState = (typeof fateStates)[number]
 
 export interface Fate {
   readonly subscriptionId: string
@@ -48,7 +61,7 @@ export interface TrailedEvent {
   readonly subject: string
   readonly schema: InputSchema
   /** As it was published: JSON, cut where it is long. */
-  readonly body: string
+  body: string
   readonly truncated: boolean
   /** The event itself, for another delivery; `undefined` if it is long. */
   readonly event: AcceptedEvent | undefined
@@ -58,6 +71,17 @@ export interface TrailedEvent {
   furtherFates: number
   /** The subscriptions that do not match, by their ids in lower case. */
   readonly unmatched: Map<string, Pick<EventSubscription, 'id' | 'name'>>
+  /** What the record holds. */
+  bytes: number
+  /** What the event was when it was counted as left out; undefined while its record is kept. */
+  leftAs?: Rank | undefined
+}
+
+/** Of the events whose records are left out. */
+export interface LeftOut {
+  readonly events: number
+  readonly failed: number
+  readonly waiting: number
 }
 
 /** Who is told of the events, perhaps several times in a tick. */
@@ -75,12 +99,12 @@ export type EventTrail = ReturnType<typeof createEventTrail>
 export interface EventTrailOptions {
   readonly now: () => number
   readonly figures: Figures
-  /** The maximum number of events that the page shows. @default 300 */
+  /** The memory of all records. */
+  readonly memory: Memory
+  /** The most events whose records are kept. @default 300 */
   readonly limit?: number
 }
 
-/** The maximum size of an event's body in memory, in bytes. */
-export const trailedBodyLimit = 16_384
 /** The maximum number of attempts in memory for an event and a subscription: the last ones. */
 const attemptLimit = 10
 /** The same without requests and answers. Event Grid tries an event 30 times at most; on the page it may be redelivered. */
@@ -105,8 +129,8 @@ const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'd
   dropped: 'dropped',
 }
 
-/** What an event is to the page, by its fates. */
-function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): KeptRank {
+/** What an event is, by its fates. */
+function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): Rank {
   const all = [...fates.values()]
   const waits = ({ state, tries }: Fate) => !endedStates.has(state) && (state !== 'queued' || tries > 0)
   if (all.some(waits)) return 'waiting'
@@ -114,20 +138,52 @@ function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): KeptRank {
   return all.some(({ state }) => state === 'queued') ? 'under way' : 'ended'
 }
 
-/** The latest events, bounded in number and size. */
-export function createEventTrail({ now, figures, limit = 300 }: EventTrailOptions) {
-  const kept = createKeptEvents<TrailedEvent>(limit, rankOf)
+/** What a record holds beside its texts, what a fate holds, and what an attempt without its request holds, in bytes. */
+const sizes = { event: 900, fate: 500, attempt: 200 } as const
+
+/** The latest events, bounded in number and bytes. */
+export function createEventTrail({ now, figures, memory, limit = 300 }: EventTrailOptions) {
+  const kept = memory.shelf<TrailedEvent>(leave)
   /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
   const known = new WeakMap<EventText, TrailedEvent>()
   const listeners: TrailListener[] = []
+  /** How many are left out, and those of them that may still change: pending events, which are bounded themselves. */
+  const left = new Map<Rank, number>()
+  const open = new Map<number, TrailedEvent>()
   let lastKey = 0
   /** The key of the last event that is forgotten. */
   let lastForgotten = 0
+  const isOld = ({ key }: TrailedEvent) => key <= lastKey - Math.ceil(limit / 10)
+
+  function count(entry: TrailedEvent, rank: Rank | undefined): void {
+    if (entry.leftAs !== undefined) left.set(entry.leftAs, (left.get(entry.leftAs) ?? 0) - 1)
+    if (rank !== undefined) left.set(rank, (left.get(rank) ?? 0) + 1)
+    entry.leftAs = rank
+    if (rank === 'under way' || rank === 'waiting') open.set(entry.key, entry)
+    else open.delete(entry.key)
+  }
+
+  /** An event makes room: of one that is still pending no more is held than what became of it. */
+  function leave(entry: TrailedEvent): void {
+    count(entry, rankOf(entry))
+    entry.body = ''
+    for (const fate of entry.fates.values()) fate.attempts.length = fate.history.length = 0
+    for (const listener of listeners) listener.gone(entry)
+  }
+
+  /** An event that was left out comes back when it waits or failed, in the place of one of a lower rank. */
+  function bringBack(entry: TrailedEvent, event: EventText, rank: Rank): boolean {
+    const returns = rank === 'failed' || rank === 'waiting'
+    if (!returns || (kept.size >= limit && !kept.leaveOut(ranks.indexOf(rank), isOld))) return false
+    count(entry, undefined)
+    entry.body = bodyOf(event).body
+    entry.bytes = bytesOf(entry)
+    kept.add(entry, rank, entry.bytes)
+    return true
+  }
 
   function add(topic: string, event: AcceptedEvent): TrailedEvent {
-    const text = textOf(event.body)
-    const bytes = Buffer.from(text)
-    const truncated = bytes.length > trailedBodyLimit
+    const { body, truncated } = bodyOf(event.body)
     const entry: TrailedEvent = {
       key: ++lastKey,
       at: now(),
@@ -137,25 +193,25 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       type: eventType(event),
       subject: eventSubject(event),
       schema: event.schema,
-      // A copy: a slice of the text would keep all of it in memory.
-      body: truncated ? bytes.toString('utf8', 0, trailedBodyLimit) : text,
+      body,
       truncated,
       event: truncated ? undefined : event,
       fates: new Map(),
       furtherFates: 0,
       unmatched: new Map(),
+      bytes: 0,
     }
     known.set(event.body, entry)
-    tellGone(kept.add(entry))
+    entry.bytes = bytesOf(entry)
+    kept.add(entry, 'ended', entry.bytes)
+    if (kept.size > limit) kept.leaveOut(ranks.length, isOld)
     return entry
   }
 
-  function tellGone(gone: TrailedEvent | undefined): void {
-    if (gone) for (const listener of listeners) listener.gone(gone)
-  }
-
-  function tell(entry: TrailedEvent): void {
-    tellGone(kept.changed(entry))
+  function tell(entry: TrailedEvent, event: EventText | undefined): void {
+    const rank = rankOf(entry)
+    if (entry.leftAs === undefined) kept.changed(entry, rank, entry.bytes)
+    else if (rank !== entry.leftAs && !(event && bringBack(entry, event, rank))) count(entry, rank)
     if (kept.has(entry)) for (const listener of listeners) listener.changed(entry)
   }
 
@@ -163,7 +219,7 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
   function change(
     { id, name, scope }: Pick<EventSubscription, 'id' | 'name' | 'scope'>,
     event: AcceptedEvent,
-    apply: (fate: Fate) => void,
+    apply: (fate: Fate, entry: TrailedEvent) => void,
     pull = false,
   ): boolean {
     // An event of an earlier run of the emulator is not known yet.
@@ -174,16 +230,17 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       if (entry.fates.size >= fateLimit) return false
       fate = { subscriptionId: id, subscriptionName: name, pull, state: 'queued', tries: 0, attempts: [], history: [] }
       entry.fates.set(id.toLowerCase(), fate)
+      entry.bytes += sizes.fate
     }
-    apply(fate)
-    tell(entry)
+    apply(fate, entry)
+    tell(entry, event.body)
     return true
   }
 
   const watcher: EventWatcher = {
     accepted(source, events) {
       figures.add('published', events.length)
-      for (const event of events) if (!known.has(event.body)) tell(add(source, event))
+      for (const event of events) if (!known.has(event.body)) tell(add(source, event), event.body)
     },
     changed(subscription, event, { pull, nextTryAt, ...changes }) {
       const end = ends[changes.state]
@@ -211,17 +268,23 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
         for (const { id, name } of subscriptions.slice(0, fateLimit)) {
           if (!entry.fates.has(id.toLowerCase())) entry.unmatched.set(id.toLowerCase(), { id, name })
         }
+        entry.bytes += entry.unmatched.size * sizes.attempt
+        kept.changed(entry, rankOf(entry), entry.bytes)
       }
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
       if (record.outcome === 'delivered') figures.add('delivered', events.length)
       else figures.add('failed')
+      // The events of a batch share one record.
+      const share = heldBytes(record) / events.length
       for (const event of events) {
-        change(subscription, event, (fate) => {
+        change(subscription, event, (fate, entry) => {
           fate.tries = record.deliveryCount + 1
           fate.attempts.push(record)
+          // An attempt holds as much as the one before that makes room for it.
           if (fate.attempts.length > attemptLimit) fate.attempts.shift()
+          else entry.bytes += share + sizes.attempt
           fate.history.push(shortened(record))
           if (fate.history.length > historyLimit) fate.history.shift()
           delete fate.nextTryAt
@@ -234,31 +297,50 @@ export function createEventTrail({ now, figures, limit = 300 }: EventTrailOption
       }
     },
     forgotten({ id }, reason) {
-      for (const entry of [...kept.all(), ...kept.open()]) {
+      for (const entry of [...kept.all(), ...open.values()]) {
         const fate = entry.fates.get(id.toLowerCase())
         if (!fate || endedStates.has(fate.state) || fate.state === 'given up') continue
         fate.state = 'forgotten'
         if (reason !== undefined) fate.reason = reason
         delete fate.nextTryAt
-        tell(entry)
+        tell(entry, undefined)
       }
     },
   }
   return {
     ...watcher,
     /** Newest first. */
-    events: kept.all,
-    find: kept.find,
+    events: () => kept.all().toSorted((one, other) => other.key - one.key),
+    find: (key: number) => kept.all().find((entry) => entry.key === key),
     limit,
-    leftOut: kept.leftOut,
+    leftOut: (): LeftOut => ({
+      events: [...left.values()].reduce((sum, one) => sum + one, 0),
+      failed: left.get('failed') ?? 0,
+      waiting: left.get('waiting') ?? 0,
+    }),
     listen: (listener: TrailListener) => void listeners.push(listener),
     /** Forgets all events, for good: what is told of one of them later has no effect. */
     clear(): void {
       lastForgotten = lastKey
       kept.clear()
+      left.clear()
+      open.clear()
       for (const listener of listeners) listener.cleared()
     },
   }
+}
+
+function bodyOf(event: EventText): Pick<TrailedEvent, 'body' | 'truncated'> {
+  const text = textOf(event)
+  const bytes = Buffer.from(text)
+  const truncated = bytes.length > recordedBodyLimit
+  // A copy: a slice of the text would keep all of it in memory.
+  return { body: truncated ? bytes.toString('utf8', 0, recordedBodyLimit) : text, truncated }
+}
+
+function bytesOf({ source, id, type, subject, body, event, fates, unmatched }: TrailedEvent): number {
+  const more = fates.size * sizes.fate + unmatched.size * sizes.attempt
+  return sizes.event + more + heldBytes([source, id, type, subject, body]) + (event ? heldByEvent(event) : 0)
 }
 
 function shortened({ at, status, error, outcome, durationMs, nextTryAt }: DeliveryRecord): TrailedAttempt {

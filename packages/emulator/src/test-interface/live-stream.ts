@@ -1,7 +1,7 @@
-// Live updates to browsers: at most 16, every 250 ms, slow browsers, Server-Sent Events.
-import type { TrailedEvent } from './event-trail.ts'
-import type { PageModel } from './page-model.ts'
-import { viewEvent } from './page-view.ts'
+// The stream of server-sent events: to sixteen clients at most, four messages a second, and what a slow one misses.
+import type { TrailedEvent } from '../records/event-trail.ts'
+import type { LiveView } from './live-view.ts'
+import { viewEvent } from './shown-resources.ts'
 
 /** The open HTTP response of a browser that listens. */
 export interface StreamClient {
@@ -10,7 +10,7 @@ export interface StreamClient {
   once(event: 'close', listener: () => void): unknown
 }
 
-export interface PageStreamOptions {
+export interface LiveStreamOptions {
   /** A browser with more unsent bytes than this gets no further messages. @default 1_048_576 */
   readonly maxBacklog?: number
   /** Pause between two messages, in milliseconds. @default 250 */
@@ -26,7 +26,7 @@ const keysPerMessage = 1000
 const messagesPerTick = 4
 
 /** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
-export function createPageStream(model: PageModel, options: PageStreamOptions = {}) {
+export function createLiveStream(model: LiveView, options: LiveStreamOptions = {}) {
   const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   /** Clients that were too slow and missed messages. */

@@ -1,4 +1,4 @@
-// Data the page shows: at most 200 topics and subscriptions, last handshakes, queues, 20 refused publishes.
+// What the emulator has and does at this moment, as the stream and its first message tell it: resources, figures, events, refused publishes.
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
@@ -6,13 +6,20 @@ import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
+import type { EventTrail } from '../records/event-trail.ts'
+import { type Figures, secondsRemembered } from '../records/figures.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
-import type { EventTrail } from './event-trail.ts'
-import { type Figures, secondsRemembered } from './figures.ts'
-import { viewEvent, viewNamespaceTopic, viewPublished, viewQueue, viewRefused, viewSubscription } from './page-view.ts'
+import {
+  viewEvent,
+  viewNamespaceTopic,
+  viewPublished,
+  viewQueue,
+  viewRefused,
+  viewSubscription,
+} from './shown-resources.ts'
 
-/** What the page shows and acts on. */
-export interface PageSources {
+/** What is told of and acted on. */
+export interface LiveSources {
   readonly clock: Clock
   readonly store: Store
   readonly namespaces: NamespaceStore
@@ -29,10 +36,6 @@ export interface PageSources {
   readonly addresses: { readonly https: string; readonly http: string }
   readonly directory: Directory
   readonly tokens: Pick<TokenIssuer, 'issueClientToken'>
-  /** The certificate of the emulator's authority, PEM. */
-  readonly ca: string
-  /** The address that the emulator listens on. */
-  readonly host: string
 }
 
 /** The maximum number of topics, of event subscriptions and of queues that are shown. */
@@ -45,10 +48,10 @@ const rememberedHandshakes = 1000
 const shown = <T>(list: readonly T[]) => list.slice(0, shownResources)
 const notShown = (list: readonly unknown[]) => list.length - shown(list).length
 
-export type PageModel = ReturnType<typeof createPageModel>
+export type LiveView = ReturnType<typeof createLiveView>
 
-/** What the page shows, as plain JSON values, at the moment it is asked. */
-export function createPageModel(sources: PageSources) {
+/** The same as plain JSON values, at the moment it is asked. */
+export function createLiveView(sources: LiveSources) {
   const { clock, records, store, namespaces, trail, figures, addresses } = sources
   const handshakes = new Map<string, HandshakeRecord>()
   records.handshakes.listen((handshake) => {
@@ -66,7 +69,7 @@ export function createPageModel(sources: PageSources) {
     deadLettered.set(subscriptionId, (deadLettered.get(subscriptionId) ?? 0) + events.length)
   })
 
-  let refused: readonly object[] = []
+  let refused: readonly ReturnType<typeof viewRefused>[] = []
   records.requests.listen((request) => {
     if (request.status >= 400 && request.publish && !request.publish.isCheck)
       refused = [viewRefused(request), ...refused].slice(0, shownRefusals)
@@ -83,7 +86,7 @@ export function createPageModel(sources: PageSources) {
 
   return {
     /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
-    resources(): object {
+    resources() {
       const counts = sources.queues.figures()
       const queues = namespaces.subscriptions.all()
       const namespaceTopics = namespaces.topics.all()
@@ -111,19 +114,13 @@ export function createPageModel(sources: PageSources) {
       }
     },
     /** The emulator's time, counts, and the plots' seconds since a time. */
-    figures(since = 0): {
-      readonly now: number
-      readonly trouble?: string | undefined
-      readonly leftOut?: object
-      readonly totals: object
-      readonly series: readonly object[]
-    } {
+    figures(since = 0) {
       const now = clock.now()
       // The current second, and the previous one, whose figures may have changed since they were sent.
       const seconds = Math.min(Math.ceil((now - since) / 1000) + 2, secondsRemembered)
       return {
         now,
-        trouble: sources.problem(),
+        ...(sources.problem() !== undefined && { trouble: sources.problem() }),
         totals: { ...figures.totals(), pending: sources.pending() },
         leftOut: trail.leftOut(),
         series: figures.series(seconds),
@@ -134,6 +131,6 @@ export function createPageModel(sources: PageSources) {
     /** The maximum number of events. */
     limit: trail.limit,
     /** The latest events, newest first. */
-    events: (): object[] => trail.events().map(viewEvent),
+    events: () => trail.events().map(viewEvent),
   }
 }

@@ -1,0 +1,158 @@
+// What can be done with events: publish one as a client would, deliver it again, try it now, look into a queue.
+import { randomUUID } from 'node:crypto'
+import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { readJson } from '../../../../src/support/text/json-text.ts'
+import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import { dataPlaneAudience } from '../entra/token-request.ts'
+import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
+import type { InputSchema } from '../model/resources/input-schema.ts'
+import type { Publishable } from '../model/resources/resource.ts'
+import { sameName } from '../model/resources/resource-ids.ts'
+import { dataPlaneVersions } from '../namespaces/settle-lock-tokens.ts'
+import { endedStates } from '../records/event-trail.ts'
+import { publishApiVersion } from '../topics/topic-routes.ts'
+import type { LiveSources } from './live-view.ts'
+import { TestInterfaceProblem } from './problem.ts'
+import { namespaceTopicName, viewEventDetail, viewHeld } from './shown-resources.ts'
+
+const goneEvent = () => new TestInterfaceProblem(404, 'the event is no longer kept')
+
+/** Delivers an event to an event subscription once more. Throws a TestInterfaceProblem where that cannot be. */
+export function redeliver({ trail, engine }: LiveSources, key: string, subscription: string | undefined): void {
+  const { event, fate } = fateOf(trail, key, subscription)
+  if (!event) throw new TestInterfaceProblem(409, 'the event is too long to be delivered again')
+  if (!endedStates.has(fate.state)) throw new TestInterfaceProblem(409, 'the event is still being delivered')
+  if (!engine.redeliver(fate.subscriptionId, event)) {
+    throw new TestInterfaceProblem(409, 'the event subscription takes no events')
+  }
+}
+
+/** Makes the next attempt of an event at once. Throws a TestInterfaceProblem where it waits for none. */
+export function tryEventNow({ trail, engine }: LiveSources, key: string, subscription: string | undefined): void {
+  const { event, fate } = fateOf(trail, key, subscription)
+  if (!event) throw new TestInterfaceProblem(409, 'the event is too long to be tried by itself')
+  if (!engine.tryNow(fate.subscriptionId, event)) throw nothingWaits()
+}
+
+/** The same for all events that wait for an event subscription, whose endpoint is no longer held back. */
+export function tryAllNow({ store, engine }: LiveSources, subscription: string): void {
+  const found = subscriptionIn(store.subscriptions.all(), subscription)
+  if (!engine.tryNow(found.id)) throw nothingWaits()
+}
+
+const nothingWaits = () => new TestInterfaceProblem(409, 'no event waits for an attempt')
+
+/** The most events of a queue that are shown: the oldest. */
+const peekedEvents = 50
+
+/** The oldest events of a Queue event subscription, which stay there. Throws a TestInterfaceProblem for an unknown one. */
+export function peekQueue({ namespaces, queues }: LiveSources, subscription: string) {
+  const { id } = subscriptionIn(namespaces.subscriptions.all(), subscription)
+  return (queues.queue(id)?.peek(peekedEvents) ?? []).map(viewHeld)
+}
+
+/** An event subscription by its resource id, or by its name where no other one has that. */
+function subscriptionIn<S extends { readonly id: string; readonly name: string }>(
+  all: readonly S[],
+  wanted: string,
+): S {
+  const found = all.filter(({ id, name }) => sameName(id, wanted) || sameName(name, wanted))
+  const [first] = found
+  if (first && found.length === 1) return first
+  const names = all.map(({ name }) => name)
+  throw first
+    ? new TestInterfaceProblem(409, `there are ${found.length} event subscriptions ${wanted}: give the resource id`)
+    : new TestInterfaceProblem(404, `there is no such event subscription; ${suggestName(wanted, names)}`)
+}
+
+/** What became of a kept event at an event subscription, which may be left out where there is only one. */
+function fateOf(trail: LiveSources['trail'], key: string, subscription: string | undefined) {
+  const kept = trail.find(Number(key))
+  if (!kept) throw goneEvent()
+  const fates = [...kept.fates.values()].map((fate) => ({ id: fate.subscriptionId, name: fate.subscriptionName, fate }))
+  const [only] = fates
+  if (subscription === undefined && fates.length !== 1) {
+    throw new TestInterfaceProblem(409, `the event went to ${fates.length} event subscriptions: name one`)
+  }
+  const { fate } = subscription === undefined && only ? only : subscriptionIn(fates, subscription ?? '')
+  return { event: kept.event, fate }
+}
+
+/** Everything about a kept event. Throws a TestInterfaceProblem for one that is not kept. */
+export function eventDetail({ trail }: LiveSources, key: string) {
+  const kept = trail.find(Number(key))
+  if (!kept) throw goneEvent()
+  return viewEventDetail(kept)
+}
+
+/** The keys of the kept events whose bodies hold a text, in any letter case. */
+export const keysOfBodies = ({ trail }: LiveSources, text: string): readonly number[] =>
+  trail.events().flatMap(({ key, body }) => (body.toLowerCase().includes(text.toLowerCase()) ? [key] : []))
+
+/**
+ * Makes the request that publishes an event, or a list of events, in the topic's schema, as a client of the topic would send it. A
+ * missing id or time is added, so that a sample can be published twice. The topic checks everything else. Throws a TestInterfaceProblem
+ * for an unknown topic, and for what is no JSON.
+ */
+export async function publishRequest(options: LiveSources, name: string, text: string) {
+  const topic = await addressed(options, name)
+  if (!topic) throw new TestInterfaceProblem(404, 'there is no such topic')
+  const events = readJson(text)
+  if (events === undefined) throw new TestInterfaceProblem(400, 'the event is not valid JSON')
+  const { schema, url, headers } = topic
+  const time = new Date(options.clock.now()).toISOString()
+  const bytes = Buffer.from(text)
+  const isList = Array.isArray(events)
+  const slices = isList ? eventSlices(bytes, events.length) : [bytes]
+  const completed = slices.map((slice, index) => {
+    const value: unknown = isList ? events[index] : events
+    return isRecord(value) ? textOf(stamped(eventText(slice, value), schema, time)) : slice.toString()
+  })
+  const isCloudEvents = schema === 'CloudEventSchemaV1_0'
+  const media = isList ? 'cloudevents-batch' : 'cloudevents'
+  const contentType = isCloudEvents ? `application/${media}+json; charset=utf-8` : 'application/json'
+  return {
+    method: 'POST' as const,
+    url,
+    headers: { 'content-type': contentType, ...headers },
+    payload: isCloudEvents && !isList ? completed.join() : `[${completed.join(',')}]`,
+  }
+}
+
+/** Where and with what credential a client publishes to a topic, a domain or a namespace topic. */
+async function addressed(options: LiveSources, name: string) {
+  const topic = options.store.published(name)
+  if (topic) {
+    return {
+      schema: topic.inputSchema,
+      url: `/topics/${encodeURIComponent(topic.label)}/api/events?api-version=${publishApiVersion}`,
+      headers: await credential(options, topic),
+    }
+  }
+  const ofNamespace = options.namespaces.topics.all().find(({ id }) => namespaceTopicName(id) === name)
+  if (!ofNamespace) return undefined
+  const path = `/namespaces/${name.replace('/', '/topics/')}:publish`
+  return {
+    schema: 'CloudEventSchemaV1_0' as const,
+    url: `${path}?api-version=${dataPlaneVersions.at(-1)}`,
+    headers: { authorization: `SharedAccessKey ${ofNamespace.keys[0]}` },
+  }
+}
+
+function stamped(event: EventText, schema: InputSchema, time: string): EventText {
+  if (schema === 'CustomEventSchema') return event
+  const timeName = schema === 'EventGridSchema' ? 'eventTime' : 'time'
+  const { id = randomUUID(), [timeName]: at = time } = event.value
+  return withMembers(event, { id, [timeName]: at })
+}
+
+/** The topic's key, or a token of the first client if the topic accepts no keys. */
+async function credential(
+  { directory, tokens }: LiveSources,
+  topic: Publishable,
+): Promise<Readonly<Record<string, string>>> {
+  const [client] = directory.clients
+  if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
+  const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
+  return { authorization: `Bearer ${token}` }
+}
