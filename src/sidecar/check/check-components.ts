@@ -4,10 +4,9 @@ import { Secret } from '../../core/secret.ts'
 import { printable } from '../../support/text/text.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { type ComponentChecksOptions, componentChecks } from './component-checks.ts'
+import type { Finding } from './finding.ts'
 import type { CheckedComponent } from './load-checked.ts'
-import type { CheckId } from './report/check-ids.ts'
-import type { Finding } from './report/finding.ts'
-import type { CheckOutcome, CheckReport, ComponentReport } from './report/report.ts'
+import type { CheckId, CheckOutcome, CheckReport, ComponentReport } from './report.ts'
 import { type Check, runChecks } from './run-checks.ts'
 
 /** Receives the progress of the checks, in the order of the report. */
@@ -34,12 +33,16 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
   const { waitMs, observer, reload } = options
   const deadline = performance.now() + waitMs
   let { components } = options
-  let before: readonly ComponentReport[] = []
+  let before: ReadonlyMap<string, readonly CheckOutcome[]> = new Map()
   for (;;) {
     const reports: ComponentReport[] = []
+    const now = new Map<string, readonly CheckOutcome[]>()
     for (const component of components) {
-      const known = before.find(({ file, name }) => file === component.file && name === component.name)
-      reports.push(await checkOne(component, portTakenBy(component, components), known?.checks ?? [], options))
+      const taken = portTakenBy(component, components)
+      const same = component.fingerprint && JSON.stringify([component.name, component.fingerprint, taken])
+      const report = await checkOne(component, taken, before.get(same ?? '') ?? [], options)
+      if (same !== undefined) now.set(same, report.checks)
+      reports.push(report)
     }
     const outcomes = reports.flatMap(({ checks }) => checks)
     const failed = new Set(outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id))
@@ -48,13 +51,13 @@ export async function checkComponents(options: CheckComponentsOptions): Promise<
       return { version: 1, ok: failed.size === 0, components: reports }
     }
     observer?.waiting([...failed])
-    before = reports
+    before = now
     await new Promise<void>((resolve) => systemClock.setTimer(pauseMs, resolve))
     components = await reload()
   }
 }
 
-/** @param before the outcomes of the round before: what was well is not asked again */
+/** @param before the outcomes of the round before, if the component is the same: what was well is not asked again */
 async function checkOne(
   component: CheckedComponent,
   portTakenBy: string | undefined,

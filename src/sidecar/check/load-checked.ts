@@ -8,7 +8,7 @@ import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
-import { type Finding, failed, joined, ok, onlyField, warning } from './report/finding.ts'
+import { type Finding, failed, joined, ok, onlyField, warning } from './finding.ts'
 
 /** One component as the files have it, or the faults of a file outside of components. */
 export interface CheckedComponent {
@@ -27,6 +27,8 @@ export interface CheckedComponent {
   readonly sides: readonly Side[]
   /** Absent if it is not valid or a secret is not known. */
   readonly metadata: ParsedMetadata | undefined
+  /** Equal for a component that was read again with the same properties; absent if it is not valid. */
+  readonly fingerprint?: string | undefined
 }
 
 /** The components as they were loaded, the faults of each apart. @param excerptWidth columns of the line of a fault that is shown */
@@ -51,7 +53,8 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
       const { metadata, findings, tellsStoreFaults } = examine(one, faulty, storeFaults)
       areStoreFaultsTold ||= tellsStoreFaults
       const names = joined([namesFinding(name, earlier), ...sharedSubscriptions(metadata, earlier)])
-      found.push({ name, file, properties, sides, metadata, files: { yaml, ...findings, names } })
+      const { fingerprint } = one.loaded ?? {}
+      found.push({ name, file, properties, sides, metadata, fingerprint, files: { yaml, ...findings, names } })
       earlier.push({ name, file, metadata })
     }
   }

@@ -2,9 +2,8 @@
 import { BindingError } from '../../core/errors.ts'
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { systemClock, within } from '../../support/time/clock.ts'
-import type { CheckId } from './report/check-ids.ts'
-import { type Finding, failed, failedBy } from './report/finding.ts'
-import type { CheckOutcome } from './report/report.ts'
+import { type Finding, failed, failedBy } from './finding.ts'
+import type { CheckId, CheckOutcome } from './report.ts'
 
 export interface Check {
   readonly id: CheckId

@@ -1,4 +1,4 @@
-/** The ledger of a folder of dead letters, an SQLite file: which of its events were published, and where to. One process at a time has it. */
+/** The ledger of a folder of dead letters, an SQLite file that one process has at a time: which events were published, and where to. */
 import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'

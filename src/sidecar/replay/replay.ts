@@ -2,11 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { isBindingError } from '../../core/errors.ts'
-import { type DeadLetter, readDeadLetter } from './dead-letter.ts'
-import type { DeadLetterFile } from './dead-letter-files.ts'
-import { createEitherPublisher, decideUnpublished, type TargetTopic } from './either-publisher.ts'
+import type { DeadLetterFile } from './dead-letters.ts'
+import { type DeadLetter, readDeadLetter } from './dead-letters.ts'
 import { createMetEvents, type Ledger, openLedger, readLedger } from './ledger.ts'
 import { readEntries } from './read-entries.ts'
+import { createEitherPublisher, decideUnpublished, type TargetTopic } from './target-topic.ts'
 
 export interface ReplayOptions extends TargetTopic {
   readonly files: readonly DeadLetterFile[]

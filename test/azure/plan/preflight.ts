@@ -1,6 +1,6 @@
 /** Whether a run can begin: account, resource group, rights and providers are looked at before anything is made. */
 import { readWholeList } from '../../../src/provision/arm.ts'
-import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/azure/check-permission.ts'
+import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/check-azure.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../src/support/text/is-record.ts'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-clock.ts'
+import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-machine.ts'
 import { UsageError } from '../../../src/support/command-line/usage-error.ts'
 import { componentFile, componentYaml } from '../../support/component-folder.ts'
+import { eventually } from '../../support/eventually.ts'
 import { listen } from '../../support/listen.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { openCheck, runCheck } from './open-check.ts'
@@ -87,6 +88,31 @@ it('waits until what failed is well', async () => {
   expect(code).toBe(0)
   expect(idsThat('failed')).toEqual([])
 }, 120_000)
+
+it.each([
+  { name: 'its scope', fields: { scope: '/subscriptions/SUB/resourceGroups/none' }, failed: 'azure/scope' },
+  { name: 'its secret', fields: { clientSecret: 'another' }, failed: 'azure/credential' },
+])(
+  'asks all again with --wait of a component that was changed meanwhile: $name',
+  async ({ fields, failed }) => {
+    const { write, check, emulator } = await openCheck()
+    const askedFor = () =>
+      emulator.records.requests.all().filter(({ url }) => url.includes('/providers/Microsoft.EventGrid?')).length
+    emulator.unregisterProvider()
+    const checking = check('--wait', '8s')
+    await eventually(() => expect(askedFor()).toBeGreaterThan(0))
+    const entries = Object.entries(fields).map(([field, value]) => [
+      field,
+      value.replace('SUB', emulator.subscriptionId),
+    ])
+    write(Object.fromEntries(entries))
+    emulator.registerProvider()
+    const { code, idsThat } = await checking
+    expect(idsThat('failed')).toContain(failed)
+    expect(code).toBe(1)
+  },
+  120_000,
+)
 
 it('repeats with --wait what failed of each of two components of one name', async () => {
   quickenTime()

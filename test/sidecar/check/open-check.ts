@@ -1,8 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { EventGridEmulator, type EventGridEmulatorOptions } from '../../../packages/emulator/src/index.ts'
 import { Binding } from '../../../src/index.ts'
-import { type CheckId, checkIds } from '../../../src/sidecar/check/report/check-ids.ts'
-import { reportSchema } from '../../../src/sidecar/check/report/report.ts'
+import { type CheckId, checkIds, reportSchema } from '../../../src/sidecar/check/report.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
 import {

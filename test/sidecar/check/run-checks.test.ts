@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { BindingError } from '../../../src/core/errors.ts'
-import { failed, ok, warning } from '../../../src/sidecar/check/report/finding.ts'
+import { failed, ok, warning } from '../../../src/sidecar/check/finding.ts'
 import { type Check, runChecks } from '../../../src/sidecar/check/run-checks.ts'
 
 const run = async (checks: readonly Check[]) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, it } from 'vitest'
-import { findDeadLetterFiles } from '../../../src/sidecar/replay/dead-letter-files.ts'
+import { findDeadLetterFiles } from '../../../src/sidecar/replay/dead-letters.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** A folder with empty files of these names. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type DeadLetter, readDeadLetter } from '../../../src/sidecar/replay/dead-letter.ts'
+import { type DeadLetter, readDeadLetter } from '../../../src/sidecar/replay/dead-letters.ts'
 import { eventGridLetter, letter } from './open-replay.ts'
 
 function read(value: unknown): DeadLetter {

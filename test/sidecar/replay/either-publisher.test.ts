@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest'
 import { BindingError, type BindingErrorCode } from '../../../src/core/errors.ts'
-import { type DeadLetter, readDeadLetter } from '../../../src/sidecar/replay/dead-letter.ts'
-import {
-  createEitherPublisher,
-  decideUnpublished,
-  type TargetTopic,
-} from '../../../src/sidecar/replay/either-publisher.ts'
+import { type DeadLetter, readDeadLetter } from '../../../src/sidecar/replay/dead-letters.ts'
+import { createEitherPublisher, decideUnpublished, type TargetTopic } from '../../../src/sidecar/replay/target-topic.ts'
 import { eventGridLetter, letter } from './open-replay.ts'
 
 const read = (value: unknown): DeadLetter => {

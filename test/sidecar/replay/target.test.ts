@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { targetName, targetTopic } from '../../../src/sidecar/replay/target.ts'
+import { targetName, targetTopic } from '../../../src/sidecar/replay/target-topic.ts'
 import { listen } from '../../support/listen.ts'
 import { letter, openReplay } from './open-replay.ts'
 

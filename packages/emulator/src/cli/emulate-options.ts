@@ -65,8 +65,8 @@ export const emulateOptions = {
     'FILE',
     'write addresses, keys and the environment for each language here (JSON), once it is ready; removed at the end',
   ),
-  'until-stdin-ends': flag('end when standard input does: whoever started it is gone'),
-  parent: text('PID', 'end when there is no such process any more'),
+  'until-stdin-ends': flag('exit when stdin closes, which means that the parent process has ended'),
+  parent: text('PID', 'exit when this process has ended'),
   'manual-clock': flag('the clock stands until POST /emulator/clock advances it'),
   quiet: flag('no line for each handshake, delivery and refused publish'),
 }

@@ -7,9 +7,9 @@ import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
 import { withLimit } from '../../../support/time/clock.ts'
-import { once } from '../context/once.ts'
+import { once } from '../context/azure-resource.ts'
 import type { Route } from '../context/side-context.ts'
-import { type Finding, failed, joined, ok, warning } from '../report/finding.ts'
+import { type Finding, failed, joined, ok, warning } from '../finding.ts'
 
 export interface CertificateOptions {
   readonly hostname: string

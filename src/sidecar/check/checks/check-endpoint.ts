@@ -7,9 +7,8 @@ import { isRecord } from '../../../support/text/is-record.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import { healthOf, type PortHolder } from '../context/own-listener.ts'
-import type { EndpointAnswers } from '../context/probe-endpoint.ts'
-import type { InputContext } from '../context/side-context.ts'
-import { type Finding, failed, ok } from '../report/finding.ts'
+import type { EndpointAnswers, InputContext } from '../context/side-context.ts'
+import { type Finding, failed, ok } from '../finding.ts'
 
 /** Consent to OPTIONS, and an answer to the validation event. */
 export const checkHandshake = (context: InputContext) => findingOfAnswers(context, handshakeFinding)

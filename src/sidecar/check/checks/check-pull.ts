@@ -9,8 +9,8 @@ import type {
   SettleAnswer,
 } from '../../../receiver/namespace-client.ts'
 import type { PullContext, ReachedNamespace } from '../context/pull-context.ts'
-import type { CheckId } from '../report/check-ids.ts'
-import { type Finding, failed, ok, warning } from '../report/finding.ts'
+import { type Finding, failed, ok, warning } from '../finding.ts'
+import type { CheckId } from '../report.ts'
 
 /** Asks to receive no events: the request is refused for its form once the credential and the names are judged. */
 export function tryReceive(context: PullContext, signal: AbortSignal): Promise<Finding> {

@@ -1,10 +1,17 @@
-/** Check `topic/credential`: does the topic take the key or token, tried with an empty list? */
+/** The checks `topic/credential` and `round-trip/event`: does the topic take key or token, and does a published event come back? */
 
+import { randomUUID } from 'node:crypto'
+import { eventGridApiVersion } from '../../../core/api-versions.ts'
+import { silentLogger } from '../../../core/logger.ts'
+import { createPublisher } from '../../../publisher/publisher.ts'
 import { createTopicClient } from '../../../publisher/topic.ts'
 import { explainRejection } from '../../../publisher/topic-answer.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import type { OutputContext } from '../context/side-context.ts'
-import { type Finding, failedBy, ok } from '../report/finding.ts'
+import type { PortHolder } from '../context/own-listener.ts'
+import type { InputContext, OutputContext } from '../context/side-context.ts'
+import { armFinding, type Finding, failedBy, ok, warning } from '../finding.ts'
+import { refusals } from './check-event.ts'
 
 /** Posts an empty list, so no event is published. */
 export async function askTopic(
@@ -25,5 +32,81 @@ export async function askTopic(
     return answer.kind === 'no-token' ? { ...finding, belongsTo: 'azure/credential' } : finding
   } finally {
     client.close()
+  }
+}
+
+/** What the event has, beside an id of its own. */
+const [type, subject] = ['eventgrid-binding.check', 'check']
+
+export async function tryRoundTrip(input: InputContext, output: OutputContext, signal: AbortSignal): Promise<Finding> {
+  const holder = await input.portHolder()
+  if (holder.kind !== 'check') {
+    // Otherwise an application would get the event.
+    return warning('not tried: a running binding has handshakePort, and its application would get the event', {
+      remedy: 'stop it and run check --round-trip again',
+    })
+  }
+  return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
+}
+
+/** Why an event would not come back. */
+async function whyNot(
+  context: InputContext,
+  { output }: OutputContext,
+  signal: AbortSignal,
+): Promise<Finding | undefined> {
+  const { scope } = context.input
+  const { topicEndpoint: source } = output
+  const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
+  if (scope.kind !== 'topic') return otherTopic
+  try {
+    const topic = await context.readArm(scope.id, eventGridApiVersion, signal)
+    const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
+    if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
+    const existing = await context.existing()
+    if (!existing) {
+      const remedy = 'start the binding once: init creates it'
+      return warning('not tried: the event subscription does not exist yet', { remedy })
+    }
+    const event = { specversion: '1.0', id: '', source, type, subject }
+    const refused = refusals(event, existing.filter ?? {})
+    return refused.length > 0
+      ? warning(`not tried: the filters would refuse the event: ${refused.join('; ')}`)
+      : undefined
+  } catch (error) {
+    return armFinding(error, context.explainedBy())
+  }
+}
+
+function isSameEndpoint(endpoint: unknown, ours: string): boolean {
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint)) return false
+  const [one, other] = [new URL(endpoint), new URL(ours)]
+  return one.host === other.host && (one.pathname === other.pathname || other.pathname === '/')
+}
+
+async function goRound(
+  holder: Extract<PortHolder, { readonly kind: 'check' }>,
+  { output, surroundings, credential }: OutputContext,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const id = randomUUID()
+  const { promise: arrived, resolve, reject } = Promise.withResolvers<number>()
+  // Other deliveries must not be acknowledged here: they come again.
+  holder.read(({ cloudEvent }) => {
+    if (cloudEvent.id !== id) throw new Error('only the event of check is taken')
+    resolve(performance.now())
+  })
+  const { endpoints } = surroundings
+  const publisher = createPublisher({ output, endpoints, logger: silentLogger, credential: credential() })
+  try {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    const started = performance.now()
+    const publishing = publisher.publish({ check: id }, { metadata: { id, type, subject }, signal })
+    const [taken, came] = await Promise.all([publishing.then(() => performance.now()), arrived])
+    const [out, back] = [taken - started, Math.max(came - taken, 0)]
+    return ok(`published in ${Math.round(out)} ms, delivered ${Math.round(back)} ms later`)
+  } finally {
+    holder.read(undefined)
+    await publisher.close()
   }
 }

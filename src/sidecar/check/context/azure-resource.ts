@@ -5,7 +5,6 @@ import type { Endpoints } from '../../../core/endpoints.ts'
 import type { Scope } from '../../../metadata/fields/scope.ts'
 import type { EitherInput } from '../../../metadata/typed/metadata.ts'
 import { connectArm, resourceManagerOf } from '../../../provision/arm.ts'
-import { once } from './once.ts'
 
 /** A resource at which the binding keeps an event subscription, as the checks of Azure see it. */
 export interface AzureResource {
@@ -59,4 +58,12 @@ const types = {
 /** The actions on event subscriptions of this path. */
 export function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): readonly string[] {
   return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
+}
+
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

@@ -10,8 +10,7 @@ import { wantedForPull } from '../../../provision/needs-queue.ts'
 import type { SubscriptionProperties } from '../../../provision/values.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import { type AzureResource, actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
-import { once } from './once.ts'
+import { type AzureResource, actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
 import type { Surroundings } from './side-context.ts'
 
 /** The data plane of a namespace. */

@@ -1,20 +1,22 @@
-/** What the checks of push delivery share, and those of an output, each part made at its first use. */
+/** What the checks of push delivery share, and those of an output: each part is made at its first use. */
+
+import { randomUUID } from 'node:crypto'
 import { createCredential } from '../../../azure/credential.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
+import { secureContextOf } from '../../../azure/trust.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { readSubscription } from '../../../provision/arm-subscription.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
+import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { placeAt } from '../../../provision/needs.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
-import { type Target, targetsOf } from '../../../support/net/probe.ts'
-import { isForbidden } from '../report/arm-finding.ts'
-import type { CheckId } from '../report/check-ids.ts'
-import { actionsOn, reachArm, readLimitMs } from './azure-resource.ts'
-import { once } from './once.ts'
+import { probe, type Target, targetsOf } from '../../../support/net/probe.ts'
+import { isForbidden } from '../finding.ts'
+import type { CheckId } from '../report.ts'
+import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
-import { probeEndpoint } from './probe-endpoint.ts'
 
 export interface Surroundings {
   readonly endpoints: Endpoints
@@ -115,4 +117,33 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
 async function routeOf(url: URL, emulator?: string): Promise<Route> {
   const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
   return { byEmulator: at !== url, targets: await targetsOf(at) }
+}
+
+export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
+
+/** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
+export async function probeEndpoint(
+  input: InputMetadata,
+  targets: readonly Target[],
+  endpoints: Endpoints,
+  signal: AbortSignal,
+) {
+  const shared = { url: new URL(input.subscriberEndpoint), secureContext: secureContextOf(endpoints), signal }
+  const code = randomUUID()
+  let first: unknown
+  for (const target of targets) {
+    const ask = (request: HandshakeRequest) => probe({ ...shared, target, ...request })
+    try {
+      const [health, options, validation] = await Promise.all([
+        ask({ method: 'OPTIONS' }),
+        ask(optionsRequest(input)),
+        ask(validationRequest(input, code)),
+      ])
+      /** `code`: what the answer to the validation event must have. */
+      return { health, options, validation, code }
+    } catch (error) {
+      first ??= error
+    }
+  }
+  throw first ?? new Error('the name has no address')
 }

@@ -13,12 +13,11 @@ import { hanging } from '../../../support/command-line/wrap.ts'
 import { isLoopback } from '../../../support/net/loopback.ts'
 import { createSidecar } from '../../host/sidecar.ts'
 import type { MetricsServer } from '../../shared/health-and-metrics-server.ts'
-import { listening } from '../listening.ts'
 import { createLoggers } from '../log-writer.ts'
 import { type ComponentSources, loadSources, readSources } from '../options/component-options.ts'
 import { emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
-import { serveMetrics } from '../options/metrics-options.ts'
 import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
+import { listening, serveMetrics } from '../options/server-options.ts'
 
 export const help = `Usage: eventgrid-binding run [--components DIR|FILE] [--app-port N] [options]
 

@@ -6,7 +6,7 @@ import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { loadGrpc } from '../../shared/load-grpc.ts'
 import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
-import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/metrics-options.ts'
+import { metricsOptions, readMetricsOptions, serveMetrics } from '../options/server-options.ts'
 
 const defaultFolder = '/tmp/dapr-components-sockets'
 

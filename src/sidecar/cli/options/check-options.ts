@@ -2,7 +2,7 @@
 import { flag, parseOptions, text, texts } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
-import { type CheckId, checkIds } from '../../check/report/check-ids.ts'
+import { type CheckId, checkIds } from '../../check/report.ts'
 import { chosenOptions, readComponentOptions } from './component-options.ts'
 import { readDuration } from './duration-option.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'

@@ -6,7 +6,7 @@ import { outputOf } from '../../../support/command-line/output.ts'
 import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
-import { moreIndent } from '../../check/report/report-lines.ts'
+import { moreIndent } from '../../check/report.ts'
 import { type ComponentPaths, loadSources, readSources } from './component-options.ts'
 
 /** The components, valid or not, and what was left out. */

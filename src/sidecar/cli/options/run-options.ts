@@ -11,7 +11,7 @@ import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { logOptions, readLogOptions } from '../log-writer.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
-import { metricsOptions, readMetricsOptions } from './metrics-options.ts'
+import { metricsOptions, readMetricsOptions } from './server-options.ts'
 
 /** The defaults. Ports and addresses are Dapr's. */
 const runDefaults = {

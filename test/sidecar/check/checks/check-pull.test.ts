@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../../src/index.ts'
-import type { CheckId } from '../../../../src/sidecar/check/report/check-ids.ts'
+import type { CheckId } from '../../../../src/sidecar/check/report.ts'
 import { type CheckWorld, openCheck } from '../open-check.ts'
 
 type Fields = Readonly<Record<string, string | undefined>>

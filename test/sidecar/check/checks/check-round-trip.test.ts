@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { componentChecks } from '../../../../src/sidecar/check/component-checks.ts'
-import { checkIds } from '../../../../src/sidecar/check/report/check-ids.ts'
+import { checkIds } from '../../../../src/sidecar/check/report.ts'
 import { runChecks } from '../../../../src/sidecar/check/run-checks.ts'
 import { readChecked } from '../../../../src/sidecar/cli/options/checked-components.ts'
 import { openCheck, subscribe } from '../open-check.ts'

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { CheckId } from '../../../../src/sidecar/check/report/check-ids.ts'
-import { componentYaml } from '../../../support/component-folder.ts'
-import { freePort } from '../../../support/free-port.ts'
-import { answering, selfSigned } from '../../../support/servers.ts'
-import { type CheckWorld, openCheck, runCheck, subscribe } from '../open-check.ts'
+import type { CheckId } from '../../../src/sidecar/check/report.ts'
+import { componentYaml } from '../../support/component-folder.ts'
+import { freePort } from '../../support/free-port.ts'
+import { answering, selfSigned } from '../../support/servers.ts'
+import { type CheckWorld, openCheck, runCheck, subscribe } from './open-check.ts'
 
 const afterFiles: readonly CheckId[] = [
   ...(['machine/port', 'machine/clock'] as const),

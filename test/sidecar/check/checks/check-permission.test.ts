@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isAllowed, readPermissions } from '../../../../../src/sidecar/check/checks/azure/check-permission.ts'
+import { isAllowed, readPermissions } from '../../../../src/sidecar/check/checks/check-azure.ts'
 
 const write = 'Microsoft.EventGrid/eventSubscriptions/write'
 

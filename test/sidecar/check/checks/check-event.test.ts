@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { caseDifferences, type EventFilter, refusals } from '../../../../src/sidecar/check/findings/filter-event.ts'
+import { caseDifferences, type EventFilter, refusals } from '../../../../src/sidecar/check/checks/check-event.ts'
 
 const cloudEvent = {
   ...{ specversion: '1.0', id: '1', source: '/shop', type: 'order.placed', subject: '/Shop/Orders/1' },

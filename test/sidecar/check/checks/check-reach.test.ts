@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressKind } from '../../../../src/sidecar/check/checks/check-dns.ts'
+import { addressKind } from '../../../../src/sidecar/check/checks/check-reach.ts'
 
 it.each([
   ['127.0.0.1', 'loopback'],

@@ -1,8 +1,55 @@
-/** One dead letter as Azure writes it: its event without the dead-letter fields, its time, and the key that makes it the same event. */
+/** Dead letters as Azure writes them: the files that paths lead to, oldest first, and what one entry says. */
+
 import { hash } from 'node:crypto'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { schemaOf } from '../../core/schema-of.ts'
 import { deadLetterForm, withoutDeadLetter } from '../../publisher/dead-letter-fields.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { isLedger } from './ledger.ts'
+
+export interface DeadLetterFile {
+  /** As the user named it, or found below a folder that he named. */
+  readonly path: string
+  /** Where its ledger is. */
+  readonly folder: string
+}
+
+/** The hours and days in the names of blobs have no leading zeros. */
+const byTime = new Intl.Collator('en', { numeric: true })
+
+/**
+ * The files of paths: each file once, and all `.json` files below a folder, hidden ones left out. Rejects as Node does where a
+ * path can't be read. Links to folders are not followed, since they could lead in a circle.
+ */
+export async function findDeadLetterFiles(paths: readonly string[]): Promise<readonly DeadLetterFile[]> {
+  const found = new Map<string, DeadLetterFile>()
+  // A shell makes them of a star. The lock may go at any moment.
+  for (const given of paths.filter((path) => !isLedger(path))) {
+    for (const path of (await stat(given)).isDirectory() ? await filesBelow(given) : [given]) {
+      // A link to nothing is listed when it is read.
+      const real = await realpath(path).catch(() => path)
+      if (!isLedger(real) && !found.has(real)) found.set(real, { path, folder: dirname(real) })
+    }
+  }
+  return [...found.values()]
+}
+
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const files = await listBelow(folder)
+  return files.filter((path) => /^[^.].*\.json$/i.test(basename(path))).sort(byTime.compare)
+}
+
+async function listBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const lists = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() && !isLedger(path) ? listBelow(path) : [path]
+    }),
+  )
+  return lists.flat()
+}
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 

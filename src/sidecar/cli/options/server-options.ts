@@ -1,11 +1,10 @@
-/** `--metrics-port` and `--metrics-address` say where health and metrics are served. */
-
+/** Where a command's servers listen: `--metrics-port` and `--metrics-address`, and what is said where a port or address can't be had. */
 import { outputOf } from '../../../support/command-line/output.ts'
 import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
 import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'
 import type { Metrics } from '../../shared/metrics.ts'
-import { listening } from '../listening.ts'
 
 export const metricsOptions = {
   'metrics-port': text('N', 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)'),
@@ -24,4 +23,24 @@ export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): 
 export function serveMetrics(observed: Observed & { readonly metrics: Metrics }, at: MetricsServerOptions) {
   observed.metrics.watchLog(() => outputOf(2).dropped)
   return listening('metrics', at, () => openMetricsServer(observed, at))
+}
+
+/**
+ * Has a server listen where the options `--<server>-address` and `--<server>-port` say. Rejects with an Error that says what to do
+ * where it can't.
+ */
+export async function listening<T>(
+  server: 'http' | 'grpc' | 'metrics',
+  { host, port }: { readonly host: string; readonly port: number },
+  listen: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen()
+  } catch (cause) {
+    if (codeOf(cause) === 'EADDRINUSE') {
+      throw new Error(`port ${port} is in use; free it, or choose another by --${server}-port`, { cause })
+    }
+    const address = server === 'grpc' ? 'http' : server
+    throw new Error(`--${address}-address ${host}: ${messageOf(cause)}`, { cause })
+  }
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { checkIds } from '../../../../src/sidecar/check/report/check-ids.ts'
-import { reportJsonSchema } from '../../../../src/sidecar/check/report/report.ts'
-import { readCheckOptions } from '../../../../src/sidecar/cli/options/check-options.ts'
+import { checkIds, reportJsonSchema } from '../../../src/sidecar/check/report.ts'
+import { readCheckOptions } from '../../../src/sidecar/cli/options/check-options.ts'
 
 it('lists each id in the JSON Schema', () => {
   const checks = { items: { properties: { id: { enum: checkIds } } } }
@@ -11,7 +10,7 @@ it('lists each id in the JSON Schema', () => {
 })
 
 it('has an init container whose options are right', () => {
-  const text = readFileSync(new URL('../../../../examples/check/init-container.yaml', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../examples/check/init-container.yaml', import.meta.url), 'utf8')
   const [name, ...args] = parse(text).spec.template.spec.initContainers[0].args
   expect(name).toBe('check')
   expect(readCheckOptions(args)).toMatchObject({ components: ['/components'], waitMs: 300_000 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Finding, failed, joined, ok, warning } from '../../../../src/sidecar/check/report/finding.ts'
+import { type Finding, failed, joined, ok, warning } from '../../../src/sidecar/check/finding.ts'
 
 it.each<{ readonly name: string; readonly given: readonly Finding[]; readonly is: object }>([
   { name: 'all that is well', given: [ok('a'), ok('b')], is: { status: 'ok', detail: 'a\nb' } },

@@ -1,6 +1,9 @@
-/** What a check found out, and several findings as one. */
-import type { BindingError } from '../../../core/errors.ts'
-import type { CheckId } from './check-ids.ts'
+/** What a check has found, also from a failed call of Resource Manager, and several findings as one. */
+
+import { readFailure } from '../../azure/read-failure.ts'
+import { explainFailure, type FailureContext, meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { BindingError, type ProvisioningErrorCode } from '../../core/errors.ts'
+import type { CheckId } from './report.ts'
 
 /** What a check found out. Texts hold no secret; the runner cleans them once more. */
 export interface Finding {
@@ -46,4 +49,32 @@ export function joined(findings: readonly Finding[]): Finding {
 export function onlyField(all: readonly { readonly field?: string | undefined }[]): string | undefined {
   const [first, ...others] = new Set(all.map(({ field }) => field))
   return others.length === 0 ? first : undefined
+}
+
+const about: Readonly<Partial<Record<ProvisioningErrorCode, CheckId>>> = {
+  TIMEOUT: 'azure/provider',
+  CREDENTIALS_REJECTED: 'azure/credential',
+  PERMISSION_DENIED: 'azure/permission',
+  PROVIDER_NOT_REGISTERED: 'azure/provider',
+  SCOPE_NOT_FOUND: 'azure/scope',
+}
+
+/** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
+export function armFinding(error: unknown, context: FailureContext): Finding {
+  if (error instanceof BindingError) return failedBy(error)
+  const failure = readFailure(error, Date.now())
+  const { what, fix } = explainFailure(failure, context)
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[meaningOf(failure)]
+  return failed(what, { remedy: fix, belongsTo })
+}
+
+/** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
+export function readFinding(error: unknown, context: FailureContext, what: string, remedy?: string): Finding {
+  if (!isForbidden(error)) return armFinding(error, context)
+  return warning(`${what} may not be read by this client`, { remedy, belongsTo: 'azure/permission' })
+}
+
+export function isForbidden(error: unknown): boolean {
+  const failure = readFailure(error, Date.now())
+  return failure.status === 403 && meaningOf(failure) === 'PERMISSION_DENIED'
 }

@@ -1,19 +1,20 @@
-/** Check `azure/subscription`: is the event subscription, for push or for pull, as the metadata wants it? */
-import { explainFailure } from '../../../../azure/refusals/resource-manager-refusal.ts'
-import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../../core/delivery-credential.ts'
-import { showUrl } from '../../../../metadata/fields/redact.ts'
-import { credentialsOf } from '../../../../provision/credential.ts'
-import { decideUpsert, settingsThatStay, stayingFilters } from '../../../../provision/decide.ts'
-import type { WantedSubscription } from '../../../../provision/needs.ts'
-import { type SubscriptionProperties, webHookOf } from '../../../../provision/values.ts'
-import { shellWord } from '../../../../support/text/text.ts'
-import type { AzureResource } from '../../context/azure-resource.ts'
-import type { PullResource } from '../../context/pull-context.ts'
-import type { InputContext } from '../../context/side-context.ts'
-import { idleSubscription } from '../../findings/idle-subscription.ts'
-import { leftOvers } from '../../findings/left-over.ts'
-import { readFinding } from '../../report/arm-finding.ts'
-import { type Finding, failed, joined, ok, warning } from '../../report/finding.ts'
+/** The check `azure/subscription`: is the event subscription what the component wants, and are there others that deliver here? */
+import { explainFailure } from '../../../azure/refusals/resource-manager-refusal.ts'
+import { eventGridApiVersion } from '../../../core/api-versions.ts'
+import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../core/delivery-credential.ts'
+import { showUrl } from '../../../metadata/fields/redact.ts'
+import { readWholeList } from '../../../provision/arm.ts'
+import { credentialsOf } from '../../../provision/credential.ts'
+import { decideUpsert, settingsThatStay, stayingFilters } from '../../../provision/decide.ts'
+import { placeAt, type WantedSubscription } from '../../../provision/needs.ts'
+import { isActive, type SubscriptionProperties, webHookOf } from '../../../provision/values.ts'
+import { isRecord } from '../../../support/text/is-record.ts'
+import { oneLine, shellWord } from '../../../support/text/text.ts'
+import type { AzureResource } from '../context/azure-resource.ts'
+import { healthOf } from '../context/own-listener.ts'
+import type { PullResource } from '../context/pull-context.ts'
+import type { InputContext } from '../context/side-context.ts'
+import { type Finding, failed, joined, ok, readFinding, warning } from '../finding.ts'
 
 export async function checkEventSubscription(context: InputContext, signal: AbortSignal): Promise<Finding> {
   try {
@@ -152,4 +153,52 @@ function differing(name: string, because: string, resource: Writer): Finding {
 function warnOfNoDeadLetter(name: string, loss: string): Finding {
   const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
   return warning(`${name} has no dead-letter destination: ${loss}`, { remedy })
+}
+
+/** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
+export async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
+  const { input, mayAsk } = context
+  if (!mayAsk('azure/subscription')) return undefined
+  try {
+    const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
+    if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
+    if (context.wanted().awayFrom(existing) !== undefined) return undefined
+    const answers = mayAsk('endpoint/handshake') ? await context.endpointAnswers().catch(() => undefined) : undefined
+    const health = answers && healthOf(answers.health)
+    // It runs on another machine.
+    if (health && health.check !== holder.mark) return undefined
+  } catch {
+    // Other checks report why.
+    return undefined
+  }
+  const { eventSubscriptionName: name, scope, handshakePort } = input
+  const remedy = [
+    'start the binding: its events wait for eventTimeToLive at most. Or delete the event subscription, if nobody uses it:',
+    `az eventgrid event-subscription delete --name ${shellWord(name)} --source-resource-id ${shellWord(scope.id)}`,
+  ].join('\n')
+  const what = `the event subscription ${name} delivers here, and no binding runs: nothing listens on ${handshakePort}`
+  return warning(what, { remedy })
+}
+
+/** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
+export async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal): Promise<readonly Finding[]> {
+  const { scope, eventSubscriptionName, subscriberEndpoint } = input
+  const { listPath: path } = placeAt(scope, eventSubscriptionName)
+  const get = (page: string) => readArm(page, eventGridApiVersion, signal)
+  const list = await readWholeList(get, path, 'event subscriptions').catch(() => [])
+  const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
+  return list.flatMap((entry) => {
+    const { name, properties } = isRecord(entry) ? entry : {}
+    if (typeof name !== 'string' || name.toLowerCase() === eventSubscriptionName.toLowerCase()) return []
+    const destination =
+      isRecord(properties) && isRecord(properties.destination) ? properties.destination.properties : {}
+    if (!isRecord(destination) || destination.endpointBaseUrl !== endpoint) return []
+    const shown = oneLine(name, 64)
+    const remedy = [
+      `set eventSubscriptionName to ${shown} if it is this binding's; or delete it:`,
+      `az eventgrid event-subscription delete --name ${shellWord(shown)} --source-resource-id ${shellWord(scope.id)}`,
+    ].join('\n')
+    const what = `the event subscription ${shown} delivers to ${endpoint} too: the binding refuses its events`
+    return [warning(what, { remedy })]
+  })
 }
