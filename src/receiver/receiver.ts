@@ -8,7 +8,7 @@ import { createFailureStreak } from '../dispatch/failure-streak.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { pause, type SteadyClock, within } from '../support/time/clock.ts'
+import { type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
 import { createHeldEvents } from './held-events.ts'
@@ -135,11 +135,9 @@ export class Receiver {
     this.#closing.abort()
     this.#dispatcher.stop()
     this.#endIfIdle()
-    const cut = async () => {
-      await pause(clock, lastAnswersMs, this.#cutting.signal)
-      this.#cutting.abort()
-    }
-    const onHurry = () => void cut()
+    // Real time: the namespace does not know the clock of a test.
+    const onHurry = () =>
+      realTimers.abortAfter(lastAnswersMs).addEventListener('abort', () => this.#cutting.abort(), { once: true })
     if (hurry.aborted) onHurry()
     else hurry.addEventListener('abort', onHurry, { once: true })
     await Promise.all([this.#lastAnswer.promise, within(clock, pull.handlerTimeoutMs, this.#dispatcher.idle())])

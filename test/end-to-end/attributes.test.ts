@@ -6,9 +6,17 @@ import { openWorld } from '../support/open-world.ts'
 const folder = new URL('../../examples/events/', import.meta.url)
 const samples = readdirSync(folder).map((file) => ({ file, text: readFileSync(new URL(file, folder), 'utf8') }))
 
-const odd: readonly { readonly what: string; readonly event: Readonly<Record<string, unknown>> }[] = [
+const odd: readonly {
+  readonly what: string
+  readonly event: Readonly<Record<string, unknown>>
+  readonly added?: object
+}[] = [
   { what: 'extensions of every type', event: { data: 1, text: 'ü', number: 42, negative: -1, yes: true, no: false } },
-  { what: 'binary data', event: { datacontenttype: 'application/octet-stream', data_base64: 'AAH/' } },
+  {
+    what: 'binary data, and decodes it',
+    event: { datacontenttype: 'application/octet-stream', data_base64: 'AAH/' },
+    added: { data: Buffer.from([0, 1, 255]) },
+  },
   { what: 'null data', event: { data: null } },
   { what: 'an array as data', event: { data: [1, [2, [3]], {}] } },
   { what: 'text as data', event: { datacontenttype: 'text/plain', data: 'plain ☕ text' } },
@@ -34,11 +42,11 @@ it.each(samples)('brings back $file', async ({ text }) => {
   expect(JSON.parse(received?.data.toString() ?? '')).toEqual({ ...stamped, ...given })
 })
 
-it.each(odd)('brings back $what', async ({ event }) => {
+it.each(odd)('brings back $what', async ({ event, added }) => {
   const given = { specversion: '1.0', id: 'odd', source: '/odd', type: 'odd', ...event }
   const world = await openWorld()
   await world.init()
   await world.binding.invoke('create', given)
   await world.emulator.settled()
-  expect(world.handled.map(({ cloudEvent }) => cloudEvent)).toEqual([given])
+  expect(world.handled.map(({ cloudEvent }) => cloudEvent)).toEqual([{ ...given, ...added }])
 })

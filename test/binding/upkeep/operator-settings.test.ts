@@ -1,4 +1,4 @@
-/** What an operator set by the newest api-version, which older ones hide, stands after a repair; test/provision/upsert has the other writes. */
+/** What an operator set by the newest api-version, which older ones hide, stands after a repair; test/provision has the other writes. */
 import { expect, it } from 'vitest'
 import { sendArm } from '../../support/azure-clients.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -53,7 +53,7 @@ function describe({ id, summary, path, query, body, needsBody, isStream, answer,
     { description, content: problemContent },
   ])
   const parameters = [
-    ...[...path.matchAll(/(\w+)\/\{(\w+)\}/g)].map(([, of = '', name = '']) => {
+    ...[...path.matchAll(/\b(\w+)\/\{(\w+)\}/g)].map(([, of = '', name = '']) => {
       return { ...{ name, in: 'path', required: true, schema: { type: 'string' } }, description: named[of] ?? '' }
     }),
     ...(query ? queryParameters(query) : []),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decideRetryDelay } from '../../../src/provision/attempts.ts'
+import { decideRetryDelay } from '../../src/provision/attempts.ts'
 
 it('waits anything up to a bound that doubles to 30 s', () => {
   const longest = [1, 2, 3, 6, 7, 1_000].map((attempt) =>

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  isActive,
-  isChanging,
-  readSubscriptionProperties,
-  withoutNothing,
-  works,
-} from '../../../src/provision/values.ts'
+import { isActive, isChanging, readSubscriptionProperties, withoutNothing, works } from '../../src/provision/values.ts'
 
 describe('readSubscriptionProperties', () => {
   it.each([undefined, '<html>', {}, { properties: [] }])('sees no event subscription in %j', (answer) => {

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest'
-import { silentLogger } from '../../../src/core/logger.ts'
-import { askBeforeWrite, type EndpointAnswer } from '../../../src/provision/ask-endpoint.ts'
-import { systemClock } from '../../../src/support/time/clock.ts'
-import { quickenTime } from '../../support/quick-time.ts'
+import { silentLogger } from '../../src/core/logger.ts'
+import { askBeforeWrite, type EndpointAnswer } from '../../src/provision/ask-endpoint.ts'
+import { systemClock } from '../../src/support/time/clock.ts'
+import { quickenTime } from '../support/quick-time.ts'
 
 beforeEach(quickenTime)
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
-import { decideUpsert } from '../../../src/provision/decide.ts'
-import { wantedForPull } from '../../../src/provision/needs-queue.ts'
-import type { SubscriptionProperties } from '../../../src/provision/values.ts'
+import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
+import { decideUpsert } from '../../src/provision/decide.ts'
+import { wantedForPull } from '../../src/provision/needs-queue.ts'
+import type { SubscriptionProperties } from '../../src/provision/values.ts'
 
 const namespaceTopic = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.EventGrid/namespaces/n/topics/t'
 const account = '/subscriptions/s1/resourceGroups/rg/providers/Microsoft.Storage/storageAccounts/a'

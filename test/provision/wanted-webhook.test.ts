@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import type { SubscriptionProperties, WebHookProperties } from '../../../src/provision/values.ts'
-import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import type { SubscriptionProperties, WebHookProperties } from '../../src/provision/values.ts'
+import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './standing.ts'
 
 const [here, url] = ['https://app.example.com/api/events', 'https://app.example.com/api/events?code=query-marked']
 const old = 'https://old.example.com'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import { settingsThatStay, stayingFilters } from '../../../src/provision/decide.ts'
-import { attribute, blob, ours, settings, standing, theirs, webHook } from '../standing.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import { settingsThatStay, stayingFilters } from '../../src/provision/decide.ts'
+import { attribute, blob, ours, settings, standing, theirs, webHook } from './standing.ts'
 
 it('are none where Azure shows its defaults alone', () => {
   const shown = standing({

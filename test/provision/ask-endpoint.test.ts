@@ -1,10 +1,10 @@
 import { connect, createServer } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createEndpointQuestion } from '../../../src/provision/ask-endpoint.ts'
-import { listen } from '../../support/listen.ts'
-import { answer, openIngress, type Route } from '../../support/public-ingress.ts'
-import { quickenTime } from '../../support/quick-time.ts'
-import { inputMetadata } from '../input.ts'
+import { createEndpointQuestion } from '../../src/provision/ask-endpoint.ts'
+import { listen } from '../support/listen.ts'
+import { answer, openIngress, type Route } from '../support/public-ingress.ts'
+import { quickenTime } from '../support/quick-time.ts'
+import { inputMetadata } from './input.ts'
 
 const signal = new AbortController().signal
 const azure = 'https://management.azure.com'

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Secret } from '../../../src/core/secret.ts'
-import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
-import type { InputMetadata, SubscriptionSettings } from '../../../src/metadata/typed/metadata.ts'
-import { decideUpsert } from '../../../src/provision/decide.ts'
-import { readSubscriptionProperties, type SubscriptionProperties } from '../../../src/provision/values.ts'
-import { header } from '../input.ts'
-import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from '../standing.ts'
+import { Secret } from '../../src/core/secret.ts'
+import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import { decideUpsert } from '../../src/provision/decide.ts'
+import { readSubscriptionProperties, type SubscriptionProperties } from '../../src/provision/values.ts'
+import { header } from './input.ts'
+import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './standing.ts'
 
 const withAttributes = (
   ...mappings: NonNullable<ReturnType<typeof webHook>['properties']['deliveryAttributeMappings']>

@@ -1,6 +1,6 @@
 /** Azure sends `Retry-After: 10` with the 201 of a change. */
 import { expect, it } from 'vitest'
-import { openWorld } from '../../support/open-world.ts'
+import { openWorld } from '../support/open-world.ts'
 
 it('init polls an operation at the pace of its status, not of the 201: it ends when the operation does', async () => {
   // To wait for it would take longer than subscriptionTimeout, and init would fail.

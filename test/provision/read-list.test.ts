@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readWholeList } from '../../../src/provision/arm.ts'
+import { readWholeList } from '../../src/provision/arm.ts'
 
 it('reads all pages of a list, and fails where there are too many of them', async () => {
   const asked: string[] = []
