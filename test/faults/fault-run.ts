@@ -16,8 +16,10 @@ export interface World {
 
 /** Something that breaks. */
 export interface Fault<W extends World> {
-  /** What breaks, with at least 50 handlers under way. Those are released afterwards. */
+  /** What breaks, with at least `underWay` handlers under way. Those are released afterwards. */
   readonly strike: (world: W, random: () => number) => Promise<void> | void
+  /** @default 50 */
+  readonly underWay?: number
   /** How the application is after the fault. @default all handlers succeed */
   readonly after?: LedgerMode
   /** Events a round. @default a tenth of the fault's share, 200 at least */
@@ -46,14 +48,14 @@ export function createFaultRuns<W extends World>(shareOfFault: number, random: (
   return {
     /** Breaks something in the middle of things, again and again. */
     async run(name: string, fault: Fault<W>, world: W): Promise<Account> {
-      const { strike, after = {}, events = Math.max(200, Math.ceil(shareOfFault / mostRounds)) } = fault
+      const { strike, underWay = 50, after = {}, events = Math.max(200, Math.ceil(shareOfFault / mostRounds)) } = fault
       const rounds = Math.min(mostRounds, Math.max(2, Math.ceil(shareOfFault / events)))
       const { emulator, ledger, host } = world
       const recoveries: number[] = []
       for (let round = 0; round < rounds; round++) {
         await ledger.mode({ hold: true })
         await world.publish(events)
-        await ledger.held({ least: 50 + Math.floor(random() * 10) })
+        await ledger.held({ least: underWay + Math.floor(random() * 10) })
         const began = performance.now()
         await strike(world, random)
         await ledger.mode(after)
