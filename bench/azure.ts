@@ -12,7 +12,7 @@ import { programFile } from './strip-types.ts'
 export type Azure = Child<EmulatorReady>
 
 /** Each server has a topic of its own as its source. */
-const topics = ['entra', 'secret', 'go', 'start', 'instances', 'dapr', 'daprBuiltIn', 'serve', 'run'] as const
+const topics = ['entra', 'secret', 'go-binding', 'start', 'instances', 'dapr', 'daprBuiltIn', 'serve', 'run'] as const
 type Topic = (typeof topics)[number]
 
 /** A server under test. */
@@ -119,14 +119,14 @@ export async function goEnvironment(azure: Azure, metadata: object, trusted = ''
 /** Dapr's Go binding, subscribed and ready. */
 export async function startGo(azure: Azure, { program }: GoBinding & { program: string }): Promise<Server> {
   const ports = await freePorts(1)
-  const metadata = inputMetadata(azure, 'go', ports[0] ?? 0)
+  const metadata = inputMetadata(azure, 'go-binding', ports[0] ?? 0)
   const child: Server['child'] = await startChild({
     command: program,
     args: [],
     core: 'server',
     env: await goEnvironment(azure, metadata),
   })
-  return server(child, await targetsOf(azure, 'go', ports))
+  return server(child, await targetsOf(azure, 'go-binding', ports))
 }
 
 /** A bare server, or several in one process, that gets just what another server gets. */

@@ -26,7 +26,7 @@ export const start: Suite = {
       return startChild({ args: [...nodeFlags, serverFile('ours')], core: 'server', env })
     }
     const goStart = async (program: string) => {
-      const env = await goEnvironment(azure, inputMetadata(azure, 'go', goPort))
+      const env = await goEnvironment(azure, inputMetadata(azure, 'go-binding', goPort))
       return startChild({ command: program, args: [], core: 'server', env })
     }
     const timed = (name: string, begin: () => ReturnType<typeof ours>): Case => ({

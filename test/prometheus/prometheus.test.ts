@@ -23,6 +23,8 @@ import { startPrometheus } from './prometheus-server.ts'
 const program = await obtainPrometheus()
 
 const docs = (file: string) => readFileSync(new URL(`../../docs/observability/${file}`, import.meta.url), 'utf8')
+const fixture = readFileSync(new URL('../fixtures/components/ignore-errors.yaml', import.meta.url), 'utf8')
+const [ignoreErrors = ''] = fixture.split('---')
 const inSeconds = (text: string) => text.replace(/\b(\d+)m\b/g, '$1s').replaceAll('< 600', '< 10')
 
 const alerts = z
@@ -106,7 +108,7 @@ async function openWorld() {
 test.skipIf(program === undefined)(
   'each query of the dashboard has data, and each alert fires after the fault that it is for, not before',
   async () => {
-    const { emulator, app, host, reading, topic, targets, write, restartServe } = await openWorld()
+    const { emulator, app, folder, host, reading, topic, targets, write, restartServe } = await openWorld()
     const prometheus = await startPrometheus(program ?? '', { targets, ruleText: inSeconds(docs('alerts.yaml')) })
     const event = { specversion: '1.0', source: '/load', type: 'load', data: {} }
     let sent = 0
@@ -155,6 +157,8 @@ test.skipIf(program === undefined)(
       ...{ name: 'letters', topic: 'parcels', handshakePort: String(await freePort()) },
       fields: { provisioning: 'check', clientSecret, topicEndpoint, accessKey },
     })
+    // One may be missing, and its file has a fault.
+    folder.write('spare.yaml', ignoreErrors.replace('name: orders', 'name: spare'))
     // A third is deleted by somebody: a delivery with another credential has it read again.
     await managementOf(emulator).eventSubscriptions.beginDeleteAndWait(emulator.topic('orders').id.slice(1), 'orders')
     repeat(() => post('/api/events', { 'aeg-subscription-name': 'ORDERS' }).catch(() => {}))
@@ -173,6 +177,8 @@ test.skipIf(program === undefined)(
       'EventGridDeliveriesPutOff sidecar',
       'EventGridHandlerFails orders',
       'EventGridSettlementsFail pulled',
+      'EventGridReloadFailed',
+      'EventGridComponentLeftOut spare',
       'EventGridNoReader sidecar',
       'EventGridNotInitialised',
       'EventGridInputNotHealthy letters',
@@ -189,7 +195,9 @@ test.skipIf(program === undefined)(
     }
     await expect
       .poll(missing, { timeout: 90_000 })
-      .toEqual(['EventGridNotInitialised', 'EventGridNothingReceived pulled'])
+      .toEqual(['EventGridReloadFailed', 'EventGridNotInitialised', 'EventGridNothingReceived pulled'])
+    // A file whose fault nothing forgives. Only now: run takes nothing of any other file over while it is there.
+    write('torn.yaml', { name: 'torn', topic: 'parcels', handshakePort: 'none' })
     // serve is restarted alone: its component has no series any more.
     await restartServe()
     // The namespace gives no event any more: what it gave could not be acknowledged until now.
