@@ -33,8 +33,9 @@ const keyOf = ({ kind, id }: PersistedChange) => `${kind}/${id}`
 export function createPersistedValues({ database, run, transaction }: StateFile) {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
   const all = database.prepare('SELECT value FROM kept WHERE kind = ? ORDER BY id')
+  // By name: Node 22.18 does not bind numbered parameters.
   const put = database.prepare(
-    'INSERT OR REPLACE INTO kept (kind, id, value, sum) VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))',
+    'INSERT OR REPLACE INTO kept (kind, id, value, sum) VALUES ($kind, $id, $value, checksum($kind, $id, $value))',
   )
   const remove = database.prepare('DELETE FROM kept WHERE kind = ? AND id = ?')
   let frozen = false
@@ -45,7 +46,7 @@ export function createPersistedValues({ database, run, transaction }: StateFile)
   const get = (kind: string, id: string) => one.get(kind, id)?.value?.toString()
   const isNew = ({ kind, id, value }: PersistedChange) => get(kind, id) !== value
   const execute = ({ kind, id, value }: PersistedChange) =>
-    value === undefined ? remove.run(kind, id) : put.run(kind, id, value)
+    value === undefined ? remove.run(kind, id) : put.run({ kind, id, value })
   const written = (change: PersistedChange) => unwritten.delete(keyOf(change))
 
   /** What the file holds already needs no space. */
