@@ -43,7 +43,7 @@ export {
   isBindingError,
   type MetadataIssue,
 } from './core/errors.ts'
-export { type CloudEvent, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
+export { type CloudEvent, type ErrorHandler, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
 export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'

@@ -82,12 +82,3 @@ it('is not ready while it is not known whether the event subscription has its cr
   expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503)
   expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
 })
-
-it('ends well when nobody reads its lines any more', async () => {
-  const world = await openHostWorld()
-  const host = world.start()
-  await host.api
-  host.process.stderr?.destroy()
-  world.folder.write('broken.yaml', 'kind: [')
-  expect(await host.ended).toBe(0)
-})
