@@ -29,7 +29,8 @@ export async function openFaultWorld(seed: number, onEnd: OnEnd, options: FaultW
   const { honesty = 'honest', metadata, speed = 1, size = 0 } = options
   const network = await openNetwork(onEnd)
   const emulator = await EventGridEmulator.start({
-    retrySchedule: [50 * speed],
+    // Thirty tries must outlast the start of a host, on a busy machine too.
+    retrySchedule: [50 * speed, 200 * speed, 1_000 * speed],
     deadLetterDelay: 0,
     concurrency: 128,
     maxPending: 100_000,
