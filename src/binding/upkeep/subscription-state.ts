@@ -44,7 +44,7 @@ export const subscriptionStates: readonly SubscriptionState['state'][] = [
 const maxWaitMs = 30_000
 
 /** Longest time that they wait for the first look at it, in ms: what is not known then is no reason to wait. */
-const firstLookMs = 2_000
+const firstLookMs = 5_000
 
 export type StateRecord = ReturnType<typeof createStateRecord>
 
@@ -54,6 +54,8 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
   let isReady = !addsCredential
   /** It was read, and delivers without our credential. */
   let lacksCredential = false
+  /** An attempt has failed, so that nobody waits for the first look any longer. */
+  let hasFailed = false
   let startedAt = Number.POSITIVE_INFINITY
   /** Whether it delivered when it was last read; `undefined` before that. */
   let delivers: boolean | undefined
@@ -76,11 +78,11 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     /**
      * Whether deliveries may be routed here. Not once a read has shown that the event subscription delivers without our credential, as at
      * the start of a rotation, and another replica answers for the endpoint: here they would be answered 503. Half a minute at most. What
-     * is not known is ready: two seconds after the start, or with the first failure. Once true it stays so.
+     * is not known is ready: five seconds after the start, or with the first failure. A first look that comes later still counts.
      */
     isReady(): boolean {
-      isReady ||= clock.elapsed() - startedAt >= (lacksCredential ? maxWaitMs : firstLookMs)
-      return isReady
+      const waitedMs = clock.elapsed() - startedAt
+      return isReady || (lacksCredential ? waitedMs >= maxWaitMs : hasFailed || waitedMs >= firstLookMs)
     },
     /** Deliveries by the present settings are taken, too: there is nothing to wait for. */
     follows(): void {
@@ -91,7 +93,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     },
     /** The event subscription was read. */
     looked(look: SubscriptionLook): void {
-      isReady ||= !look.lacksCredential || clock.elapsed() - startedAt >= firstLookMs
+      isReady ||= !look.lacksCredential
       lacksCredential = look.lacksCredential
       delivers = look.delivers
       if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
@@ -108,7 +110,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
     failed(why: string, isMissing = false): void {
-      isReady ||= !lacksCredential
+      hasFailed = true
       state = isMissing
         ? { state: 'missing', why }
         : { state: 'failed', why, ...(delivers === false && { delivers: false as const }) }

@@ -66,7 +66,7 @@ it.each<{ name: string; fault: Fault }>([
   await first.close()
   emulator.failNext({ ...fault, times: 1_000 })
   const again = await start({ deliveryToken: oldToken })
-  await expect.poll(() => ready(again), { timeout: 5_000 }).toBe(true)
+  await expect.poll(() => ready(again), { timeout: 15_000 }).toBe(true)
   expect(again.health().status).not.toBe('healthy')
 })
 
