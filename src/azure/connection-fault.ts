@@ -1,5 +1,5 @@
 /** Advice where no connection came about: a certificate that is expired, of another host or not trusted; nothing that listens here. */
-import { isLoopback } from '../support/net/loopback.ts'
+import { isLoopback } from '../support/net/hosts.ts'
 
 /** Nothing of Azure itself is on this machine. */
 const isHere = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)

@@ -1,7 +1,7 @@
 /** Which proxy of the environment a request goes through, which go past it (NO_PROXY), and which proxy cannot be used. */
 
 import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
-import { isLoopback } from '../support/net/loopback.ts'
+import { isLoopback } from '../support/net/hosts.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

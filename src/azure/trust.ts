@@ -5,7 +5,7 @@ import { Agent } from 'node:https'
 import tls, { type SecureContext } from 'node:tls'
 import type { PipelinePolicy, PipelineRequest } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
-import { keepNewest } from '../support/work/keep-newest.ts'
+import { keepNewest } from '../support/work/work.ts'
 import { isBypassed, refuseUnusableProxy } from './proxy.ts'
 
 /** A process needs one context; a test needs one for each emulator. */

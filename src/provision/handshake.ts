@@ -5,8 +5,7 @@ import { querySecrets, scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/redact.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import type { Probe, ProbeAnswer } from '../support/net/probe.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 
 export type HandshakeRequest = Pick<Probe, 'method' | 'headers' | 'body'>

@@ -2,7 +2,7 @@
 import { ownDeliveryCredential } from '../core/delivery-credential.ts'
 import { resetToDefault } from '../metadata/fields/setting-value.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './credential.ts'
 import {
   blobDestination,

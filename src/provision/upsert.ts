@@ -1,7 +1,7 @@
 /** Brings about the event subscriptions of one side: reads, decides, asks the endpoint, reads and decides again, writes, and reads. */
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
-import { backOff } from '../support/time/back-off.ts'
+import { backOff } from '../support/time/clock.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
 import { askBeforeWrite, askOnce, type EndpointAnswer, isServed } from './ask-endpoint.ts'

@@ -1,6 +1,6 @@
 /** Which forms dead letters have as Azure writes them, and what of them is no part of the event. */
-import { schemaOf } from '../core/schema-of.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { schemaOf } from '../core/event.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 
 /**
  * How a dead letter holds its event: under `event`, or beside members of the dead letter, whose names in lower case these are;

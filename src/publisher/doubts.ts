@@ -1,7 +1,6 @@
 /** What a call publishes in another way than its caller may have meant, and the warnings that say so. */
-import type { Logger } from '../core/logger.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { createQuietLog, type Logger } from '../core/logger.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import { nearestName } from '../support/text/nearest-name.ts'
 import { oneLine } from '../support/text/text.ts'
 import { metadataNames } from './new-event.ts'

@@ -1,8 +1,7 @@
 /** The events that a payload stands for: whole ones, which go out as they came, or a new one around data. */
-import { schemaOf } from '../core/schema-of.ts'
+import { schemaOf } from '../core/event.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { memberTexts, sliceTopLevel } from '../support/text/json-text.ts'
+import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
 import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
 import { doubtsOfData, type PayloadDoubt, unusedMetadata } from './doubts.ts'
 import { maxMetadataNames } from './limits.ts'

@@ -6,18 +6,20 @@ import {
   activeContext,
   attribute,
   bounded,
+  dropErrors,
   endSpan,
   errorType,
   hasTelemetry,
   instruments,
   messagingSystem,
   otherError,
+  remoteSpan,
   runInContext,
   startSpan,
+  type TraceContext,
+  traceContextOf,
   withSpan,
-} from '../core/telemetry/opentelemetry.ts'
-import { remoteSpan, type TraceContext, traceContextOf } from '../core/telemetry/trace-context.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
+} from '../core/telemetry.ts'
 import type { TopicAnswer } from './topic-answer.ts'
 import { type WireEvent, withTraceContext } from './wire-event.ts'
 

@@ -5,8 +5,7 @@ import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
 import { explainTopicRefusal, type TopicRefusalContext } from '../azure/refusals/topic-refusal.ts'
 import { readRequestId, readRetryAfter } from '../azure/retry-after.ts'
 import { BindingError, type PublishErrorCode } from '../core/errors.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 
 /** How one request to the topic ended. Its texts hold no query, no key and no control characters. */

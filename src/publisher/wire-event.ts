@@ -1,8 +1,8 @@
 /** An event as it is sent: its JSON, its size, and the trace context that it brings or takes. */
 import { BindingError } from '../core/errors.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry/trace-context.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 
 export interface WireEvent extends EventTrace {
   readonly id: string

@@ -1,5 +1,5 @@
 /** Which URLs are accepted in `subscriberEndpoint`, `namespaceEndpoint` and `topicEndpoint`. */
-import { isLoopback } from '../../support/net/loopback.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { BrokenRule } from './broken-rule.ts'
 
 const maxUrlLength = 4096

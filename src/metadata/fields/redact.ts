@@ -1,7 +1,7 @@
 /** How a field's value is printed: plain, as a URL without query, or `(redacted)`. */
 import { Secret } from '../../core/secret.ts'
 import type { LocatedDocument, LocatedScalar } from '../../support/files/located-yaml.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { quote } from '../../support/text/text.ts'
 import { everyFieldName, findField } from './find-field.ts'
 

@@ -1,6 +1,7 @@
 /** The error METADATA_INVALID: a line for each fault, 50 at most. */
+
+import { comparePlaces, type FilePlace, placeInWords } from '../../core/component.ts'
 import { BindingError, type BindingErrorDetails, type MetadataIssue } from '../../core/errors.ts'
-import { comparePlaces, type FilePlace, placeInWords } from '../../core/file-place.ts'
 
 const maxListed = 50
 
