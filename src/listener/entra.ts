@@ -1,8 +1,8 @@
 /** Whether the Entra token of a delivery is accepted: by its claims, then by its signature, with keys that are fetched and kept. */
 import { hash } from 'node:crypto'
 import { compactVerify, createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors } from 'jose'
-import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
-import { createTrustPolicy } from '../azure/trust.ts'
+import { createTrustPolicy } from '../azure/http.ts'
+import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import { scrub } from '../core/scrub.ts'
 import { codeOf, nameOf } from '../support/process/error-code.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
