@@ -27,7 +27,7 @@ interface OpenedInput extends OpenedSide<InputSide> {
 export class InputSlot {
   readonly #shared: () => SideOptions
   readonly #fastify: FastifyHook | undefined
-  #handler: EventHandler | undefined
+  readonly #handler: { current: EventHandler | undefined } = { current: undefined }
   /** The side that is open, or was open last. */
   #current: OpenedInput | undefined
   /** Those that take nothing new, and whose handlers go on. */
@@ -62,7 +62,7 @@ export class InputSlot {
   }
 
   read(handler: EventHandler | undefined): void {
-    this.#handler = handler
+    this.#handler.current = handler
     this.#current?.side.handlerChanged()
   }
 
@@ -137,7 +137,7 @@ export class InputSlot {
     this.#warnOfStrayId(component)
     const of = { component }
     const formers = this.#accepted
-    const options = { ...optionsOf('input', of, this.#shared()), handler: () => this.#handler, formers }
+    const options = { ...optionsOf('input', of, this.#shared()), handler: this.#handler, formers }
     if (push) {
       const { createPushSide } = await import('./push-side.ts')
       const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }

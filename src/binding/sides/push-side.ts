@@ -48,7 +48,7 @@ export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler
 export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common
-  let attributes: ReadonlySet<string> | undefined
+  const declared: { attributes: ReadonlySet<string> | undefined } = { attributes: undefined }
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
@@ -56,7 +56,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
         ...options,
         input,
         onAttributes(names) {
-          attributes = names
+          declared.attributes = names
         },
       }),
     )
@@ -87,9 +87,9 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
     health: () => ({
       status: 'up',
       eventSubscription: stateNow().state,
-      handler: handler() === undefined ? 'missing' : 'attached',
+      handler: handler.current === undefined ? 'missing' : 'attached',
     }),
-    declaredAttributes: () => attributes,
+    declared,
     mayBeRouted,
     onForeignDelivery: () => keeper?.repair(),
     subscriptionWrittenAt() {
@@ -130,7 +130,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
         {
           closed,
           listener: listener.status(),
-          handlerAttached: handler() !== undefined,
+          handlerAttached: handler.current !== undefined,
           subscription: stateNow(),
           timesDeleted: keeper?.timesDeleted() ?? 0,
           mayBeRouted: mayBeRouted(),
