@@ -32,23 +32,31 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { Component, ComponentProperties } from './core/component.ts'
+export type { Component, ComponentPlaces, ComponentProperties, Side } from './core/component.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,
   type BindingErrorCode,
   type BindingErrorDetails,
+  type BindingErrorParts,
   bindingErrorCodes,
   type ErrorPlace,
+  type FilesDetails,
   isBindingError,
   type MetadataIssue,
+  type PayloadDetails,
+  type PortDetails,
+  type ProvisioningDetails,
+  type PublishDetails,
 } from './core/errors.ts'
 export { type CloudEvent, type ErrorHandler, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
 export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
+export type { FastifyHook } from './listener/http/host-plugins.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
+export type { Reader as FieldReader } from './metadata/fields/needs.ts'
 export {
   type LoadComponentsOptions,
   loadComponents,
