@@ -271,8 +271,8 @@ export function createRoom(most: number) {
     /** Calls back once, when it is not full. */
     whenFree: (callback: () => void) => void whenFree.add(callback),
     /**
-     * Calls back once, in the asynchronous context of this call: with a place as soon as there is room and nobody waits, or with `undefined`
-     * after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
+     * Calls back once, in the asynchronous context of this call: with a place as soon as there is room and nobody waits, or with
+     * `undefined` after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
      */
     enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (place: Place | undefined) => void): () => void {
       const isFree = queue.size === 0 && fits(bytes)

@@ -87,8 +87,8 @@ export class Dispatcher {
   }
 
   /**
-   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `failing`: deliveries
-   * in a row that the application failed or did not answer in time.
+   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `failing`:
+   * deliveries in a row that the application failed or did not answer in time.
    */
   status(): { readonly running: number; readonly waiting: number; readonly failing: FailureStreak | undefined } {
     return { running: this.#running.length, waiting: this.#queue.size, failing: this.#failing }
@@ -187,7 +187,7 @@ export class Dispatcher {
     return true
   }
 
-  /** Hands the free calls to those that wait. A loop, not recursion: a synchronous handler gives its call back within it, a thousand times over. */
+  /** Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one begins. */
   #giveCallBack(): void {
     this.#reserved--
     if (this.#isHandingOut) return

@@ -131,8 +131,8 @@ export const defaultPath = '/api/events'
 export type PathCheck = (target: string) => boolean
 
 /**
- * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not. Percent-encodings that RFC 3986
- * (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
+ * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not.
+ * Percent-encodings that RFC 3986 (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
  */
 export function createPathCheck(...subscriberEndpoints: readonly string[]): PathCheck {
   const paths = new Set([defaultPath, ...subscriberEndpoints.map((url) => canonicalPath(new URL(url).pathname))])

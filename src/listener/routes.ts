@@ -69,8 +69,8 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { room, validationBudget, clock, elapsed, keepConnection } = options
 
   /**
-   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be looked up
-   * anew for each event where there are many components, because each of them has its own class of requests.
+   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be
+   * looked up anew for each event where there are many components, because each of them has its own class of requests.
    */
   const admitted = new WeakMap<IncomingMessage, Admitted>()
   const admittedOf = (raw: IncomingMessage): Admitted => {

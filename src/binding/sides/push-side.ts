@@ -40,11 +40,14 @@ export interface InputSide {
 }
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
-  /** Deliveries were routed here until now. Those of a former credential may be so without a look at the event subscription. @default false */
+  /**
+   * Deliveries were routed to the side before: those by a former credential may be routed here before the event subscription was read.
+   * @default false
+   */
   readonly wasReady?: boolean
 }
 
-/** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
+/** Makes the listener, and `listen` opens its port. The event subscription comes last: Event Grid shakes hands with a listener that is up. */
 export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common
