@@ -4,6 +4,7 @@ import type { EventHandler } from '../core/event.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome } from './delivery.ts'
 import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
+import { createHandling, type Handling } from './handling.ts'
 import { beginProcessing, type DeliverySource } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 import { maxWaitMs } from './room.ts'
@@ -49,6 +50,7 @@ export class Dispatcher {
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
+  readonly #handling: ReturnType<typeof createHandling>
   #unsettled = 0
   /** Redeliveries among them. */
   #redeliveries = 0
@@ -57,6 +59,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#handling = createHandling(options.now)
   }
 
   dispatch(delivery: Delivery): void {
@@ -86,6 +89,11 @@ export class Dispatcher {
   /** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
   load(): { readonly running: number; readonly waiting: number } {
     return { running: this.#running.length, waiting: this.#queue.size }
+  }
+
+  /** How handler calls ended. */
+  handling(): Handling {
+    return this.#handling.current()
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
@@ -253,6 +261,7 @@ export class Dispatcher {
     work.cancelTimeout?.()
     this.#unsettled--
     if (delivery.redelivered) this.#redeliveries--
+    for (const outcome of outcomes) this.#handling.ended(outcome)
     const onKnown = this.#known.keep(delivery, outcomes)
     delivery.settle(outcomes, (isTaken) => {
       // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.

@@ -104,7 +104,7 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded })
   const routes = createRoutes({
     gate,
     answers,
@@ -136,7 +136,12 @@ export async function createListener(options: ListenerOptions) {
   return {
     /** Where it listens; `undefined` while it does not. */
     address: () => address,
-    status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    status: () => ({
+      draining: isDraining,
+      ...dispatcher.load(),
+      ...answers.figures(),
+      handling: dispatcher.handling(),
+    }),
     /** The metadata by which deliveries are accepted: the present ones, then former ones. */
     accepts: () => [input, ...formers.inputs()],
     /**

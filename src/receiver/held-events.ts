@@ -1,6 +1,6 @@
 /** The events that were received and are not settled: each is a delivery, and its lock is renewed while its handler runs. */
 import { isUtf8 } from 'node:buffer'
-import type { Delivery, EventOutcome } from '../dispatch/delivery.ts'
+import type { Delivery } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/read-delivery.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
@@ -14,8 +14,6 @@ import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } 
 export interface HeldEventsOptions extends SettlerOptions {
   readonly pull: PullMetadata
   readonly counts: OpenPullCounts
-  /** Called with what the dispatcher made of each event, before it is settled. */
-  readonly onOutcome: (outcome: EventOutcome) => void
   /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }
@@ -34,7 +32,7 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { pull, counts, log, logger, clock, onOutcome, onRoom } = options
+  const { pull, counts, log, logger, clock, onRoom } = options
   const lockMs = (pull.lockDurationSeconds ?? minLockSeconds) * 1000
   // In upper case, as a delivery by push has it.
   const subscriptionName = pull.eventSubscriptionName.toUpperCase()
@@ -107,7 +105,6 @@ export function createHeldEvents(options: HeldEventsOptions) {
         redelivered: deliveryCount > 1,
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
-          onOutcome(outcome)
           settler.settle(lock, outcome, deliveryCount, (result, kind) => {
             release(kind, result)
             onKnown(result === 'done')

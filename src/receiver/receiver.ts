@@ -2,9 +2,7 @@
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
-import type { EventOutcome } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { createFailureStreak } from '../dispatch/failure-streak.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
@@ -53,7 +51,6 @@ export class Receiver {
   readonly #dispatcher: Dispatcher
   readonly #held: ReturnType<typeof createHeldEvents>
   readonly #failures: ReturnType<typeof createReceiveFailures>
-  readonly #failing: ReturnType<typeof createFailureStreak>
   readonly #counts = createPullCounts()
   readonly #closing = new AbortController()
   /** Ends the receives that are open. */
@@ -74,7 +71,6 @@ export class Receiver {
     const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
-    this.#failing = createFailureStreak(() => clock.now())
     // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
     this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
@@ -95,7 +91,6 @@ export class Receiver {
       client: this.#client,
       counts: this.#counts,
       log: createQuietLog({ logger, now }),
-      onOutcome: (outcome) => this.#countOutcome(outcome),
       onRoom,
     })
     const { signal } = this.#closing
@@ -109,7 +104,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      failing: this.#failing.current(),
+      handling: this.#dispatcher.handling(),
       counts: structuredClone(this.#counts),
     }
   }
@@ -228,11 +223,6 @@ export class Receiver {
   #countReceive(status: string): void {
     const { receives } = this.#counts
     receives[status] = (receives[status] ?? 0) + 1
-  }
-
-  #countOutcome(outcome: EventOutcome): void {
-    if (outcome === 'threw' || outcome === 'timedOut') this.#failing.failed()
-    else if (outcome !== 'notTried') this.#failing.succeeded()
   }
 }
 

@@ -31,7 +31,8 @@ async function metricsOfComponent() {
     push,
     subscription: { state: 'pending', timesDeleted: 0 },
   } as const
-  metrics.watch(() => [{ name: 'orders', ...figures, pull: createPullCounts(), input: 'healthy', output: 'healthy' }])
+  const states = { input: 'unhealthy', cause: 'handler', output: 'healthy' } as const
+  metrics.watch(() => [{ name: 'orders', ...figures, pull: createPullCounts(), ...states }])
   metrics.watchInit(() => true)
   const config = { successful: true, lastSuccess: new Date(), faults: [], leftOut: { orders: 'why' } }
   metrics.watchConfig(() => config)
