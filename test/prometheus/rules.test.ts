@@ -109,9 +109,8 @@ const rows: readonly Row[] = [
     {
       name: `${alert}: the first burst after a restart under the same address`,
       series: {
-        ...ofEach(still, (value) => `${value}x19 0x100`),
-        [fault]: '300x19 7x100',
-        start_time_seconds: restarted,
+        ...Object.fromEntries(Object.keys(still).map((name) => [name, '1000x19 0x100'])),
+        ...{ [fault]: '300x19 7x100', start_time_seconds: restarted },
       },
       fires: { '4m': [], '6m15s': [alert], '8m': [], '29m': [] },
     },
