@@ -1,7 +1,6 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
-import type { Handling } from '../dispatch/handling.ts'
-import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
-import type { RecentCounts } from '../support/time/recent-counts.ts'
+import type { Handling, RecentCounts } from '../dispatch/recent.ts'
+import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /**

@@ -6,9 +6,8 @@ import type { Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { isPrintable } from '../../metadata/fields/find-field.ts'
 import { closable } from '../../support/net/closable-server.ts'
-import { isLoopback } from '../../support/net/loopback.ts'
-import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { isForeignFetch, isLoopback, isOwnHost, isOwnOrigin } from '../../support/net/hosts.ts'
+import { inBackground } from '../../support/work/work.ts'
 
 export interface Observed {
   readonly draining: boolean
