@@ -103,7 +103,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
   )
 
-  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.idle) : () => {}
   let closing: Promise<void> | undefined
   const stop = async () => {
     releaseClock()

@@ -261,6 +261,11 @@ export const configSchema = z.strictObject({
     "PEM files to trust at subscribers beside Node's own, relative to this file. Default: none.",
     list(text),
   ),
+  answerTimeout: field(
+    'Milliseconds that a webhook may take for its answer to a handshake or a delivery: real time, also with a manual clock, which waits ' +
+      'for it. Default: 30000.',
+    z.int('must be a whole number').min(1, 'must be 1 to 600000').max(600_000, 'must be 1 to 600000'),
+  ),
   retrySchedule: field(
     'Milliseconds between delivery attempts; the last one repeats. Default: those of Event Grid, 10 s to 12 h.',
     list(milliseconds).min(1, 'must hold one pause at least'),

@@ -14,7 +14,6 @@ import {
   consentMissing,
   cutPauseMs,
   handshakeMessage,
-  handshakeTimeoutMs,
   judgeOptionsAnswer,
   judgeValidationAnswer,
   optionsHeaders,
@@ -28,8 +27,8 @@ const toldAgainMs = 60_000
 
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
 export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
-  const { clock, records } = options
-  const { manualValidationTimeout } = options.settings
+  const { clock, records, work } = options
+  const { manualValidationTimeout, answerTimeout } = options.settings
   const open = createOpenValidations(clock, manualValidationTimeout)
   /** By the settings that were written: another write is told of at once. */
   const lastTold = new WeakMap<EventSubscription['properties'], HandshakeRecord>()
@@ -65,7 +64,7 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         const body = method === 'POST' ? validationEvent(at, topic, { validationCode: id, validationUrl }) : undefined
         const result = await client.send({
           ...{ method, url, headers, signal },
-          timeoutMs: handshakeTimeoutMs,
+          timeoutMs: answerTimeout,
           readAnswer: true,
           ...(body !== undefined && { body }),
         })
@@ -138,7 +137,7 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).
       if (method === 'POST' && last.isLate && !signal.aborted) {
-        await pause(clock, validationPauseMs, signal)
+        await work.pause(clock, validationPauseMs, signal)
         last = await attempt()
       }
       if (last.verdict === 'awaiting-manual-action') {
