@@ -15,11 +15,10 @@ import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
+import { createPendingBound } from './model/held-bytes.ts'
 import { ManualClock } from './model/time/clock.ts'
-import { createPendingBound } from './model/time/pending-bound.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
-import { createForwarding } from './namespaces/forwarding.ts'
-import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
+import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import { createEventTrail } from './records/event-trail.ts'
@@ -145,7 +144,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
       parts.faults.clear()
       engine.forget()
       queues.forget()
-      parts.watcher.clear()
+      parts.trail.clear()
       parts.figures.clear()
       for (const ring of Object.values(parts.records)) ring.clear()
     },
@@ -164,7 +163,7 @@ function createParts(
   const { clock } = options
   const figures = createFigures(() => clock.now())
   const memory = createMemory(options.maxRecordBytes)
-  const watcher = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
+  const trail = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
   const shared = {
     clock,
     store,
@@ -172,7 +171,7 @@ function createParts(
     tokens: createTokenIssuer(clock, persisted),
     records: createRecords(memory),
     faults: createFaults(),
-    watcher,
+    trail,
     baseUrl,
   }
   const work = createWorkCounter()
@@ -184,7 +183,7 @@ function createParts(
     journal,
     store: namespaces,
     bound,
-    watcher,
+    trail,
     deadLetters: {
       records: shared.records.deadLetters,
       store: settings.deadLetterStore,
@@ -205,17 +204,17 @@ function createParts(
   const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
-  const accept: DeliveryEngine['accept'] = (accepted) => {
-    const pushed = engine.accept(accepted)
+  const distribute: DeliveryEngine['enqueue'] = (accepted) => {
+    const pushed = engine.enqueue(accepted)
     const forwarded = forward(accepted)
     const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
-    for (const { subscription, event } of forwarded) watcher.changed(subscription, event, { state: 'forwarded' })
+    for (const { subscription, event } of forwarded) trail.changed(subscription, event, { state: 'forwarded' })
     for (const { subscription, event, because } of unserved(accepted)) {
-      watcher.changed(subscription, event, { state: 'unserved', reason: because })
+      trail.changed(subscription, event, { state: 'unserved', reason: because })
     }
     for (const { sources, events } of accepted) {
       const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
-      if (subscriptions.length > 0) watcher.offered(subscriptions, events)
+      if (subscriptions.length > 0) trail.offered(subscriptions, events)
     }
     return wanted
   }
@@ -234,7 +233,7 @@ function createParts(
     unserved,
     pending,
     engine,
-    accept,
+    distribute,
     namespaces,
     queues,
     operations,
@@ -249,11 +248,11 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, accept, unserved, namespaces, watcher: trail } = parts
+  const { engine, distribute, unserved, namespaces, trail } = parts
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, distribute, unserved } }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, options))
   app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))

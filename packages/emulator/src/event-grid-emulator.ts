@@ -1,6 +1,5 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
-
 import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
@@ -15,29 +14,30 @@ import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingre
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import { builtInRoles } from './entra/roles.ts'
-import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
-import type { Client, RoleGrant } from './model/resources/client.ts'
+import {
+  type NamespaceTopicView,
+  namespaceTopicView,
+  type StorageView,
+  type SystemTopicView,
+  type TopicView,
+  viewAllPublished,
+  viewNamespaceTopics,
+  viewPublishedNamed,
+  viewStorage,
+} from './model/resource-views.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
-import { asResourceId, eventSubscriptionId } from './model/resources/resource-ids.ts'
+import { asResourceId, type Client, eventSubscriptionId, type RoleGrant } from './model/resources/resource.ts'
 import { ManualClock } from './model/time/clock.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
-import type { Records } from './records/record-types.ts'
+import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
 import { type DeadLetter, deadLettersOf } from './test-interface/dead-letters.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
 import { type EventQuery, type PublishedEvents, publishedEvents } from './test-interface/published-events.ts'
-import { type RequestRoute, type ShownRequest, shownRequests } from './test-interface/shown-requests.ts'
 import { StillPendingError } from './test-interface/still-pending.ts'
 import type { ResetOptions } from './test-interface/tested-emulator.ts'
-import {
-  namespaceTopicView,
-  viewAllPublished,
-  viewNamespaceTopics,
-  viewPublishedNamed,
-  viewStorage,
-} from './topic-view.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */
@@ -197,10 +197,10 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param source a resource id, or the name of a topic or domain
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, clock, accept } = this.#parts
+    const { store, clock, distribute } = this.#parts
     const sourceId = sourceIdOf(store, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
-    accept(raisedEvents(store, sourceId, events, clock.now()))
+    distribute(raisedEvents(store, sourceId, events, clock.now()))
   }
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
@@ -288,9 +288,9 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /** The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route @default all */
-  requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly ShownRequest[] {
+  requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly RequestRecord[] {
     checkNames('the options of requests', query, ['route'])
-    return shownRequests(this.records, query.route)
+    return this.records.requests.filter(({ route }) => query.route === undefined || route === query.route)
   }
 
   /**

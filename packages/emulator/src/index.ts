@@ -15,21 +15,19 @@ export type {
 export { emulatorDefaults } from './config/config-schema.ts'
 export type { EventGridEmulatorOptions } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
-export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store.ts'
 export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
-export type { ProbationOptions } from './delivery/queue/probation.ts'
+export { createBlobDeadLetterStore } from './dead-letters/write-dead-letters.ts'
+export type { ProbationOptions } from './delivery/queue/retry-schedule.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
-export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
   EventSubscriptionProperties,
   ProvisioningState,
 } from './model/resources/event-subscription.ts'
-export type { InputSchema } from './model/resources/input-schema.ts'
-export type { InputSchemaMapping } from './model/resources/input-schema-mapping.ts'
+export type { Client, InputSchema, InputSchemaMapping, RoleGrant } from './model/resources/resource.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
 export type {
@@ -41,6 +39,7 @@ export type {
   ReceiveSummary,
   Records,
   RequestRecord,
+  RequestRoute,
   WarningRecord,
 } from './records/record-types.ts'
 export type { RecordRing } from './records/records.ts'
@@ -54,5 +53,4 @@ export type {
   PublishedEvents,
   SubscriptionFate,
 } from './test-interface/published-events.ts'
-export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
 export type { ResetOptions } from './test-interface/tested-emulator.ts'

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'
-import type { ReadonlyDeep } from '../model/readonly-deep.ts'
 import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
-import { inputSchemas } from '../model/resources/input-schema.ts'
-import { inputSchemaMappingBy } from '../model/resources/input-schema-mapping.ts'
-import { queueSubscriptionSettings } from '../model/resources/queue-subscription.ts'
+import { queueSubscriptionSettings } from '../model/resources/namespace.ts'
+import { inputSchemaMappingBy, inputSchemas } from '../model/resources/resource.ts'
+import type { ReadonlyDeep } from '../model/schemas.ts'
 
 /** The ids that are used where none are given; the same at every start. */
 export const emulatorDefaults = {

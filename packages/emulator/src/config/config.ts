@@ -7,9 +7,9 @@ import {
   type YamlPath,
 } from '../../../../src/support/files/located-yaml.ts'
 import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
-import { createBlobDeadLetterStore } from '../dead-letters/blob-dead-letter-store.ts'
+import { createBlobDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import { createStorageQueues } from '../delivery/send/storage-queues.ts'
-import { ownField } from '../model/events/json-object.ts'
+import { ownField } from '../model/events/event-text.ts'
 import { type ConfigFault, checkConfig, fieldName, maxFaults } from './config-faults.ts'
 import { type Config, namesAt } from './config-schema.ts'
 import type { EventGridEmulatorOptions } from './options.ts'

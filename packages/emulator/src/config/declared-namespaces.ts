@@ -1,15 +1,14 @@
 // Namespaces, topics and Queue event subscriptions declared in options: creation, update, removal.
 import {
+  declaredQueueProperties,
   deleteNamespace,
   type NamespaceContents,
   storeNamespaceTopic,
   storeQueueSubscription,
 } from '../arm/resources/namespace-contents.ts'
-import { declaredQueueProperties } from '../arm/resources/queue-subscriptions.ts'
 import type { Directory } from '../entra/directory.ts'
-import { randomKeys } from '../model/resources/access-keys.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
-import { named } from '../model/resources/resource-ids.ts'
+import { named, randomKeys } from '../model/resources/resource.ts'
 import type { NamespaceOptions, NamespaceTopicOptions } from './config-schema.ts'
 import { placeOf } from './declared-resources.ts'
 

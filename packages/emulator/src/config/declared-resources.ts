@@ -1,12 +1,19 @@
 // Declared topics, domains, system topics: created or changed, keys kept, `CloudEventSchemaV1_0` default; default
 // resource group.
-import { topicTypeOf } from '../arm/resources/event-types.ts'
+
 import { removeResource } from '../arm/resources/resources.ts'
+import { topicTypeOf } from '../arm/resources/topic-types.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
-import { type NewKeys, randomKeys } from '../model/resources/access-keys.ts'
-import type { Publishable, TrackedType } from '../model/resources/resource.ts'
-import { named, resourceId, sameName } from '../model/resources/resource-ids.ts'
+import {
+  type NewKeys,
+  named,
+  type Publishable,
+  randomKeys,
+  resourceId,
+  sameName,
+  type TrackedType,
+} from '../model/resources/resource.ts'
 import { newLabel, type Store } from '../model/resources/store.ts'
 import { emulatorDefaults, type Place, type SystemTopicOptions, type TopicOptions } from './config-schema.ts'
 

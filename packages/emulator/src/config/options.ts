@@ -3,13 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { plainAddress } from '../../../../src/support/net/loopback.ts'
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
-import type { ProbationOptions } from '../delivery/queue/probation.ts'
+import type { ProbationOptions } from '../delivery/queue/retry-schedule.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import { partOfHeap } from '../model/held-bytes.ts'
-import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
-import { resourceGroupId, resourceId, sameName } from '../model/resources/resource-ids.ts'
-import { stableGuid } from '../model/stable-guid.ts'
+import {
+  type Client,
+  type DeclaredSubscription,
+  type RoleGrant,
+  resourceGroupId,
+  resourceId,
+  sameName,
+  stableGuid,
+} from '../model/resources/resource.ts'
 import { type Clock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'

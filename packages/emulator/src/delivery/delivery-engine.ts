@@ -31,7 +31,7 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     ...options,
     isDelivered: (subscription) => channels(subscription) !== undefined,
     undelivered,
-    send: createDeliver(options, channels),
+    deliver: createDeliver(options, channels),
   })
 
   return {

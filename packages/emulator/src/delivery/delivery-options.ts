@@ -2,17 +2,16 @@
 // `concurrency` 64, `maxPending`, `maxPendingBytes`.
 import { type DeadLetterStore, deadLetterDelayMs, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import { partOfHeap } from '../model/held-bytes.ts'
+import { type PendingBound, partOfHeap } from '../model/held-bytes.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
-import type { PendingBound } from '../model/time/pending-bound.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
-import type { EventWatcher } from '../records/event-watcher.ts'
+import type { TrailWriter } from '../records/event-fate.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
-import type { ProbationOptions } from './queue/probation.ts'
+import type { ProbationOptions } from './queue/retry-schedule.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
@@ -27,7 +26,7 @@ export interface DeliveryOptions {
   readonly journal: Journal
   readonly bound: PendingBound
   readonly records: Records
-  readonly watcher?: EventWatcher
+  readonly trail?: TrailWriter
   readonly faults: Faults
   readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
   /** Version of the Entra tokens that deliveries carry. */

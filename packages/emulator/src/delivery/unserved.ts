@@ -1,9 +1,8 @@
 // Which event subscriptions match an event and do not get it, and why: their endpoint has not consented, or nothing delivers to it.
-import type { AcceptedEvent, SourcedEvents } from '../model/events/accepted-event.ts'
-import { canConvert } from '../model/events/convert-schema.ts'
+import { type AcceptedEvent, canConvert, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { compileFilter } from '../model/events/filters.ts'
-import { destinationOf, type EventSubscription, takenBy } from '../model/resources/event-subscription.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
+import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
@@ -40,7 +39,7 @@ export function createUnserved({ store, namespaces, undelivered }: UnservedOptio
   }
 
   function reasonOf(stored: EventSubscription): string | undefined {
-    const taker = takenBy(stored)
+    const taker = takingEvents(stored)
     if (!taker) return statesWithoutConsent[stored.provisioningState]
     const destination = destinationOf(taker.properties)
     if (destination?.endpointType !== 'NamespaceTopic') return undelivered(taker)
@@ -55,7 +54,7 @@ export function createUnserved({ store, namespaces, undelivered }: UnservedOptio
         .flatMap((stored) => {
           const because = reasonOf(stored)
           if (because === undefined) return []
-          const subscription = takenBy(stored) ?? stored
+          const subscription = takingEvents(stored) ?? stored
           return events
             .filter((event) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(subscription, event))
             .map((event) => ({ event, subscription, because }))

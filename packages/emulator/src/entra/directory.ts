@@ -2,10 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
-import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
-import type { ResourceGroup } from '../model/resources/resource.ts'
-import { resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
-import type { RoleAssignment } from '../model/resources/role-assignment.ts'
+import {
+  type Client,
+  type DeclaredSubscription,
+  type ResourceGroup,
+  type RoleAssignment,
+  resourceGroupId,
+  sameName,
+} from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
 import { type ActionRequest, allows, builtInRoles, findRole, type Role } from './roles.ts'
 

@@ -1,25 +1,25 @@
-// Queues per Queue event subscription: defaults, time to live, retention.
+/** Which Queue event subscriptions get an event, how long the event waits there, and what becomes of a dead letter. */
 import { durationSeconds } from '../../../../src/support/time/iso-duration.ts'
 import {
   createDeadLetterWriter,
   type DeadLetterWriterOptions,
   namespaceDeadLetterRetries,
 } from '../dead-letters/write-dead-letters.ts'
-import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import type { EventText } from '../model/events/event-text.ts'
+import { type AcceptedEvent, deliveredForm, type SourcedEvents } from '../model/events/accepted-event.ts'
+import { type EventText, eventOf, textOf, withMembers, withText } from '../model/events/event-text.ts'
 import { compileFilter } from '../model/events/filters.ts'
-import { heldBytes } from '../model/held-bytes.ts'
-import type { NamespaceTopic } from '../model/resources/namespace.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
-import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
+import { heldBytes, type PendingBound } from '../model/held-bytes.ts'
+import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
+import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
-import type { PendingBound } from '../model/time/pending-bound.ts'
-import { createSettledWaiters } from '../model/time/settled-waiters.ts'
-import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
+import { createSettledWaiters } from '../model/time/work-counter.ts'
+import { preciseTime } from '../model/wording.ts'
+import { endOf, type FateChange, type TrailWriter } from '../records/event-fate.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { deadLetterFolder, namespaceDeadLetter } from './dead-lettered-event.ts'
 import {
   createPullQueue,
+  type DeadLetterReason,
   type PullQueue,
   type QueuedEvent,
   type QueueFigures,
@@ -37,7 +37,7 @@ export interface NamespaceQueuesOptions {
   readonly journal: Journal
   readonly bound: PendingBound
   readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'warn' | 'work'>
-  readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
+  readonly trail?: Pick<TrailWriter, 'changed' | 'forgotten'>
 }
 
 interface Entry {
@@ -48,7 +48,7 @@ interface Entry {
 
 /** The queues of all Queue event subscriptions. */
 export function createNamespaceQueues(options: NamespaceQueuesOptions) {
-  const { clock, store, journal, bound, watcher } = options
+  const { clock, store, journal, bound, trail } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -64,7 +64,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   function makeEntry(subscription: QueueSubscription): Entry {
     const { id, name, topicId: scope } = subscription
     const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: FateChange) =>
-      watcher?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
+      trail?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
     const queue = createPullQueue({
       clock,
       settings: settingsOf(subscription, store),
@@ -140,7 +140,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const key = subscriptionId.toLowerCase()
       for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
       entries.delete(key)
-      watcher?.forgotten({ id: subscriptionId })
+      trail?.forgotten({ id: subscriptionId })
       journal.forget(subscriptionId)
       waiters.check()
     },
@@ -200,4 +200,75 @@ function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): 
     ...(filters && { advancedFilters: filters }),
   })
   return (body) => wants(acceptedForm(body))
+}
+
+interface Forwarded {
+  readonly event: AcceptedEvent
+  readonly subscription: EventSubscription
+}
+
+/**
+ * Forwards events of a source to namespace topics: for each event subscription whose destination is a `NamespaceTopic`
+ * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
+ */
+export function createForwarding(store: Store, namespaces: NamespaceStore, queues: Pick<NamespaceQueues, 'publish'>) {
+  const filters = new WeakMap<EventSubscription['properties'], (event: AcceptedEvent) => boolean>()
+
+  function wants({ properties }: EventSubscription, event: AcceptedEvent): boolean {
+    const filter = filters.get(properties) ?? compileFilter(properties.filter)
+    filters.set(properties, filter)
+    return filter(event)
+  }
+
+  function* forward(source: string, events: readonly AcceptedEvent[]): Generator<Forwarded> {
+    for (const subscription of store.subscriptions.of(source)) {
+      const taker = takingEvents(subscription)
+      if (!taker) continue
+      const destination = destinationOf(taker.properties)
+      if (destination?.endpointType !== 'NamespaceTopic') continue
+      const topic = namespaces.topics.get(String(destination.properties.resourceId))
+      if (!topic) continue
+      const wanted = events.filter((event) => wants(taker, event))
+      const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
+      if (forwarded.length > 0) queues.publish(topic, forwarded)
+      for (const event of wanted) yield { event, subscription: taker }
+    }
+  }
+
+  /** Returns the events that it forwarded, and for which event subscription. */
+  return (accepted: readonly SourcedEvents[]): readonly Forwarded[] =>
+    accepted.flatMap(({ sources, events }) => sources.flatMap((source) => [...forward(source, events)]))
+}
+
+/** The first is from a sample of the page; the others, and the result, are assumed. */
+const reasonTexts: Readonly<Record<DeadLetterReason, string>> = {
+  MaxDeliveryAttemptsExceeded: 'Maximum delivery attempts was exceeded',
+  TimeToLiveExceeded: 'Time to live was exceeded',
+  Rejected: 'Rejected by the receiver',
+}
+
+/**
+ * An event that was published in structured mode has the properties as members; one of binary mode stands under `event` (Event Grid:
+ * dead-letter-event-subscriptions-namespace-topics, 2023).
+ */
+export function namespaceDeadLetter(queued: QueuedEvent, reason: DeadLetterReason, now: number): EventText {
+  const { event, deliveryCount, acceptedAt, receivedAt = now } = queued
+  const added = {
+    customDeliveryProperties: {},
+    deadletterProperties: {
+      deadletterreason: reasonTexts[reason],
+      deliveryattempts: deliveryCount,
+      deliveryresult: 'GeneralError',
+      publishutc: preciseTime(acceptedAt),
+      deliveryattemptutc: preciseTime(receivedAt),
+    },
+  }
+  return withMembers(event.isBinary ? withText(eventOf({}), 'event', textOf(event)) : event, added)
+}
+
+/** `{namespace}/{topic}/{event subscription}`. */
+export function deadLetterFolder({ name, topicId }: QueueSubscription, store: NamespaceStore): string {
+  const topic = store.topics.get(topicId)
+  const namespace = topic && store.namespaces.get(topic.namespaceId)
+  return [namespace?.name, topic?.name, name].filter((one) => one !== undefined).join('/')
 }

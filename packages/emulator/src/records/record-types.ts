@@ -48,12 +48,15 @@ export interface ReceiveSummary {
   readonly deliveryCount: number
 }
 
+/** A part of the emulator whose requests are recorded. */
+export type RequestRoute = 'arm' | 'entra' | 'topic' | 'namespace' | 'blob'
+
 /** A call that the emulator answered. */
 export interface RequestRecord {
   /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  /** Of `blob`, the blob endpoints of storage accounts, only calls that raised events, or that the emulator refused. */
-  readonly face: 'arm' | 'entra' | 'topic' | 'namespace' | 'blob'
+  /** The part of the emulator that answered. Of `blob`, the blob endpoints of storage accounts, only calls that raised events, or that the emulator refused. */
+  readonly route: RequestRoute
   readonly method: string
   /** Path and query as sent; values in the query that may be secret are redacted. */
   readonly url: string

@@ -6,10 +6,8 @@ import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import { realTimers } from '../../../../src/support/time/real-timers.ts'
 import { dataPlaneAudience } from '../entra/token-request.ts'
 import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { Publishable } from '../model/resources/resource.ts'
-import { sameName } from '../model/resources/resource-ids.ts'
-import { dataPlaneVersions } from '../namespaces/settle-lock-tokens.ts'
+import { type InputSchema, type Publishable, sameName } from '../model/resources/resource.ts'
+import { dataPlaneVersions } from '../namespaces/namespace-calls.ts'
 import { endedStates } from '../records/event-trail.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import type { LiveSources } from './live-view.ts'
@@ -95,7 +93,7 @@ export const keysOfBodies = ({ trail }: LiveSources, text: string): readonly num
  * missing id or time is added, so that a sample can be published twice. The topic checks everything else. Throws a TestInterfaceProblem
  * for an unknown topic, and for what is no JSON.
  */
-export async function publishRequest(options: LiveSources, name: string, text: string) {
+export async function requestToPublish(options: LiveSources, name: string, text: string) {
   const topic = await addressed(options, name)
   if (!topic) throw new TestInterfaceProblem(404, 'there is no such topic')
   const events = readJson(text)

@@ -1,7 +1,7 @@
 /** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
 import { shellWord } from '../../../../src/support/text/text.ts'
 import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../model/resource-views.ts'
-import type { Client } from '../model/resources/client.ts'
+import type { Client } from '../model/resources/resource.ts'
 
 /** The languages whose environment is known. `sh`: curl and other commands. */
 export const environmentLanguages = ['python', 'go', 'java', 'node', 'sh'] as const

@@ -1,5 +1,5 @@
 // The stream of server-sent events: to sixteen clients at most, four messages a second, and what a slow one misses.
-import type { TrailedEvent } from '../records/event-trail.ts'
+import type { TrailedEvent } from '../records/event-fate.ts'
 import type { LiveView } from './live-view.ts'
 import { viewEvent } from './shown-resources.ts'
 

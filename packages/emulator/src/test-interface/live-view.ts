@@ -2,7 +2,7 @@
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
+import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'

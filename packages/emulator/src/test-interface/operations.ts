@@ -1,6 +1,7 @@
 /** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
+
 import type { z } from 'zod'
-import type { ReadonlyDeep } from '../model/readonly-deep.ts'
+import type { ReadonlyDeep } from '../model/schemas.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {
   awaitEvents,

@@ -1,11 +1,11 @@
 /** The events that were published, each with what became of it at every event subscription of its topic, as a test reads them. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
-import { asResourceId, sameName } from '../model/resources/resource-ids.ts'
+import type { NamespaceStore } from '../model/resources/namespace.ts'
+import { asResourceId, type InputSchema, sameName } from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
-import type { EventTrail, Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-trail.ts'
+import type { Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-fate.ts'
+import type { EventTrail } from '../records/event-trail.ts'
 import { namespaceTopicName } from './shown-resources.ts'
 
 /** Which events are wanted; by default all. */
@@ -73,7 +73,7 @@ export interface PublishedEvents {
 export interface EventSources {
   readonly store: Store
   readonly namespaces: NamespaceStore
-  readonly watcher: Pick<EventTrail, 'events' | 'leftOut'>
+  readonly trail: Pick<EventTrail, 'events' | 'leftOut'>
 }
 
 const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
@@ -95,7 +95,7 @@ const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
 /** The events that are kept, oldest first. Throws a RangeError for an unknown topic. */
 export function publishedEvents(sources: EventSources, query: EventQuery): PublishedEvents {
   const { type, subject, limit = Number.POSITIVE_INFINITY } = query
-  const kept = sources.watcher.events()
+  const kept = sources.trail.events()
   const ids = query.topic === undefined ? undefined : idsOf(sources, query.topic, kept)
   const wanted = kept.filter(
     (event) =>
@@ -104,7 +104,7 @@ export function publishedEvents(sources: EventSources, query: EventQuery): Publi
       (subject === undefined || event.subject === subject),
   )
   const events = wanted.slice(0, limit).toReversed()
-  return { events: events.map(viewOf), leftOut: sources.watcher.leftOut().events }
+  return { events: events.map(viewOf), leftOut: sources.trail.leftOut().events }
 }
 
 /** The resource ids that events of a topic have, in lower case. A system topic's events are those of its source. */

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { cut } from '../../../../src/support/text/text.ts'
-import { nestsTooDeeply, tooDeep } from '../model/events/json-object.ts'
+import { nestsTooDeeply, tooDeep } from '../model/events/event-text.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { TestInterfaceProblem } from './problem.ts'
 

@@ -1,7 +1,7 @@
 /** The requests and answers of the interface. What is checked, and what its OpenAPI document says, follows from these schemas. */
 import { z } from 'zod'
-import { inputSchemas } from '../model/resources/input-schema.ts'
-import { fateStates } from '../records/event-trail.ts'
+import { inputSchemas } from '../model/resources/resource.ts'
+import { fateStates } from '../records/event-fate.ts'
 import { faultRoutes } from '../server/faults.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import { durationForm } from './durations.ts'

@@ -6,8 +6,8 @@ import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../sr
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { readJson } from '../../../../src/support/text/json-text.ts'
-import { queryOf } from '../server/query.ts'
-import { publishRequest } from './actions.ts'
+import { queryOf } from '../server/service.ts'
+import { requestToPublish } from './actions.ts'
 import { createLiveStream } from './live-stream.ts'
 import { createLiveView, type LiveSources } from './live-view.ts'
 import { openApiDocument } from './open-api.ts'
@@ -59,7 +59,7 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     state: () => stream.state(),
     figures: view.figures,
     async publish(topic, text) {
-      const answer = await app.inject(await publishRequest(options, topic, text))
+      const answer = await app.inject(await requestToPublish(options, topic, text))
       const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}
       return { status: answer.statusCode, ...(code !== undefined && { code, message: message ?? '' }) }
     },

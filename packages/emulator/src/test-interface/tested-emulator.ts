@@ -1,10 +1,10 @@
 /** What the interface asks of an emulator: members of `EventGridEmulator`, so that both doors do the same by the same code. */
-import type { RoleGrant } from '../model/resources/client.ts'
+import type { RoleGrant } from '../model/resources/resource.ts'
+import type { RequestRecord, RequestRoute } from '../records/record-types.ts'
 import type { Fault } from '../server/faults.ts'
 import type { DeadLetter } from './dead-letters.ts'
 import type { EmulatorEnvironment } from './environment.ts'
 import type { EventQuery, PublishedEvents } from './published-events.ts'
-import type { RequestRoute, ShownRequest } from './shown-requests.ts'
 
 /** What may be reset besides events, queues, records and faults. */
 export interface ResetOptions {
@@ -19,7 +19,7 @@ export interface TestedEmulator {
   readonly clientId: string
   events(query: EventQuery): PublishedEvents
   deadLetters(): readonly DeadLetter[]
-  requests(query: { readonly route?: RequestRoute | undefined }): readonly ShownRequest[]
+  requests(query: { readonly route?: RequestRoute | undefined }): readonly RequestRecord[]
   settled(options: { readonly timeout: number }): Promise<void>
   reset(options: ResetOptions): Promise<void>
   failNext(fault: Fault): void

@@ -1,14 +1,11 @@
 // Check of each published event: required fields, unexpected property, topic, domain topic, time.
 import { randomUUID } from 'node:crypto'
-import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
-import { isEventGridEvent } from '../model/events/convert-schema.ts'
-import { type EventText, withMembers } from '../model/events/event-text.ts'
-import type { JsonObject } from '../model/events/json-object.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { Publishable } from '../model/resources/resource.ts'
-import { mapCustomEvent } from './input-mapping.ts'
+import { type AcceptedEvent, eventSchemaNames, isEventGridEvent } from '../model/events/accepted-event.ts'
+import { type EventText, type JsonObject, withMembers } from '../model/events/event-text.ts'
+import type { InputSchema, Publishable } from '../model/resources/resource.ts'
+import { domainTopicId } from './accept-events.ts'
+import { mapCustomEvent } from './parse-published.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
-import { domainTopicId } from './sourced-events.ts'
 
 const eventGridFields: ReadonlySet<string> = new Set([
   'id',

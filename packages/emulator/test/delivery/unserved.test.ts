@@ -5,7 +5,7 @@ import { createUnserved } from '../../src/delivery/unserved.ts'
 import type { AcceptedEvent } from '../../src/model/events/accepted-event.ts'
 import { eventOf } from '../../src/model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../src/model/resources/event-subscription.ts'
-import { createNamespaceStore } from '../../src/model/resources/namespace-store.ts'
+import { createNamespaceStore } from '../../src/model/resources/namespace.ts'
 import { createStore } from '../../src/model/resources/store.ts'
 import { startSubscriber } from '../subscriber.ts'
 

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AcceptedEvent } from '../../src/model/events/accepted-event.ts'
 import { eventOf } from '../../src/model/events/event-text.ts'
 import { compileFilter } from '../../src/model/events/filters.ts'
-import type { AdvancedFilter } from '../../src/model/resources/advanced-filter.ts'
-import type { SubscriptionFilter } from '../../src/model/resources/event-subscription.ts'
+import type { AdvancedFilter, SubscriptionFilter } from '../../src/model/resources/event-subscription.ts'
 
 const eventGridEvent: AcceptedEvent = {
   schema: 'EventGridSchema',

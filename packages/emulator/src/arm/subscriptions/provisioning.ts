@@ -1,18 +1,25 @@
-// Provisioning state of an event subscription: handshake result, another handshake, `expirationTimeUtc`, resumption after restart.
-import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
+/** How an event subscription comes to its provisioning state: by its destination, the handshake, and the expiration time. */
+
+import { randomUUID } from 'node:crypto'
+import type { Directory } from '../../entra/directory.ts'
+import type { Asking, ValidationOutcome } from '../../model/events/accepted-event.ts'
 import {
+  destinationOf,
   type EventSubscription,
+  type EventSubscriptionProperties,
   type ProvisioningState,
   withInForce,
 } from '../../model/resources/event-subscription.ts'
+import type { NamespaceStore } from '../../model/resources/namespace.ts'
+import { resourceGroupId } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
 import { type CancelTimer, type Clock, pauseBeforeNext } from '../../model/time/clock.ts'
+import { dotNetTime } from '../../model/wording.ts'
 import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
 import { parseArmScope } from '../call/path.ts'
-import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/automatic-domain-topics.ts'
-import { destinationNotFound, type KnownResources, missingDestination } from './missing-destination.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/resources.ts'
 
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']
@@ -226,4 +233,38 @@ export function createProvisioning(options: ProvisioningOptions) {
       for (const one of asking.values()) one.abort()
     },
   }
+}
+
+export interface KnownResources {
+  readonly directory: Directory
+  readonly namespaces: NamespaceStore
+  /** The names of all storage accounts; undefined where they are not known. */
+  readonly storageAccounts?: readonly string[] | undefined
+}
+
+/** The id of the destination's resource, where that does not exist; undefined where it does, or may. */
+export function missingDestination(
+  { directory, namespaces, storageAccounts }: KnownResources,
+  properties: EventSubscriptionProperties,
+): string | undefined {
+  const destination = destinationOf(properties)
+  if (destination === undefined || destination.endpointType === 'WebHook') return undefined
+  const { resourceId } = destination.properties
+  if (typeof resourceId !== 'string') return undefined
+  const parts = parseArmScope(resourceId)
+  if (!parts?.resourceGroup || !directory.azureSubscription(parts.subscriptionId)) return undefined
+  const [, account] = /\/providers\/Microsoft\.Storage\/storageAccounts\/([^/]+)$/i.exec(resourceId.toLowerCase()) ?? []
+  const isThere =
+    directory.groups.get(resourceGroupId(parts.subscriptionId, parts.resourceGroup)) !== undefined &&
+    (destination.endpointType !== 'NamespaceTopic' || namespaces.topics.get(resourceId) !== undefined) &&
+    (account === undefined || storageAccounts === undefined || storageAccounts.includes(account))
+  return isThere ? undefined : resourceId
+}
+
+/** How the operation fails then, in Azure's words (recorded, 2026). */
+export function destinationNotFound(resourceId: string, now: number) {
+  const message =
+    `Destination endpoint not found. Resource details: resourceId: ${resourceId}. Resource should pre-exist before ` +
+    `attempting this operation. Activity id:${randomUUID()}, timestamp: ${dotNetTime(now)} (UTC).`
+  return { code: 'Endpoint validation', message }
 }

@@ -1,9 +1,8 @@
 // Webhook validation: 30 s time-out, 10 minutes manual, `webhook-allowed-origin`, validation event, failure text.
 import { randomUUID } from 'node:crypto'
 import { readJson } from '../../../../../src/support/text/json-text.ts'
-import { dotNetTime, preciseTime } from '../../model/events/event-grid-time.ts'
-import { ownField } from '../../model/events/json-object.ts'
-import { statusName } from '../../model/events/status-name.ts'
+import { ownField } from '../../model/events/event-text.ts'
+import { dotNetTime, preciseTime, statusName } from '../../model/wording.ts'
 import type { WebhookResult } from '../send/channel.ts'
 import { eventGridOrigin } from '../send/delivery-request.ts'
 

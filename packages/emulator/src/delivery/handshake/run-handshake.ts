@@ -1,10 +1,10 @@
 // Running the webhook handshake: OPTIONS or POST, repetition after time-out or while it waits, validation URL and token.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pause, systemClock } from '../../../../../src/support/time/clock.ts'
-import type { Asking, ValidationOutcome } from '../../model/events/delivery-outcome.ts'
-import { preciseTime } from '../../model/events/event-grid-time.ts'
+import type { Asking, ValidationOutcome } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import { type Clock, pauseBeforeNext } from '../../model/time/clock.ts'
+import { preciseTime } from '../../model/wording.ts'
 import type { HandshakeRecord } from '../../records/record-types.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { WebhookResult } from '../send/channel.ts'

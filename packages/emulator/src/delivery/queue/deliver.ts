@@ -1,16 +1,14 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
-
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
-import type { PendingEvent } from '../pending-event.ts'
 import type { Channels, PreparedRequest, WebhookResult } from '../send/channel.ts'
-import { shownAnswer, shownHeaders, shownUrl } from '../send/delivery-request.ts'
-import type { DeliveryAttempt } from './attempt-results.ts'
-import { deadLetterDestinationOf } from './dead-letter.ts'
+import { shownAnswer, shownSentHeaders, shownUrl } from '../send/delivery-request.ts'
+import { type DeliveryAttempt, deadLetterDestinationOf } from './attempt-results.ts'
+import type { PendingEvent } from './waiting-events.ts'
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */
 export type Deliver = (
@@ -20,7 +18,7 @@ export type Deliver = (
 ) => Promise<void>
 
 export function createDeliver(options: DeliveryOptions, channels: Channels): Deliver {
-  const { clock, faults, records, watcher, work } = options
+  const { clock, faults, records, trail, work } = options
 
   /** Sends a request, unless a fault takes its place. */
   async function send(
@@ -70,7 +68,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       subscriptionName: subscription.name,
       url: subscribedUrl,
       target: shownUrl(new URL(result.target)),
-      headers: shownHeaders(headers, secretHeaders),
+      headers: shownSentHeaders(headers, secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
       eventIds: batch.map(({ event }) => eventId(event)),
       eventTypes: batch.map(({ event }) => eventType(event)),
@@ -94,7 +92,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
 
     function report(attempted: DeliveryRecord): void {
       records.deliveries.push(attempted)
-      watcher?.tried(subscription, events, attempted)
+      trail?.tried(subscription, events, attempted)
     }
   }
 }

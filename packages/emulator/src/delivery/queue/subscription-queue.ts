@@ -1,20 +1,16 @@
 // One event subscription's queue: concurrency, 30 attempts, time to live 1440 minutes.
-import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
-import { canConvert } from '../../model/events/convert-schema.ts'
+import { type AcceptedEvent, canConvert } from '../../model/events/accepted-event.ts'
 import { compileFilter } from '../../model/events/filters.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { PendingEvent } from '../pending-event.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
 import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
-import { takeBatch } from './batch.ts'
 import type { Deliver } from './deliver.ts'
-import { Fifo } from './fifo.ts'
 import { outcomeOf } from './retry-schedule.ts'
-import { createRetries } from './waiting-retries.ts'
+import { createRetries, Fifo, type PendingEvent, takeBatch } from './waiting-events.ts'
 
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   /** Sends one request with a batch of events, and reports its result to `attempt`. */
-  readonly send: Deliver
+  readonly deliver: Deliver
   /** The bytes of an event in the delivery schema. */
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
 }
@@ -38,12 +34,12 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
 
   const policy = () => ({ ...defaultPolicy, ...subscription.properties.retryPolicy })
 
-  function send(batch: readonly PendingEvent[]): void {
+  function deliverBatch(batch: readonly PendingEvent[]): void {
     work.begin()
     requests++
     eventsUnderWay += batch.length
     void options
-      .send(subscription, batch, {
+      .deliver(subscription, batch, {
         finish(result) {
           requests--
           eventsUnderWay -= batch.length
@@ -79,7 +75,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
           expired: (event) => results.giveUp(subscription, event, 'TimeToLiveExceeded'),
         })
         if (batch.length === 0) break
-        send(batch)
+        deliverBatch(batch)
       }
     }
     if (retries.nextDue !== undefined) options.wakeAt(retries.nextDue)

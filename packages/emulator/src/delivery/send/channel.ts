@@ -1,6 +1,6 @@
 // Interface of a way to send events (webhook, storage queue); first fitting one.
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { PendingEvent } from '../pending-event.ts'
+import type { PendingEvent } from '../queue/waiting-events.ts'
 
 /** The result of a request. Requests never throw. */
 export interface WebhookResult {

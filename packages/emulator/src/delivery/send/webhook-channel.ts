@@ -1,6 +1,6 @@
 // Delivery to a webhook: time-out, late answer within three minutes; Entra bearer token of secured deliveries,
 // reused for 60 seconds.
-import { deliveredText } from '../../model/events/convert-schema.ts'
+import { deliveredText } from '../../model/events/accepted-event.ts'
 import type { WebHookProperties } from '../../model/resources/destination.ts'
 import { answerTimeoutMs, type DeliveryOptions } from '../delivery-options.ts'
 import type { Channels } from './channel.ts'

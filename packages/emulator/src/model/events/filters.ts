@@ -1,9 +1,7 @@
 // Whether an event matches a filter: subject, `includedEventTypes`, advanced operators, arrays, letter case.
-import type { AdvancedFilter, StringOperator } from '../resources/advanced-filter.ts'
-import type { SubscriptionFilter } from '../resources/event-subscription.ts'
+import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../resources/event-subscription.ts'
 import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
-import type { EventText } from './event-text.ts'
-import { fieldAt, spelledPath } from './json-object.ts'
+import { type EventText, fieldAt, spelledPath } from './event-text.ts'
 
 /** Judges a value; undefined for a missing value, also null, and for a type that the operator does not support. */
 type Judge = (value: unknown) => boolean | undefined

@@ -1,6 +1,5 @@
-// Counter of work under way: when the emulator is idle.
+/** When nothing is under way at the emulator, and when no event is pending. */
 import { type Clock, pause } from '../../../../../src/support/time/clock.ts'
-import { createSettledWaiters } from './settled-waiters.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 
@@ -28,6 +27,28 @@ export function createWorkCounter() {
     async idle(): Promise<void> {
       // Checked again, since another waiter may have begun new work.
       while (underWay > 0) await waiters.wait()
+    },
+  }
+}
+
+/** Callers that wait until nothing is pending. */
+export function createSettledWaiters(isSettled: () => boolean) {
+  const waiting = new Set<() => void>()
+  const check = () => {
+    if (waiting.size > 0 && isSettled()) for (const settle of waiting) settle()
+  }
+  return {
+    /** To be called when something is no longer pending. */
+    check,
+    /** Resolves when nothing is pending, at once if nothing is. Rejects with the signal's reason. */
+    async wait(signal?: AbortSignal): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const abort = () => reject(signal?.reason)
+      signal?.addEventListener('abort', abort)
+      waiting.add(resolve)
+      check()
+      await promise.finally(() => waiting.delete(resolve))
+      signal?.removeEventListener('abort', abort)
     },
   }
 }

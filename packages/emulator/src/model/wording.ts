@@ -1,4 +1,25 @@
-// Time formats: seven fraction digits, and .NET's `1/5/2026 2:07:09 PM`.
+/** How Azure's messages spell times and statuses, and which advice the emulator adds to a refusal. */
+import { STATUS_CODES } from 'node:http'
+
+/** Azure's message, and what to do on the emulator after it. */
+export const withAdvice = (message: string, advice: string) => `${message} Emulator: ${advice}.`
+
+const configuration = 'its configuration (--config FILE, read again when it changes)'
+
+/** The program prints what its user needs. Whoever starts the emulator in code has the same as its members. */
+export const advice = {
+  client: `it prints its clients with tenant and secret at its start; or add this client to clients in ${configuration}`,
+  role: (role: string, clientId: string) =>
+    `add the role to the roles of the client in ${configuration}: clients: [{ clientId: ${clientId}, roles: [${role}] }]`,
+  provider: (subscriptionId: string) =>
+    `set registered in ${configuration}: subscriptions: [{ id: ${subscriptionId}, registered: true }]`,
+  scope:
+    'it prints the scope of each topic at its start, and emulator.topic(NAME).id is it in code; or add the resource to ' +
+    `topics, namespaces or subscriptions in ${configuration}`,
+  key: `it prints the keys at its start; or set keys in ${configuration}`,
+  topic: `it prints the endpoint of each topic at its start; or add the topic in ${configuration}`,
+  namespace: `it prints the endpoint of each namespace at its start; or add the namespace in ${configuration}`,
+} as const
 
 /**
  * A time with seven fraction digits, as Event Grid writes them into events and URLs.
@@ -41,4 +62,23 @@ export function parseDotNetTime(text: string): number | undefined {
     return undefined
   const hours = (hour % 12) + (parts[7]?.toUpperCase() === 'PM' ? 12 : 0)
   return Date.UTC(year, month - 1, day, hours, minute, second)
+}
+
+// Where .NET, in which Event Grid speaks, calls a status otherwise than the registry does.
+const dotNetNames: Readonly<Record<number, string>> = {
+  203: 'NonAuthoritativeInformation',
+  413: 'RequestEntityTooLarge',
+  414: 'RequestUriTooLong',
+  416: 'RequestedRangeNotSatisfiable',
+  418: '418',
+  505: 'HttpVersionNotSupported',
+}
+
+/**
+ * A status as Event Grid's messages name it, .NET's way: `ServiceUnavailable`; the number where .NET has no
+ * name; `Unknown` without an answer.
+ */
+export function statusName(status: number | undefined): string {
+  if (status === undefined) return 'Unknown'
+  return dotNetNames[status] ?? STATUS_CODES[status]?.replaceAll(/[^A-Za-z]/g, '') ?? String(status)
 }

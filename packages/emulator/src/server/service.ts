@@ -1,10 +1,12 @@
-// How Entra, Resource Manager, topics, namespaces and Graph record requests, read bodies of any media type, and refuse, each in its own form.
+/** How each emulated service of Azure reads requests and refuses them, each in its own form. */
+
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { codeOf } from '../../../../src/support/process/error-code.ts'
 import { readJson } from '../../../../src/support/text/json-text.ts'
-import { nestsTooDeeply } from '../model/events/json-object.ts'
-import { shownText } from '../model/shown-text.ts'
+import { nestsTooDeeply } from '../model/events/event-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
+import { shownText } from '../records/shown-request.ts'
 import type { Fault } from './faults.ts'
 import { type RecordingOptions, recordRequests } from './recording.ts'
 
@@ -12,7 +14,7 @@ import { type RecordingOptions, recordRequests } from './recording.ts'
  * A refusal of a request, thrown by what answers it. What its message quotes of the request's URL is shown without the values that
  * may be secret: it stands in records, on the page and in the client's log.
  */
-export class FaceError extends Error {
+export class ServiceError extends Error {
   readonly status: number
   readonly code: string
 
@@ -23,13 +25,13 @@ export class FaceError extends Error {
   }
 }
 
-/** How a face reads bodies and refuses requests. */
-export interface FaceForm<Own extends FaceError> {
-  readonly face: RequestRecord['face']
+/** How a service reads bodies and refuses requests. */
+export interface ServiceForm<Own extends ServiceError> {
+  readonly route: RequestRecord['route']
   /** The longest body, in bytes. */
   readonly bodyLimit: number
   readonly read: (body: Buffer) => unknown
-  /** The class of the face's refusals. */
+  /** The class of the service's refusals. */
   readonly own: new (
     ...args: never[]
   ) => Own
@@ -45,13 +47,13 @@ export interface FaceForm<Own extends FaceError> {
 
 const recordedMessageLimit = 2_000
 
-/** Prepares a Fastify scope for the routes of a face. Routes throw the face's refusals. */
-export function serveFace<Own extends FaceError>(
+/** Prepares a Fastify scope for the routes of a service. Routes throw the refusals of that service. */
+export function serveAs<Own extends ServiceError>(
   scope: FastifyInstance,
   options: RecordingOptions,
-  form: FaceForm<Own>,
+  form: ServiceForm<Own>,
 ): void {
-  recordRequests(scope, form.face, options, (fault, request) => form.bodyOf(form.injected(fault), request))
+  recordRequests(scope, form.route, options, (fault, request) => form.bodyOf(form.injected(fault), request))
   readBodies(scope, form.bodyLimit, form.read)
   scope.setErrorHandler((error, request, reply) => {
     const refusal = refusalOf(error, form)
@@ -65,7 +67,7 @@ export function serveFace<Own extends FaceError>(
   })
 }
 
-function refusalOf<Own extends FaceError>(error: unknown, form: FaceForm<Own>): Own {
+function refusalOf<Own extends ServiceError>(error: unknown, form: ServiceForm<Own>): Own {
   if (error instanceof form.own) return error
   if (codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') return form.tooLarge()
   return statusOfError(error) < 500 ? form.unreadable() : form.internal()
@@ -94,4 +96,23 @@ export function recordedBody(body: Buffer | string): unknown {
   const text = String(bytes)
   if (text === '') return undefined
   return (nestsTooDeeply(bytes) ? undefined : readJson(text)) ?? text
+}
+
+export interface Authorization {
+  /** In lower case: `bearer`, `basic`, `sharedaccesskey` and so on. */
+  readonly scheme: string
+  /** What follows the scheme; empty where nothing does. */
+  readonly credential: string
+}
+
+/** Reads the header; undefined where it is missing or empty. */
+export function readAuthorization({ authorization = '' }: IncomingHttpHeaders): Authorization | undefined {
+  const [, scheme, credential = ''] = /^\s*(\S+)\s*(.*)$/s.exec(authorization) ?? []
+  return scheme === undefined ? undefined : { scheme: scheme.toLowerCase(), credential: credential.trim() }
+}
+
+/** The parameters after the first question mark. The first of several with one name counts. */
+export function queryOf({ url }: { readonly url: string }): URLSearchParams {
+  const [, search = ''] = url.split(/\?(.*)/s)
+  return new URLSearchParams(search)
 }

@@ -1,5 +1,6 @@
-/** How a fault that a schema finds is said: zod's own words never reach a person; a rule that has words keeps them. */
-import type { z } from 'zod'
+/** How the emulator's schemas take values, and in which words a fault that a schema finds is told. */
+import { z } from 'zod'
+import { isRecord } from '../../../../src/support/text/is-record.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -52,3 +53,28 @@ function amount(origin: string | undefined, limit: number | bigint | undefined, 
   if (origin === 'string') return `have ${bound} ${limit} characters`
   return `be ${limit} ${after}`
 }
+
+/** The name of a list that a value is in another letter case; anything else as it is, for the schema to refuse. */
+const spelled = (names: readonly string[], given: unknown) =>
+  typeof given === 'string' ? (names.find((name) => name.toLowerCase() === given.toLowerCase()) ?? given) : given
+
+/** One of these names, in any letter case. */
+export const enumeration = <const Name extends string>(...names: readonly [Name, ...Name[]]) =>
+  z.preprocess((given) => spelled(names, given), z.enum(names))
+
+/** A schema whose forms differ by the value of a member, which is taken in any letter case. */
+export const byMember = <Form extends z.ZodType>(member: string, names: readonly string[], form: Form) =>
+  z.preprocess((given, context) => {
+    if (!isRecord(given)) return given
+    const value = spelled(names, given[member])
+    if (names.some((name) => name === value)) return { ...given, [member]: value }
+    context.addIssue({ code: 'invalid_value', values: [...names], input: value, path: [member] })
+    return z.NEVER
+  }, form)
+
+/** Lists and objects are read only, at any depth, so that constants can be passed. */
+export type ReadonlyDeep<T> = unknown extends T
+  ? T
+  : T extends object
+    ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
+    : T
