@@ -248,11 +248,12 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, distribute, unserved, namespaces, trail } = parts
+  const { engine, distribute, unserved, namespaces, trail, provisioning } = parts
+  const intake = { ...engine, distribute, unserved, askAgain: provisioning.askAgain }
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, distribute, unserved } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, options))
   app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))

@@ -9,7 +9,6 @@ import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
-import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
@@ -28,6 +27,7 @@ import {
 import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { asResourceId, type Client, eventSubscriptionId, type RoleGrant } from './model/resources/resource.ts'
 import { ManualClock } from './model/time/clock.ts'
+import { awaitHandshakes } from './model/time/work-counter.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
 import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
@@ -305,7 +305,7 @@ export class EventGridEmulator implements AsyncDisposable {
     if (options.resources !== true) return
     const atOnce = { ...provisioning, remove: provisioning.removeAtOnce }
     configure({ ...this.#parts, provisioning: atOnce }, this.#settings, { alone: true })
-    await firstHandshakes(engine.idle())
+    await awaitHandshakes(engine.idle())
   }
 
   /**

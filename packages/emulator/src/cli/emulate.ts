@@ -12,8 +12,8 @@ import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
 import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { watchState } from '../../../../src/support/time/watch-state.ts'
-import { firstHandshakes } from '../delivery/handshake/first-handshakes.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
+import { awaitHandshakes } from '../model/time/work-counter.ts'
 import {
   defaultPorts,
   deliverExample,
@@ -113,7 +113,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
-    const end = await Promise.race([firstHandshakes(emulator.idle()), asked])
+    const end = await Promise.race([awaitHandshakes(emulator.idle()), asked])
     if (end === undefined) {
       undo.push(...write(ready, emulator))
       terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)

@@ -1,5 +1,7 @@
 /** When nothing is under way at the emulator, and when no event is pending. */
+import { once } from 'node:events'
 import { type Clock, pause } from '../../../../../src/support/time/clock.ts'
+import { realTimers } from '../../../../../src/support/time/real-timers.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 
@@ -29,6 +31,14 @@ export function createWorkCounter() {
       while (underWay > 0) await waiters.wait()
     },
   }
+}
+
+/** An endpoint may be silent: its handshake is not waited for longer, in real milliseconds. */
+const maxHandshakeWaitMs = 5_000
+
+/** Waits for handshakes: an event that is published before an endpoint has consented goes nowhere. */
+export async function awaitHandshakes(ended: Promise<unknown>): Promise<void> {
+  await Promise.race([ended, once(realTimers.abortAfter(maxHandshakeWaitMs), 'abort')])
 }
 
 /** Callers that wait until nothing is pending. */
