@@ -256,7 +256,7 @@ function registerRoutes(
   app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, options))
-  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail, askAgain: provisioning.askAgain }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
   app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))

@@ -197,10 +197,12 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param source a resource id, or the name of a topic or domain
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, clock, distribute } = this.#parts
+    const { store, clock, distribute, provisioning } = this.#parts
     const sourceId = sourceIdOf(store, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
-    distribute(raisedEvents(store, sourceId, events, clock.now()))
+    const sourced = raisedEvents(store, sourceId, events, clock.now())
+    distribute(sourced)
+    void provisioning.askAgain(sourced.flatMap(({ sources }) => sources))
   }
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */

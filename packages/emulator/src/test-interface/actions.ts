@@ -9,6 +9,7 @@ import { type EventText, eventSlices, eventText, textOf, withMembers } from '../
 import { type InputSchema, type Publishable, sameName } from '../model/resources/resource.ts'
 import { dataPlaneVersions } from '../namespaces/namespace-calls.ts'
 import { endedStates } from '../records/event-trail.ts'
+import { raisedEvents, sourceIdOf } from '../topics/raise.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import type { LiveSources } from './live-view.ts'
 import { TestInterfaceProblem } from './problem.ts'
@@ -154,6 +155,12 @@ async function credential(
   if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
   const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
   return { authorization: `Bearer ${token}` }
+}
+
+/** Has the endpoints asked that have not consented yet, before events are raised at their sources. Throws what `raise` throws. */
+export async function askSources({ store, clock, askAgain }: LiveSources, name: string, events: readonly unknown[]) {
+  const raised = raisedEvents(store, sourceIdOf(store, name), events, clock.now())
+  await askAgain(raised.flatMap(({ sources }) => sources))
 }
 
 /** How often a wait looks again where something changed, in real milliseconds. */

@@ -32,6 +32,8 @@ export interface LiveSources {
   readonly problem: () => string | undefined
   readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered' | 'tryNow' | 'queue'>
   readonly figures: Figures
+  /** Has the endpoints of event subscriptions at these sources asked again that have not consented; resolves when they have answered. */
+  readonly askAgain: (sources: readonly string[]) => Promise<void>
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
   readonly directory: Directory

@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { ReadonlyDeep } from '../model/schemas.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {
+  askSources,
   awaitEvents,
   eventDetail,
   keysOfBodies,
@@ -261,9 +262,10 @@ export const operations: readonly TestOperation[] = [
     },
     unknown: 404,
     refusals: { 404: 'There is no such topic.', 429: 'Too many events are pending.' },
-    run({ emulator, isFull, name, body }) {
+    async run({ emulator, live, isFull, name, body }) {
       if (isFull()) throw new TestInterfaceProblem(429, 'too many events are pending')
       const events = Array.isArray(body) ? body : [body]
+      await askSources(live.sources, name, events)
       emulator.raise(name, events)
       return { raised: events.length }
     },
