@@ -10,7 +10,6 @@ import { putPublished, removeNamed } from './config/declared-resources.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
-import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import { builtInRoles } from './entra/roles.ts'
 import {
@@ -33,11 +32,16 @@ import type { FigureName } from './records/figures.ts'
 import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
-import { type DeadLetter, deadLettersOf } from './test-interface/dead-letters.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
-import { type EventQuery, type PublishedEvents, publishedEvents } from './test-interface/published-events.ts'
-import { StillPendingError } from './test-interface/still-pending.ts'
-import type { ResetOptions } from './test-interface/tested-emulator.ts'
+import type { ResetOptions } from './test-interface/operation.ts'
+import { describePending, StillPendingError } from './test-interface/pending-work.ts'
+import {
+  type DeadLetter,
+  deadLettersOf,
+  type EventQuery,
+  type PublishedEvents,
+  publishedEvents,
+} from './test-interface/published-events.ts'
 import { raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */

@@ -1,4 +1,4 @@
-/** The events that were published, each with what became of it at every event subscription of its topic, as a test reads them. */
+/** What a test reads of events: those that were published, with their fate at every event subscription, and the dead letters. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
@@ -6,6 +6,7 @@ import { asResourceId, type InputSchema, sameName } from '../model/resources/res
 import type { Store } from '../model/resources/store.ts'
 import type { Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-fate.ts'
 import type { EventTrail } from '../records/event-trail.ts'
+import type { Records } from '../records/record-types.ts'
 import { namespaceTopicName } from './shown-resources.ts'
 
 /** Which events are wanted; by default all. */
@@ -152,4 +153,30 @@ function viewFate(fate: Fate): SubscriptionFate {
     ...(reason !== undefined && { reason }),
     ...(blobPath !== undefined && { blobPath }),
   }
+}
+
+/** An event that was given up. */
+export interface DeadLetter {
+  /** When it was written or dropped, in milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+  /** The event subscription's name. */
+  readonly subscription: string
+  readonly subscriptionId: string
+  /** Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError` or `Rejected`. */
+  readonly reason: string
+  /** Where it was written; absent for one that was dropped, as the event subscription has no place for dead letters. */
+  readonly blobPath?: string
+  /** As the blob has it: with reason, number of attempts and last outcome. */
+  readonly event: unknown
+}
+
+/** Those of the records, oldest first. */
+export function deadLettersOf(records: Pick<Records, 'deadLetters'>): readonly DeadLetter[] {
+  return records.deadLetters.all().flatMap(({ at, subscriptionId, subscriptionName, blobPath, events, reasons }) =>
+    events.map((event, index) => ({
+      ...{ at, subscription: subscriptionName, subscriptionId, reason: reasons[index] ?? '' },
+      ...(blobPath !== undefined && { blobPath }),
+      event,
+    })),
+  )
 }

@@ -1,13 +1,42 @@
-// The error of `settled({ timeout })`: pending events of each event subscription, next try, last answer.
-import type { RunningEmulator } from './emulator-parts.ts'
-import type { PendingWork } from './test-interface/still-pending.ts'
+/** What a wait that is over says of pending events: how many each event subscription has, the next try, the last answer. */
+import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
+import type { Clock } from '../model/time/clock.ts'
+import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
+import type { Records } from '../records/record-types.ts'
+
+/** The pending events of an event subscription. */
+export interface PendingWork {
+  /** The event subscription's name. */
+  readonly subscription: string
+  readonly subscriptionId: string
+  /** The name of its topic or source. */
+  readonly topic: string
+  /** How many events, what they wait for, and the last answer. */
+  readonly detail: string
+}
+
+export class StillPendingError extends Error {
+  override readonly name = 'StillPendingError'
+  readonly pending: readonly PendingWork[]
+
+  constructor(timeout: number, pending: readonly PendingWork[], options: ErrorOptions) {
+    const lines = pending.map((one) => `- event subscription ${one.subscription} of ${one.topic}: ${one.detail}`)
+    super(`events are still pending after ${timeout} ms:\n${lines.join('\n')}`, options)
+    this.pending = pending
+  }
+}
+
+interface PendingSources {
+  readonly clock: Clock
+  readonly engine: Pick<DeliveryEngine, 'pendingQueues' | 'pendingDeadLetters'>
+  readonly queues: Pick<NamespaceQueues, 'pendingDeadLetters' | 'figures'>
+  readonly records: Pick<Records, 'deliveries'>
+}
 
 /** What is pending, by event subscription: how many events, what they wait for, and the last answer. */
-export function describePending(
-  parts: Pick<RunningEmulator, 'engine' | 'queues' | 'records' | 'clock'>,
-): readonly PendingWork[] {
-  const { engine, queues, records } = parts
-  const now = parts.clock.now()
+export function describePending(sources: PendingSources): readonly PendingWork[] {
+  const { engine, queues, records } = sources
+  const now = sources.clock.now()
 
   /** As in `last answer 503`; of an attempt without an answer the reason. */
   function lastAnswer(subscriptionId: string): string {
