@@ -9,8 +9,8 @@ import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
-import type { Ingress } from './delivery/send/ingress.ts'
-import { createUnserved } from './delivery/unserved.ts'
+import { type Ingress, localUrls } from './delivery/send/ingress.ts'
+import { createUntaken } from './delivery/untaken.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
@@ -59,7 +59,10 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const authority = createCertificateAuthority(made)
   const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options
-  const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
+  const parts = createParts(options, state, {
+    ingress: (url) => ingress(url) ?? localUrls(url),
+    baseUrl: () => addresses.https,
+  })
   const { engine, queues, operations, provisioning } = parts
   const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
   const server = createEmulatorServer(
@@ -201,7 +204,7 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
-  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
+  const untaken = createUntaken({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
   const distribute: DeliveryEngine['enqueue'] = (accepted) => {
@@ -209,12 +212,9 @@ function createParts(
     const forwarded = forward(accepted)
     const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
     for (const { subscription, event } of forwarded) trail.changed(subscription, event, { state: 'forwarded' })
-    for (const { subscription, event, because } of unserved(accepted)) {
-      trail.changed(subscription, event, { state: 'unserved', reason: because })
-    }
-    for (const { sources, events } of accepted) {
-      const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
-      if (subscriptions.length > 0) trail.offered(subscriptions, events)
+    for (const { subscription, event, because, matches } of untaken(accepted)) {
+      if (matches) trail.changed(subscription, event, { state: 'unserved', reason: because })
+      else trail.unmatched(subscription, event, because)
     }
     return wanted
   }
@@ -230,7 +230,7 @@ function createParts(
     ...shared,
     figures,
     problem,
-    unserved,
+    untaken,
     pending,
     engine,
     distribute,
@@ -248,8 +248,8 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, distribute, unserved, namespaces, trail, provisioning } = parts
-  const intake = { ...engine, distribute, unserved, askAgain: provisioning.askAgain }
+  const { engine, distribute, untaken, namespaces, trail, provisioning } = parts
+  const intake = { ...engine, distribute, untaken, askAgain: provisioning.askAgain }
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000

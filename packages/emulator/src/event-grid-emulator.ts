@@ -4,9 +4,10 @@ import { complaintAboutCodeGeneration } from '../../../src/support/process/code-
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
 import { createTurns } from '../../../src/support/work/in-turn.ts'
-import type { TopicOptions } from './config/config-schema.ts'
+import type { EventSubscriptionOptions, TopicOptions } from './config/config-schema.ts'
 import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'
+import { putEventSubscription } from './config/event-subscription.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
@@ -34,7 +35,7 @@ import { checkFault, type Fault } from './server/faults.ts'
 import { openState } from './state/state.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
 import type { ResetOptions } from './test-interface/operation.ts'
-import { describePending, StillPendingError } from './test-interface/pending-work.ts'
+import { describePending, StillPendingError, UnservedError } from './test-interface/pending-work.ts'
 import {
   type DeadLetter,
   deadLettersOf,
@@ -191,6 +192,27 @@ export class EventGridEmulator implements AsyncDisposable {
   /** All event subscriptions. */
   eventSubscriptions(): readonly EventSubscription[] {
     return this.#parts.store.subscriptions.all()
+  }
+
+  /**
+   * Makes an event subscription, or replaces the one with that name, without Entra and Resource Manager; resolves when its handshake is
+   * over. Its endpoint may be an http URL of this machine. Rejects with a TypeError that names all that is wrong with it, and with an
+   * UnservedError where its endpoint has not consented: it is there then, and is asked again as a declared one is.
+   */
+  async addEventSubscription(options: EventSubscriptionOptions): Promise<EventSubscription> {
+    const { subscription, because } = await putEventSubscription(this.#parts, options, this.#settings)
+    if (because !== undefined) throw new UnservedError(subscription, because)
+    return subscription
+  }
+
+  /**
+   * Removes an event subscription with its waiting events. Has no effect for an unknown name. Throws a RangeError for an unknown source.
+   *
+   * @param scope a resource id, or the name of a topic or domain
+   */
+  removeEventSubscription(scope: string, name: string): void {
+    const found = this.eventSubscription(scope, name)
+    if (found) this.#parts.provisioning.removeAtOnce(found)
   }
 
   /**

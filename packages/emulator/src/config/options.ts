@@ -220,7 +220,8 @@ export function checkTopic(options: unknown): void {
   throwFaults(topicFaults(withoutUndefined(options)), 'the topic')
 }
 
-function throwFaults(faults: readonly ConfigFault[], what: string): void {
+/** @param what is wrong where a fault has no field */
+export function throwFaults(faults: readonly ConfigFault[], what: string): void {
   if (faults.length === 0) return
   throw new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
 }

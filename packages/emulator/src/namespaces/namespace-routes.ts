@@ -6,7 +6,7 @@ import type { NamespaceStore, NamespaceTopic } from '../model/resources/namespac
 import { named } from '../model/resources/resource.ts'
 import { advice, statusName, withAdvice } from '../model/wording.ts'
 import type { TrailWriter } from '../records/event-fate.ts'
-import { eventList, publishSummary } from '../records/record-types.ts'
+import { eventList, publishSummary, untakenBy } from '../records/record-types.ts'
 import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { queryOf, recordedBody, serveAs } from '../server/service.ts'
@@ -36,7 +36,7 @@ import type { PullQueue, ReceivedEvent } from './pull-queue.ts'
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  readonly trail: Pick<TrailWriter, 'accepted' | 'offered'>
+  readonly trail: Pick<TrailWriter, 'accepted' | 'unmatched'>
 }
 
 interface Params {
@@ -50,7 +50,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, store, trail, clock } = options
+  const { queues, trail, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -84,10 +84,14 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
     const unwanted = queues.publish(topic, events)
-    request.outcome.publish = publishSummary(name, events, unwanted, nameOfEvent)
+    const unmatched = untakenBy(queues.mismatches(topic, unwanted))
+    const summary = publishSummary(name, events, unwanted, nameOfEvent)
+    request.outcome.publish = { ...summary, ...(unmatched.length > 0 && { unmatched }) }
     const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
     trail.accepted(topic.id, accepted)
-    trail.offered(store.subscriptions.of(topic.id), accepted)
+    for (const { subscription, event, because } of queues.mismatches(topic, events)) {
+      trail.unmatched(subscription, event, because)
+    }
     return sendPlainJson(reply, {})
   })
 

@@ -25,7 +25,11 @@ const attempt = z.strictObject({
 const subscriptionFate = z.strictObject({
   name: text,
   id: text,
-  state: z.enum(eventFates).describe('unserved: the event matches, and is not delivered, for the reason that is given'),
+  state: z
+    .enum(eventFates)
+    .describe(
+      'unmatched: reason says why not; unserved: the event matches, and is not delivered, for the reason that is given',
+    ),
   tries: count,
   attempts: z.array(attempt),
   nextTryAt: maybe(time),
@@ -71,12 +75,15 @@ export const deadLettersAnswer = z.strictObject({
 
 const eventList = z.strictObject({ count, first: z.array(z.strictObject({ type: text, id: text })) })
 
+const untakenBy = z.strictObject({ subscriptionName: text, because: text })
+
 const publishSummary = z.strictObject({
   topic: text,
   isCheck: maybe(z.literal(true)),
   events: maybe(eventList),
   unwanted: maybe(eventList),
-  unserved: maybe(z.array(z.strictObject({ subscriptionName: text, because: text }))),
+  unserved: maybe(z.array(untakenBy)),
+  unmatched: maybe(z.array(untakenBy).describe('Event subscriptions that do not match events which none takes')),
 })
 
 export const requestsAnswer = z.strictObject({
@@ -166,6 +173,9 @@ export const eventAnswer = z.strictObject({
   schema: z.enum(inputSchemas),
   body: text.describe('The event as JSON text, cut after 16,384 bytes'),
   truncated: z.boolean(),
+  unmatched: z
+    .array(z.strictObject({ subscriptionId: text, name: text, because: text }))
+    .describe('Event subscriptions that the event does not match, and why'),
   fates: z.array(
     fate.extend({
       blobPath: some(text),
@@ -218,6 +228,18 @@ export const figuresAnswer = z.strictObject(figures)
 
 const address = { ...resource, endpoint: text }
 
+export const subscriptionAnswer = z.strictObject({
+  ...{ ...address, scope: text, state: text, schema: text, filters: z.array(text), retry: text },
+  ...{ batching: some(text), deadLetter: some(text), expires: some(text), entra: some(text) },
+  attributes: z.array(z.strictObject({ name: text, value: text })),
+  handshake: some(
+    z.strictObject({ at: time, method: text, outcome: text, status: some(z.int()), message: some(text) }),
+  ),
+  ...{ warning: some(text), heldUntil: some(time), waits: z.boolean() },
+})
+
+export const subscriptionsAnswer = z.strictObject({ subscriptions: z.array(subscriptionAnswer) })
+
 export const stateAnswer = z.strictObject({
   topics: z
     .array(
@@ -229,17 +251,7 @@ export const stateAnswer = z.strictObject({
     .describe('Topics and domains'),
   systemTopics: z.array(z.strictObject({ ...resource, source: text })),
   namespaceTopics: z.array(z.strictObject(address)),
-  subscriptions: z.array(
-    z.strictObject({
-      ...{ ...address, scope: text, state: text, schema: text, filters: z.array(text), retry: text },
-      ...{ batching: some(text), deadLetter: some(text), expires: some(text), entra: some(text) },
-      attributes: z.array(z.strictObject({ name: text, value: text })),
-      handshake: some(
-        z.strictObject({ at: time, method: text, outcome: text, status: some(z.int()), message: some(text) }),
-      ),
-      ...{ warning: some(text), heldUntil: some(time), waits: z.boolean() },
-    }),
-  ),
+  subscriptions: z.array(subscriptionAnswer),
   queues: z.array(
     z.strictObject({
       ...{ ...resource, topic: text, deadLettered: count },

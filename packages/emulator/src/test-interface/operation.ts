@@ -1,5 +1,6 @@
 /** What an operation of the interface is: what goes in and comes out, and what it may ask of an emulator. */
 import type { z } from 'zod'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { RoleGrant } from '../model/resources/resource.ts'
 import type { ReadonlyDeep } from '../model/schemas.ts'
 import type { RequestRecord, RequestRoute } from '../records/record-types.ts'
@@ -8,6 +9,7 @@ import type * as answers from './answers.ts'
 import type { EmulatorEnvironment } from './environment.ts'
 import type { LiveSources, LiveView } from './live-view.ts'
 import type { DeadLetter, EventQuery, PublishedEvents } from './published-events.ts'
+import type * as requests from './requests.ts'
 
 /** What may be reset besides events, queues, records and faults. */
 export interface ResetOptions {
@@ -17,6 +19,9 @@ export interface ResetOptions {
    */
   readonly resources?: boolean | undefined
 }
+
+/** As an entry of `eventSubscriptions` of the configuration. */
+type EventSubscriptionRequest = z.output<typeof requests.subscriptionRequest>
 
 /** Members of `EventGridEmulator`, so that both doors do the same by the same code. */
 export interface TestedEmulator {
@@ -29,6 +34,9 @@ export interface TestedEmulator {
   failNext(fault: Fault): void
   clearFaults(): void
   advance(ms: number): Promise<number>
+  addEventSubscription(options: EventSubscriptionRequest): Promise<{ readonly id: string }>
+  eventSubscription(scope: string, name: string): EventSubscription | undefined
+  removeEventSubscription(scope: string, name: string): void
   raise(source: string, events: readonly unknown[]): void
   roles(clientId?: string): readonly RoleGrant[]
   assignRole(clientId: string, role: string, scope?: string): void
@@ -44,6 +52,7 @@ export interface Live {
   /** What the stream's first message tells. */
   readonly state: () => ReadonlyDeep<z.output<typeof answers.stateAnswer>>
   readonly figures: LiveView['figures']
+  readonly subscriptions: LiveView['subscriptions']
   /** Publishes by the topic's own route. */
   readonly publish: (topic: string, text: string) => Promise<z.output<typeof answers.publishAnswer>>
 }

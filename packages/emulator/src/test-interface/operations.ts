@@ -12,8 +12,8 @@ import {
   unservedSubscriptions,
 } from './actions.ts'
 import * as answers from './answers.ts'
-import { operation, type TestedEmulator, type TestOperation } from './operation.ts'
-import { StillPendingError } from './pending-work.ts'
+import { type Live, operation, type TestedEmulator, type TestOperation } from './operation.ts'
+import { StillPendingError, UnservedError } from './pending-work.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import type { PublishedEvent } from './published-events.ts'
 import * as requests from './requests.ts'
@@ -25,6 +25,21 @@ const mostAdvance = '400d'
 const rolesOf = (emulator: TestedEmulator, clientId: string) => ({
   roles: emulator.roles(clientId).map(({ role, scope = '/' }) => ({ role, scope })),
 })
+
+const firstTopic = ({ sources }: Live) => sources.store.resources('topics')[0]?.name ?? ''
+
+/** The event subscription that is made, as it is shown. */
+async function makeSubscription({ subscriptions }: Live, made: Promise<{ readonly id: string }>) {
+  try {
+    const { id } = await made
+    const shown = subscriptions().find((one) => one.id === id)
+    if (shown) return shown
+  } catch (error) {
+    if (!(error instanceof UnservedError)) throw error
+    throw new TestInterfaceProblem(409, error.message)
+  }
+  throw new TestInterfaceProblem(409, 'the event subscription was removed meanwhile')
+}
 
 export const operations: readonly TestOperation[] = [
   operation({
@@ -55,6 +70,32 @@ export const operations: readonly TestOperation[] = [
     body: requests.eventActionRequest,
     refusals: { 404: 'The event is no longer kept.', 409: 'The event waits for no attempt.' },
     run: ({ live, name, body }) => tryEventNow(live.sources, name, body.subscription),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/subscriptions', id: 'listSubscriptions' },
+    summary: 'All event subscriptions of topics, domains and other sources, with their state',
+    answer: answers.subscriptionsAnswer,
+    run: ({ live }) => ({ subscriptions: live.subscriptions() }),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/subscriptions', id: 'putSubscription' },
+    summary: 'Makes an event subscription, or replaces the one with that name, and waits for its handshake',
+    ...{ body: requests.subscriptionRequest, needsBody: true, answer: answers.subscriptionAnswer },
+    refusals: { 409: 'The event subscription is there, but its endpoint has not consented.' },
+    run: ({ emulator, live, body }) => makeSubscription(live, emulator.addEventSubscription(body)),
+  }),
+  operation({
+    ...{ method: 'DELETE', path: '/emulator/subscriptions', id: 'removeSubscription' },
+    summary: 'Removes an event subscription with its waiting events',
+    query: requests.subscriptionQuery,
+    unknown: 404,
+    refusals: { 404: 'There is no such event subscription.' },
+    run({ emulator, live, query: { name, topic, scope = topic ?? firstTopic(live) } }) {
+      if (!emulator.eventSubscription(scope, name)) {
+        throw new TestInterfaceProblem(404, 'there is no such event subscription')
+      }
+      emulator.removeEventSubscription(scope, name)
+    },
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/subscriptions/{name}/try-now', id: 'tryAllNow' },

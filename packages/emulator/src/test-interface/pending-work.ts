@@ -1,5 +1,6 @@
-/** What a wait that is over says of pending events: how many each event subscription has, the next try, the last answer. */
+/** What errors say of event subscriptions: how many events are pending and what these wait for, or why none comes. */
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { Records } from '../records/record-types.ts'
@@ -23,6 +24,17 @@ export class StillPendingError extends Error {
     const lines = pending.map((one) => `- event subscription ${one.subscription} of ${one.topic}: ${one.detail}`)
     super(`events are still pending after ${timeout} ms:\n${lines.join('\n')}`, options)
     this.pending = pending
+  }
+}
+
+/** The error of an event subscription that is there and gets no events, for the reason that is given. */
+export class UnservedError extends Error {
+  override readonly name = 'UnservedError'
+  readonly subscription: EventSubscription
+
+  constructor(subscription: EventSubscription, because: string) {
+    super(`event subscription ${subscription.name} is there, but gets no events: ${because}`)
+    this.subscription = subscription
   }
 }
 

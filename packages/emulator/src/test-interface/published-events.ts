@@ -31,7 +31,7 @@ export interface SubscriptionFate {
   readonly attempts: readonly TrailedAttempt[]
   /** When the next attempt is due, in milliseconds since 1970; of an event that a receiver has, the end of its lock or delay. */
   readonly nextTryAt?: number
-  /** Why it was given up, or is not served. */
+  /** Why it was given up, is not served, or does not match. */
   readonly reason?: string
   /** Where its dead letter is. */
   readonly blobPath?: string
@@ -79,6 +79,7 @@ export interface EventSources {
 
 const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
   queued: 'pending',
+  sending: 'pending',
   waiting: 'pending',
   locked: 'pending',
   delayed: 'pending',
@@ -132,14 +133,16 @@ const nameOf = (topicId: string): string =>
 
 function viewOf(event: TrailedEvent): PublishedEvent {
   const { key, at, topic, id, type, subject, schema, body, truncated, fates, furtherFates } = event
-  const unmatched = [...event.unmatched].flatMap(([key, { id, name }]) => (fates.has(key) ? [] : [{ id, name }]))
+  const unmatched = [...event.unmatched].flatMap(([key, one]) => (fates.has(key) ? [] : [one]))
   return {
     ...{ key, at, topic: nameOf(topic), topicId: topic, id, type, subject, schema },
     ...(!truncated && { event: readJson(body) }),
     ...{ body, truncated },
     subscriptions: [
       ...[...fates.values()].map(viewFate),
-      ...unmatched.map(({ id, name }) => ({ name, id, state: 'unmatched' as const, tries: 0, attempts: [] })),
+      ...unmatched.map(({ id, name, because: reason }) => {
+        return { ...{ name, id, reason }, state: 'unmatched' as const, tries: 0, attempts: [] }
+      }),
     ],
     furtherSubscriptions: furtherFates,
   }

@@ -116,6 +116,30 @@ export const roleQuery = z.strictObject({
   scope: maybe(scope.describe('Where the role was given. Default: /')),
 })
 
+const subscriptionName = z.string().min(1).max(64).describe('3 to 64 letters, digits and hyphens')
+const topicName = name.describe('The custom topic whose events it gets. Default: the first')
+const sourceId = scope.describe('Resource id of another source, in place of topic')
+
+export const subscriptionRequest = z.strictObject({
+  name: subscriptionName,
+  topic: maybe(topicName),
+  scope: maybe(sourceId),
+  endpoint: maybe(
+    text
+      .max(4096)
+      .describe('URL of its webhook: https, or an http URL of this machine. Default: that of properties.destination'),
+  ),
+  properties: maybe(
+    object.describe('Filter, retry policy, delivery schema, destination and so on, as in Resource Manager'),
+  ),
+})
+
+export const subscriptionQuery = z.strictObject({
+  name: subscriptionName,
+  topic: maybe(topicName),
+  scope: maybe(sourceId),
+})
+
 export const rotateRequest = z.strictObject({
   forget: maybe(z.boolean().describe('Whether older tokens become invalid. Default: false')),
 })

@@ -58,6 +58,7 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     sources: options,
     state: () => stream.state(),
     figures: view.figures,
+    subscriptions: view.subscriptions,
     async publish(topic, text) {
       const answer = await app.inject(await requestToPublish(options, topic, text))
       const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}

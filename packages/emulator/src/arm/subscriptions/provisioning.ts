@@ -224,8 +224,10 @@ export function createProvisioning(options: ProvisioningOptions) {
     /**
      * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
      * missing that the service must not create.
+     *
+     * @param answered is called when the endpoint has answered
      */
-    write(subscription: EventSubscription, retries?: HandshakeRetries): Operation {
+    write(subscription: EventSubscription, retries?: HandshakeRetries, answered?: () => void): Operation {
       createDomainTopic(store, subscription.scope)
       try {
         put(subscription)
@@ -235,7 +237,7 @@ export function createProvisioning(options: ProvisioningOptions) {
       }
       warn(subscription)
       watchExpiry(subscription)
-      return validate(subscription, retries)
+      return validate(subscription, retries, answered)
     },
     /**
      * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be

@@ -33,12 +33,13 @@ export function createWorkCounter() {
   }
 }
 
-/** An endpoint may be silent: its handshake is not waited for longer, in real milliseconds. */
-const maxHandshakeWaitMs = 5_000
-
-/** Waits for handshakes: an event that is published before an endpoint has consented goes nowhere. */
-export async function awaitHandshakes(ended: Promise<unknown>): Promise<void> {
-  await Promise.race([ended, once(realTimers.abortAfter(maxHandshakeWaitMs), 'abort')])
+/**
+ * Waits for handshakes: an event that is published before an endpoint has consented goes nowhere.
+ *
+ * @param mostMs in real milliseconds: an endpoint may be silent
+ */
+export async function awaitHandshakes(ended: Promise<unknown>, mostMs = 5_000): Promise<void> {
+  await Promise.race([ended, once(realTimers.abortAfter(mostMs), 'abort')])
 }
 
 /** Callers that wait until nothing is pending. */
