@@ -32,6 +32,7 @@ import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
 import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
+import { pkcs12Of } from './server/tls/certificates.ts'
 import { openState } from './state/state.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
 import type { ResetOptions } from './test-interface/operation.ts'
@@ -85,6 +86,8 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly records: Records
   /** The file that whoever started the emulator wrote its certificate authority to; set it, and {@link environment} names it. */
   caFile: string | undefined
+  /** The same for the PKCS#12 store of {@link environment}, which Java reads. */
+  pkcs12File: string | undefined
 
   private constructor(parts: RunningEmulator, settings: ResolvedOptions) {
     this.#parts = parts
@@ -355,13 +358,15 @@ export class EventGridEmulator implements AsyncDisposable {
   /** Where the emulator is, with its keys, and how programs of each language are led to it. */
   environment(): EmulatorEnvironment {
     const { addresses, clock, directory } = this.#parts
-    const { tenantId, clientId, clientSecret, subscriptionId, caFile } = this
+    const { tenantId, clientId, clientSecret, subscriptionId, caFile, pkcs12File } = this
     const { https, http } = addresses
     const client = { tenantId, clientId, clientSecret }
-    const shared = { https, subscriptionId, ...(caFile !== undefined && { caFile }) }
+    const files = { ...(caFile !== undefined && { caFile }), ...(pkcs12File !== undefined && { pkcs12File }) }
+    const shared = { https, subscriptionId, ...files }
     const published = (views: readonly TopicView[]) => views.map(({ keys: _keys, ...view }) => view)
     return {
-      ...{ http, ca: this.ca, clock: clock instanceof ManualClock ? 'manual' : 'machine' },
+      ...{ http, ca: this.ca, pkcs12: pkcs12Of(this.ca).toString('base64') },
+      ...{ clock: clock instanceof ManualClock ? 'manual' : 'machine' },
       ...shared,
       clients: directory.clients.map((one) => ({
         tenantId: one.tenantId,

@@ -133,6 +133,8 @@ export const environmentAnswer = z.strictObject({
   https: text.describe('Base URL of Resource Manager, Entra and topics'),
   ca: text.describe('The certificate authority, PEM'),
   caFile: maybe(text.describe('A file that holds it')),
+  pkcs12: text.describe('The same as a PKCS#12 store for Java, base64; any password opens it'),
+  pkcs12File: maybe(text.describe('A file that holds that')),
   clock: z.enum(['machine', 'manual']),
   subscriptionId: text,
   clients: z.array(z.strictObject({ tenantId: text, clientId: text, clientSecret: text })),
