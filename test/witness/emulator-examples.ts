@@ -56,7 +56,9 @@ export const junitExample: Witness = {
       const { code } = await runProgram(command, ['-version'])
       if (code !== 0) return { missing: `there is no ${command}` }
     }
-    const built = await runProgram('mvn', ['-q', '-B', 'test-compile', buildDirectory], { cwd: join(examples, 'junit') })
+    const built = await runProgram('mvn', ['-q', '-B', 'test-compile', buildDirectory], {
+      cwd: join(examples, 'junit'),
+    })
     return built.code === 0 ? {} : { missing: `it can't be built: ${lastLine(built)}` }
   },
   async run() {
@@ -89,7 +91,10 @@ export const jestExample: Witness = {
     const program = join(jestFolder, 'node_modules/jest/bin/jest.js')
     const args = ['--experimental-vm-modules', program, '--config', 'jest.config.json', '--verbose']
     const told = await runProgram(process.execPath, args, { cwd: jestFolder, timeoutMs: 300_000 })
-    return stepsOf({ ...told, stdout: told.stderr.replaceAll('✓', 'PASS').replaceAll('✕', 'FAIL') }, /^\s*(PASS|FAIL) (.+?)(?: \(\d+ m?s\))?$/gm)
+    return stepsOf(
+      { ...told, stdout: told.stderr.replaceAll('✓', 'PASS').replaceAll('✕', 'FAIL') },
+      /^\s*(PASS|FAIL) (.+?)(?: \(\d+ m?s\))?$/gm,
+    )
   },
 }
 
