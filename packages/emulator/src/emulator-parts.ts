@@ -16,6 +16,7 @@ import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
 import { createPendingBound } from './model/held-bytes.ts'
+import type { Addresses } from './model/resource-views.ts'
 import { ManualClock } from './model/time/clock.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
@@ -40,16 +41,6 @@ import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
 export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
-
-/** Without trailing slashes. */
-interface Addresses {
-  https: string
-  http: string
-  /** The addresses of the ports of topics' own, by their names in lower case. */
-  topicPorts: Readonly<Record<string, string>>
-  /** The addresses of the blob endpoints, by their storage accounts. */
-  storage: Readonly<Record<string, string>>
-}
 
 /** @param emulator what the test interface asks; undefined until it is made */
 export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
@@ -262,11 +253,7 @@ function registerRoutes(
 }
 
 /** Continues with the topics, subscriptions and events of an earlier run. */
-function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
-  // State files that are older than resource groups in them.
-  for (const one of [...store.tracked(), ...namespaces.namespaces.all()]) {
-    directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
-  }
+function resume({ store, namespaces, queues, engine, provisioning }: Parts): void {
   namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
   for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)
   provisioning.resume()

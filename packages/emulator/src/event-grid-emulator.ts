@@ -4,9 +4,9 @@ import { complaintAboutCodeGeneration } from '../../../src/support/process/code-
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { realTimers } from '../../../src/support/time/real-timers.ts'
 import { createTurns } from '../../../src/support/work/in-turn.ts'
+import { removeResource } from './arm/resources/resources.ts'
 import type { TopicOptions } from './config/config-schema.ts'
-import { configure } from './config/configure.ts'
-import { putPublished, removeNamed } from './config/declared-resources.ts'
+import { configure, putTopic } from './config/configure.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
 import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
@@ -26,7 +26,7 @@ import {
   viewStorage,
 } from './model/resource-views.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
-import { asResourceId, type Client, eventSubscriptionId, type RoleGrant } from './model/resources/resource.ts'
+import { asResourceId, type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
 import { ManualClock } from './model/time/clock.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
@@ -140,7 +140,7 @@ export class EventGridEmulator implements AsyncDisposable {
    */
   addTopic(options: TopicOptions): TopicView {
     checkTopic(options)
-    putPublished(this.#parts, 'topics', { subscriptionId: this.subscriptionId, ...options })
+    putTopic(this.#parts, options)
     return this.topic(options.name)
   }
 
@@ -205,7 +205,8 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
   removeTopic(name: string): void {
-    removeNamed(this.#parts, 'topics', name)
+    const found = named(this.#parts.store.resources('topics'), name)
+    if (found) removeResource(this.#parts, found)
   }
 
   /** All custom topics. */
@@ -300,12 +301,10 @@ export class EventGridEmulator implements AsyncDisposable {
    */
   async reset(options: ResetOptions = {}): Promise<void> {
     checkNames('the options of reset', options, ['resources'])
-    const { provisioning, engine } = this.#parts
     this.#parts.forget()
     if (options.resources !== true) return
-    const atOnce = { ...provisioning, remove: provisioning.removeAtOnce }
-    configure({ ...this.#parts, provisioning: atOnce }, this.#settings, { alone: true })
-    await firstHandshakes(engine.idle())
+    configure(this.#parts, this.#settings, { others: 'go' })
+    await firstHandshakes(this.#parts.engine.idle())
   }
 
   /**

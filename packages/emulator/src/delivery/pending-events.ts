@@ -21,7 +21,7 @@ import {
   type SubscriptionQueue,
   type SubscriptionQueueOptions,
 } from './queue/subscription-queue.ts'
-import type { PendingEvent } from './queue/waiting-events.ts'
+import type { PendingEvent } from './send/channel.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
 export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'deliver'> {
