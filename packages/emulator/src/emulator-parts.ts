@@ -1,6 +1,6 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
 import type { FastifyInstance } from 'fastify'
-import { isEveryAddress } from '../../../src/support/net/loopback.ts'
+import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
@@ -15,7 +15,11 @@ import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
+import type { AcceptedEvent } from './model/events/accepted-event.ts'
+import type { EventText } from './model/events/event-text.ts'
 import { createPendingBound } from './model/held-bytes.ts'
+import type { Addresses } from './model/resource-views.ts'
+import type { NamespaceTopic } from './model/resources/namespace.ts'
 import { ManualClock } from './model/time/clock.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
@@ -40,16 +44,6 @@ import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
 export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
-
-/** Without trailing slashes. */
-interface Addresses {
-  https: string
-  http: string
-  /** The addresses of the ports of topics' own, by their names in lower case. */
-  topicPorts: Readonly<Record<string, string>>
-  /** The addresses of the blob endpoints, by their storage accounts. */
-  storage: Readonly<Record<string, string>>
-}
 
 /** @param emulator what the test interface asks; undefined until it is made */
 export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
@@ -218,6 +212,16 @@ function createParts(
     }
     return wanted
   }
+  /** Takes events for the receivers of a namespace topic. Returns those that none wants. */
+  const acceptForTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
+    const unwanted = queues.publish(topic, events)
+    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
+    trail.accepted(topic.id, accepted)
+    for (const { subscription, event, because } of queues.mismatches(topic, events)) {
+      trail.unmatched(subscription, event, because)
+    }
+    return unwanted
+  }
   const provisioning = createProvisioning({
     ...shared,
     storageAccounts: options.storageAccounts,
@@ -234,6 +238,7 @@ function createParts(
     pending,
     engine,
     distribute,
+    acceptForTopic,
     namespaces,
     queues,
     operations,
@@ -263,11 +268,7 @@ function registerRoutes(
 }
 
 /** Continues with the topics, subscriptions and events of an earlier run. */
-function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
-  // State files that are older than resource groups in them.
-  for (const one of [...store.tracked(), ...namespaces.namespaces.all()]) {
-    directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
-  }
+function resume({ store, namespaces, queues, engine, provisioning }: Parts): void {
   namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
   for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)
   provisioning.resume()

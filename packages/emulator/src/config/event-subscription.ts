@@ -12,7 +12,7 @@ import { awaitHandshakes } from '../model/time/work-counter.ts'
 import type { Records } from '../records/record-types.ts'
 import { eventSubscriptionFaults } from './config-faults.ts'
 import type { EventSubscriptionOptions } from './config-schema.ts'
-import { type ResolvedOptions, throwFaults } from './options.ts'
+import { errorOf, type ResolvedOptions } from './options.ts'
 
 export interface PutTargets {
   readonly clock: Clock
@@ -44,7 +44,8 @@ export async function putEventSubscription(
     topics: store.resources('topics').map(({ name, inputSchema }) => ({ name, inputSchema })),
     domains: store.resources('domains').map(({ name, inputSchema }) => ({ name, inputSchema })),
   }
-  throwFaults(eventSubscriptionFaults(options, standing, clock.now()), 'the event subscription')
+  const faults = eventSubscriptionFaults(options, standing, clock.now())
+  if (faults.length > 0) throw errorOf(faults, 'the event subscription')
   const scope =
     options.scope === undefined
       ? (named(store.resources('topics'), options.topic)?.id ?? '')

@@ -1,6 +1,6 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
 
-import { realTimers } from '../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../src/support/time/clock.ts'
 import { createDeadLetterWriter, deadLetterRetries, warningsTo } from '../dead-letters/write-dead-letters.ts'
 import {
   type AcceptedEvent,
@@ -21,7 +21,7 @@ import {
   type SubscriptionQueue,
   type SubscriptionQueueOptions,
 } from './queue/subscription-queue.ts'
-import type { PendingEvent } from './queue/waiting-events.ts'
+import type { PendingEvent } from './send/channel.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
 export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'deliver'> {

@@ -1,9 +1,9 @@
 /** What topics, domains, namespaces and storage accounts look like to their users: addresses, ids and keys. */
 
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
-import type { RunningEmulator } from '../emulator-parts.ts'
-import type { Namespace, NamespaceTopic } from './resources/namespace.ts'
+import type { Namespace, NamespaceStore, NamespaceTopic } from './resources/namespace.ts'
 import { type AccessKeys, named, type Publishable } from './resources/resource.ts'
+import type { Store } from './resources/store.ts'
 
 /** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {
@@ -55,7 +55,21 @@ export interface NamespaceTopicView {
   readonly key: string
 }
 
-type Sources = Pick<RunningEmulator, 'store' | 'namespaces' | 'addresses'>
+/** Where the emulator is found, without trailing slashes. */
+export interface Addresses {
+  https: string
+  http: string
+  /** The addresses of the ports of topics' own, by their names in lower case. */
+  topicPorts: Readonly<Record<string, string>>
+  /** The addresses of the blob endpoints, by their storage accounts. */
+  storage: Readonly<Record<string, string>>
+}
+
+interface Sources {
+  readonly store: Store
+  readonly namespaces: NamespaceStore
+  readonly addresses: Addresses
+}
 
 /** A custom topic or a domain. @param name @default the first. Throws a RangeError for an unknown name. */
 export function viewPublishedNamed(
@@ -120,7 +134,10 @@ function viewOf(https: string, { name, keys }: Namespace, topic: NamespaceTopic)
 export function viewStorage({
   storage,
   addresses,
-}: Pick<RunningEmulator, 'storage' | 'addresses'>): readonly StorageView[] {
+}: {
+  readonly storage: readonly Omit<StorageView, 'blobEndpoint'>[]
+  readonly addresses: Addresses
+}): readonly StorageView[] {
   return storage.map(({ account, id, azurite }) => {
     return { account, id, blobEndpoint: `${addresses.storage[account]}/${account}`, azurite }
   })

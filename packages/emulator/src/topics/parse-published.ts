@@ -1,6 +1,6 @@
-/** Which events the body of a publish request holds, in the schema of the topic or by its input mapping. */
+/** Which events the body of a publish request holds, in the schema of the topic. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { type AcceptedEvent, binaryAttributes, eventSchemaNames } from '../model/events/accepted-event.ts'
 import {
   type EventText,
@@ -8,12 +8,10 @@ import {
   eventSlices,
   eventText,
   nestsTooDeeply,
-  plainTextAt,
   textOf,
   withText,
 } from '../model/events/event-text.ts'
 import type { InputSchema, Publishable } from '../model/resources/resource.ts'
-import { preciseTime } from '../model/wording.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './check-published-event.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 
@@ -117,40 +115,4 @@ function unreadable(target: Publishable): string {
 function binaryEvent(headers: IncomingHttpHeaders, data?: Buffer): EventText {
   const attributes = eventOf(binaryAttributes(headers, headers['content-type'] ?? 'application/json'))
   return data === undefined ? attributes : withText(attributes, 'data', data.toString().trim())
-}
-
-/**
- * Makes an Event Grid event of an event in a custom schema: from the mapped fields or the mapping's defaults, or
- * from fields with Event Grid's names where there is no mapping. A missing id or time is generated, a missing
- * dataVersion is empty. The data is the whole original event (Event Grid: input-mappings).
- */
-export function mapCustomEvent(
-  event: EventText,
-  target: Publishable,
-  made: { readonly now: number; readonly id: string },
-): EventText | { readonly missing: string } {
-  const mapping = target.inputSchemaMapping?.properties ?? {}
-  const field = (
-    name: string,
-    mapped: { readonly sourceField?: string; readonly defaultValue?: string } | undefined,
-  ): string | undefined => {
-    return plainTextAt(event, (mapped?.sourceField ?? name).split('.')) || mapped?.defaultValue
-  }
-  const subject = field('subject', mapping.subject)
-  const eventType = field('eventType', mapping.eventType)
-  if (subject === undefined) return { missing: mapping.subject?.sourceField ?? 'subject' }
-  if (eventType === undefined) return { missing: mapping.eventType?.sourceField ?? 'eventType' }
-  // An event of a domain must name its domain topic.
-  const topic = field('topic', mapping.topic) ?? (target.type === 'topics' ? target.id : undefined)
-  if (topic === undefined) return { missing: mapping.topic?.sourceField ?? 'topic' }
-  const mapped = eventOf({
-    id: field('id', mapping.id) ?? made.id,
-    topic,
-    subject,
-    eventType,
-    eventTime: field('eventTime', mapping.eventTime) ?? preciseTime(made.now),
-    dataVersion: field('dataVersion', mapping.dataVersion) ?? '',
-    metadataVersion: '1',
-  })
-  return withText(mapped, 'data', textOf(event))
 }

@@ -1,13 +1,5 @@
 /** The options of `run`, with their defaults, their ranges, and which of them need another one. */
-import {
-  type OptionTexts,
-  parseOptions,
-  readChoice,
-  readNumber,
-  readPort,
-  text,
-} from '../../../support/command-line/parse-options.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { parseOptions, readChoice, readNumber, readPort, text, type OptionTexts, wrongOption } from '../../../support/command-line/options.ts'
 import { logOptions, readLogOptions } from '../log-writer.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'

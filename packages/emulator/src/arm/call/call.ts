@@ -1,18 +1,13 @@
 /** What each call of Resource Manager brings and needs, and what must hold before the call is answered. */
 
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
 import { nestsTooDeeply, tooDeep } from '../../model/events/event-text.ts'
-import type { Namespace } from '../../model/resources/namespace.ts'
 import { resourceGroupId, resourceId, sameName, trackedTypes } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
-import type { NamespaceContents } from '../resources/namespace-contents.ts'
-import type { Provisioning } from '../subscriptions/provisioning.ts'
 import { type ArmError, armErrors } from './errors.ts'
-import type { Operations } from './operations.ts'
 import { type ArmScope, parseArmScope } from './path.ts'
 
 export interface ArmResources {
@@ -141,16 +136,4 @@ export function withoutNulls(value: unknown, depth = 0): unknown {
 export function withoutEmptyExpiry(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { expirationTimeUtc, ...others } = settings
   return expirationTimeUtc === '' ? others : settings
-}
-
-export interface ArmContext extends ArmResources, NamespaceContents {
-  readonly clock: ArmResources['clock']
-  readonly operations: Operations
-  readonly provisioning: Provisioning
-  /** Answer 409 to a change of an event subscription while another one runs. */
-  readonly conflicts: boolean
-  /** The URL that events are posted to. */
-  readonly endpointOf: (published: { readonly label: string }) => string
-  /** The host name that a namespace's clients use. */
-  readonly hostnameOf: (namespace: Namespace) => string
 }

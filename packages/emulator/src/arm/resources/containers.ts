@@ -3,10 +3,11 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { isBelow, type ResourceGroup, regionName, resourceGroupId, sameName } from '../../model/resources/resource.ts'
-import { type ArmAnswer, type ArmCall, type ArmContext, type ArmResources, requireAccess } from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, requireAccess } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
 import { answerList, parseBody, writeStatus } from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
 import { deleteNamespace } from './namespace-contents.ts'
 import { removeResource } from './resources.ts'
 

@@ -1,8 +1,8 @@
 /** How the contents of a namespace are stored and deleted, and which settings a Queue event subscription may have. */
 
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
-import { durationSeconds } from '../../../../../src/support/time/iso-duration.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
+import { durationSeconds } from '../../../../../src/support/time/clock.ts'
 import {
   type Namespace,
   type NamespaceStore,
@@ -11,7 +11,7 @@ import {
   type QueueSubscriptionProperties,
   queueSubscriptionSettings,
 } from '../../model/resources/namespace.ts'
-import { type NewKeys, randomKeys } from '../../model/resources/resource.ts'
+import { type AccessKeys, randomKeys } from '../../model/resources/resource.ts'
 import { plainWords } from '../../model/schemas.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/call.ts'
@@ -21,7 +21,7 @@ import { armErrors } from '../call/errors.ts'
 export interface NamespaceContents {
   readonly clock: Pick<Clock, 'now'>
   /** @default random ones */
-  readonly newKeys?: NewKeys
+  readonly newKeys?: () => AccessKeys
   readonly namespaces: NamespaceStore
   /** Follows each event subscription that is stored or deleted. */
   readonly queues: {
@@ -37,7 +37,7 @@ export function storeNamespaceTopic(
   eventRetentionInDays = 1,
 ): NamespaceTopic {
   const existing = namespaces.topics.get(id)
-  const topic = { id, name, namespaceId, keys: newKeys(id), ...existing, eventRetentionInDays }
+  const topic = { id, name, namespaceId, keys: newKeys(), ...existing, eventRetentionInDays }
   namespaces.topics.put(topic)
   return topic
 }

@@ -1,23 +1,21 @@
 /** How topics, domains, system topics and namespaces are read, written, listed and deleted, in one way for all of them. */
 
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import {
-  type DomainTopic,
   isBelow,
   isOfType,
-  parentId,
   type Resource,
   type ResourceOf,
   regionName,
   sameName,
   stableGuid,
 } from '../../model/resources/resource.ts'
-import { locationOf, publisherOf, type Store } from '../../model/resources/store.ts'
+import { locationOf } from '../../model/resources/store.ts'
 import { enumeration } from '../../model/schemas.ts'
 import { visibleIn } from '../call/api-versions.ts'
-import type { ArmAnswer, ArmCall, ArmContext } from '../call/call.ts'
+import type { ArmAnswer, ArmCall } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { Change } from '../call/operations.ts'
 import type { ResourceType, TargetOf } from '../call/path.ts'
@@ -29,6 +27,7 @@ import {
   resourceAction,
   writeAnswer,
 } from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
 
 /** A PUT or PATCH of a resource, which may not exist. */
 export interface ResourceWrite extends ArmContext {
@@ -218,34 +217,6 @@ export function keepLocation(
 ): void {
   if (!existing || regionName(existing.location) === regionName(location)) return
   throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
-}
-
-/**
- * Creates the domain topic of a scope, as its first event subscription does. Has no effect for another scope, or where
- * the domain topic exists. Throws an ArmError where the domain leaves it to its owner.
- */
-export function createDomainTopic(store: Store, scope: string): void {
-  const domain = publisherOf(store, scope)
-  if (domain?.type !== 'domains' || store.resource(scope)) return
-  const topic = domainTopic(scope)
-  if (domain.autoCreateTopicWithFirstSubscription === false) {
-    const name = `${domain.name}/${topic.name}`
-    throw armErrors.resourceNotFound('Microsoft.EventGrid/domains/topics', name, domain.resourceGroup)
-  }
-  store.putResource(topic)
-}
-
-/** Deletes the domain topic of a scope after its last event subscription. Has no effect for another scope. */
-export function deleteUnusedDomainTopic(store: Store, scope: string): void {
-  const topic = store.resource(scope)
-  const domain = publisherOf(store, scope)
-  if (topic?.type !== 'domains/topics' || domain?.type !== 'domains') return
-  if (domain.autoDeleteTopicWithLastSubscription === false || store.subscriptions.of(scope).length > 0) return
-  store.deleteResourceSoon(topic)
-}
-
-export function domainTopic(id: string): DomainTopic {
-  return { type: 'domains/topics', id, name: id.split('/').at(-1) ?? '', domainId: parentId(id) }
 }
 
 /** The identity of a topic, domain, system topic or namespace, as requested. */

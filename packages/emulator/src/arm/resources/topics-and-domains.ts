@@ -19,8 +19,8 @@ import { visibleIn } from '../call/api-versions.ts'
 import { type ArmCall, jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseBody } from '../call/resource-answers.ts'
+import { domainTopic } from './domain-topics.ts'
 import {
-  domainTopic,
   keepLocation,
   noIdentity,
   type ResourceWrite,

@@ -1,19 +1,14 @@
 /** How calls about event subscriptions are answered: one of them, its actions, and the lists. */
+
 import { ownField } from '../../model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
-import {
-  type ArmAnswer,
-  type ArmCall,
-  type ArmContext,
-  type ArmResources,
-  jsonContent,
-  type ResolvedScope,
-} from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { answerList, answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
+import type { ArmContext } from '../context.ts'
 import { defaultEventTypesOf, topicTypeOf, unknownEventType } from '../resources/topic-types.ts'
 import { parseEventSubscription } from './read-settings.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'

@@ -21,7 +21,7 @@ import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
 import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
 import { parseArmScope } from '../call/path.ts'
-import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/resources.ts'
+import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/domain-topics.ts'
 
 /** States with an operation under way. A validation URL ends with the process that made it. */
 const unsettled: readonly ProvisioningState[] = ['Creating', 'Updating', 'AwaitingManualAction']

@@ -5,9 +5,9 @@ import type { DeadLetterDestination } from '../../model/resources/destination.ts
 import type { DeliverySchema, EventSubscription } from '../../model/resources/event-subscription.ts'
 import { preciseTime } from '../../model/wording.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
-import type { WebhookResult } from '../send/channel.ts'
+import type { PendingEvent, WebhookResult } from '../send/channel.ts'
 import { decideRetry, healthAfter, healthy, outcomeOf } from './retry-schedule.ts'
-import type { PendingEvent, Retries } from './waiting-events.ts'
+import type { Retries } from './waiting-events.ts'
 
 type Result = Pick<WebhookResult, 'status' | 'failure'>
 

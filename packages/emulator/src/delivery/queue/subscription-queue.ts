@@ -2,11 +2,12 @@
 import { type AcceptedEvent, canConvert } from '../../model/events/accepted-event.ts'
 import { compileFilter } from '../../model/events/filters.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import type { PendingEvent } from '../send/channel.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
 import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
 import type { Deliver } from './deliver.ts'
 import { outcomeOf } from './retry-schedule.ts'
-import { createRetries, Fifo, type PendingEvent, takeBatch } from './waiting-events.ts'
+import { createRetries, Fifo, takeBatch } from './waiting-events.ts'
 
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   /** Sends one request with a batch of events, and reports its result to `attempt`. */

@@ -1,28 +1,10 @@
 /** In which order the events of an event subscription wait, and which of them share a request. */
-import type { AcceptedEvent, DeliveryOutcome } from '../../model/events/accepted-event.ts'
-import type { Hold } from '../../model/held-bytes.ts'
+
+import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import { DueQueue } from '../../model/time/due-queue.ts'
+import type { PendingEvent } from '../send/channel.ts'
 import { batchingOf, webhookOf } from '../send/delivery-request.ts'
-
-/** An event on its way to one subscription. */
-export interface PendingEvent {
-  readonly event: AcceptedEvent
-  /** Its number in the journal; undefined without a journal. */
-  readonly row?: number | undefined
-  /** Its bytes, which count as pending until it is released. */
-  readonly hold?: Hold | undefined
-  readonly acceptedAt: number
-  /** Delivery attempts so far. */
-  attempts: number
-  lastAttemptAt?: number | undefined
-  lastOutcome?: DeliveryOutcome | undefined
-  lastStatus?: number | undefined
-  /** Whether it waits for its next attempt. */
-  waits?: boolean
-  /** The subscriber answered late while the event waited: there is no next attempt. */
-  answered?: boolean
-}
 
 /** First in, first out, in constant time per step. */
 export class Fifo<T> {

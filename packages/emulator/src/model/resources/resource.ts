@@ -166,9 +166,6 @@ export type AccessKeys = readonly [string, string]
 
 export const randomKey = (): string => randomBytes(32).toString('base64')
 
-/** Makes the keys of a new resource. */
-export type NewKeys = (id: string) => AccessKeys
-
 export const randomKeys = (): AccessKeys => [randomKey(), randomKey()]
 
 // The schemas of events that a topic accepts.

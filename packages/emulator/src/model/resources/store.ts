@@ -58,7 +58,7 @@ export function createStore(shelves: Shelves = noShelves) {
       resources.deleteSoon(resource)
       unlabel(resource)
     },
-    leadResources: resources.lead,
+    listResourcesFirst: resources.listFirst,
     /** All that it has, by the kinds of its shelves. */
     shelved: () => ({
       resource: resources.all(),
@@ -189,9 +189,9 @@ export function createCollection<Resource extends { readonly id: string }>(
       shelf.deleteSoon(keyOf(resource))
       take(resource)
     },
-    /** Lists the resources with these ids before all others. */
-    lead(ids: readonly string[]): void {
-      const leading = ids.flatMap((id) => resources.get(id.toLowerCase()) ?? [])
+    /** Lists these resources before all others. */
+    listFirst(first: readonly Pick<Resource, 'id'>[]): void {
+      const leading = first.flatMap(({ id }) => resources.get(id.toLowerCase()) ?? [])
       const all = new Set([...leading, ...resources.values()])
       resources.clear()
       groups.clear()

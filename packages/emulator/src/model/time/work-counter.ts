@@ -1,7 +1,6 @@
 /** When nothing is under way at the emulator, and when no event is pending. */
 import { once } from 'node:events'
-import { type Clock, pause } from '../../../../../src/support/time/clock.ts'
-import { realTimers } from '../../../../../src/support/time/real-timers.ts'
+import { type Clock, pause, realTimers } from '../../../../../src/support/time/clock.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 

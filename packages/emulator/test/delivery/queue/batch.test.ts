@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { Fifo, type PendingEvent, takeBatch } from '../../../src/delivery/queue/waiting-events.ts'
+import { Fifo, takeBatch } from '../../../src/delivery/queue/waiting-events.ts'
+import type { PendingEvent } from '../../../src/delivery/send/channel.ts'
 import type { WebHookProperties } from '../../../src/model/resources/destination.ts'
 import { waitingEvent } from '../waiting-event.ts'
 
