@@ -1,4 +1,4 @@
-/** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, and all are counted. */
+/** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, each is counted. */
 import { isUtf8 } from 'node:buffer'
 import { type Delivery, processRoom } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/events.ts'
@@ -70,7 +70,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     log.warn(notRenewed, { reason })
   }
 
-  function release(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
+  function ended(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
     size--
     if (result === 'done') counts.settled[kind]++
     else {
@@ -91,7 +91,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
       scheduleSweep(held.renewAt)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-        place: processRoom.take(bytes.length),
+        place: processRoom.occupy(bytes.length),
         // A synchronous handler that works long must not use up the time of the events behind its own.
         arrivedAt: clock.elapsed(),
         metadata: {
@@ -104,7 +104,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
           settler.settle(lock, outcome, deliveryCount, (result, kind) => {
-            release(kind, result)
+            ended(kind, result)
             onKnown(result === 'done')
           })
         },

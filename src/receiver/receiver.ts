@@ -107,7 +107,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      handling: this.#dispatcher.handling(),
+      handling: this.#dispatcher.status().handling,
       counts: structuredClone(this.#counts),
     }
   }
@@ -118,7 +118,7 @@ export class Receiver {
   }
 
   isHandling(): boolean {
-    return this.#dispatcher.load().running > 0
+    return this.#dispatcher.status().running > 0
   }
 
   /**
@@ -158,14 +158,14 @@ export class Receiver {
 
   #pump(): void {
     const { handler, pull } = this.#options
-    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
+    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler.current) return
     if (processRoom.isFull()) {
       processRoom.whenFree(this.#onRoom)
       return
     }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
-      const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running
+      const freeCalls = pull.maxConcurrency - this.#dispatcher.status().running
       const free = Math.min(freeCalls, 2 * pull.maxConcurrency - this.#held.size)
       const open = [...this.#open].map(({ asked }) => asked)
       const asked = decideReceive({ free, open, wasFull: this.#wasFull, maxEvents: this.#maxEvents })

@@ -96,7 +96,7 @@ it('answers create with ids, count and the request id of Event Grid', async () =
   await world.init(outputOnly)
   const { metadata } = await world.binding.invoke('create', { order: 1 }, { metadata: { id: 'one' } })
   expect(metadata).toMatchObject({ ids: '["one"]', count: '1' })
-  const published = world.emulator.records.requests.all().findLast(({ face }) => face === 'topic')
+  const published = world.emulator.records.requests.all().findLast(({ route }) => route === 'topic')
   expect(metadata.requestId).toBe(published?.requestId)
 })
 
