@@ -67,7 +67,7 @@ export class Instance {
 
   active(): ActiveComponent {
     const { input, output } = this.current
-    const isInput = input?.input !== undefined || input?.pull !== undefined
+    const isInput = input?.push !== undefined || input?.pull !== undefined
     const sides: readonly Side[] = [
       ...(isInput ? (['input'] as const) : []),
       ...(output?.output ? (['output'] as const) : []),
