@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Logger, QuietLog } from '../core/logger.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
+import { createRecentCounts, type RecentCounts } from '../dispatch/recent.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
@@ -20,6 +21,8 @@ export interface AnswersOptions {
   readonly onForeignDelivery?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
 }
@@ -32,6 +35,8 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+  /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
+  readonly recent: RecentCounts
   /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
   readonly unaccepted: Readonly<Record<string, number>>
   /**
@@ -43,12 +48,14 @@ export interface AnswerFigures {
 
 export type Answers = ReturnType<typeof createAnswers>
 
-export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
+export function createAnswers(options: AnswersOptions) {
+  const { scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
+  const recent = createRecentCounts(elapsed)
   const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
   let lastRefused: AnswerFigures['lastRefused']
@@ -96,6 +103,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       if (fault && !isStranger) count(unaccepted, fault.problem)
       const why = whyRefused(refusal)
       if (why !== undefined && !isStranger) lastRefused = { why, status: answer.status, lastAt: now() }
+      if (!isStranger) recent.add(isReasonOfOurs(refusal))
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
@@ -107,6 +115,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       const { status, detail } = decideAcknowledgement(outcomes)
       if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
+      recent.add(false)
       try {
         if (status === 503) log.warn(`put off a delivery: ${detail}`)
         const answer = status === 200 ? acknowledgement : problemAnswer(status, detail)
@@ -126,6 +135,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
         lastRefused = { why: `the listener failed by ${reason}`, status: answer.status, lastAt: now() }
+        recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)
@@ -138,6 +148,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
+      recent: recent.current(),
       unaccepted: Object.fromEntries(unaccepted),
       lastRefused,
     }),
@@ -150,6 +161,9 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
   if (logEvent === undefined || logEvent === 'noHandler' || answer.status < 400) return undefined
   return logEvents[logEvent]
 }
+
+/** Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at once. */
+const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>

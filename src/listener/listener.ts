@@ -70,7 +70,6 @@ export async function createListener(options: ListenerOptions) {
     secrets,
     log: handlerLog,
     now: elapsed,
-    date: now,
     clock,
   })
   const closing = new AbortController()
@@ -107,7 +106,7 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded })
   const routes = createRoutes({
     gate,
     answers,

@@ -85,7 +85,6 @@ export class Receiver {
       onError,
       secrets,
       now,
-      date: () => clock.now(),
       clock,
       log,
       onCallEnd: onRoom,
@@ -108,7 +107,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      failing: this.#dispatcher.status().failing,
+      handling: this.#dispatcher.status().handling,
       counts: structuredClone(this.#counts),
     }
   }

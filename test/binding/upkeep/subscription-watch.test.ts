@@ -137,7 +137,7 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
   onTestFinished(() => side.close())
   await side.start('wait', new AbortController().signal)
   const writes = () =>
-    emulator.records.requests.filter(({ face, method }) => face === 'arm' && /PUT|PATCH/.test(method)).length
+    emulator.records.requests.filter(({ route, method }) => route === 'arm' && /PUT|PATCH/.test(method)).length
   return {
     writes,
     permit: () => emulator.assignRole(clientId, role),
