@@ -4,7 +4,7 @@ import type { QuietLog } from '../core/quiet-log.ts'
 import type { TraceContext } from '../core/telemetry/trace-context.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff } from '../support/time/back-off.ts'
+import { retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, within } from '../support/time/clock.ts'
 import { realTimers } from '../support/time/real-timers.ts'
 import { inBackground } from '../support/work/in-background.ts'
@@ -44,8 +44,7 @@ interface Queue {
 
 /** Lock tokens of one request. */
 const maxTokens = 100
-const firstPauseMs = 200
-const maxPauseMs = 5_000
+const pace = { baseMs: 200, maxMs: 5_000, maxAskedMs: Number.POSITIVE_INFINITY }
 /** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
 const patienceMs = 1_000
 /** The namespace's code for a token that it could not settle for a reason of its own, and ours. The others say that the lock is lost. */
@@ -103,8 +102,9 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
     else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
-    const own = backOff({ attempt: count, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() })
-    const waitMs = Math.max(failure?.retryAfterMs ?? 0, own)
+    const leftMs = Math.max(...batch.map(({ lock }) => lock.expiresAt)) - clock.elapsed()
+    const tried = { attempt: count, retryAfterMs: failure?.retryAfterMs, leftMs, random: Math.random() }
+    const waitMs = retryPause(tried, pace) ?? leftMs
     const resumesAt = clock.elapsed() + waitMs
     const left = batch.filter(({ lock, onEnd }) => {
       const reason = failure?.reason ?? failed?.get(lock.lockToken)

@@ -1,6 +1,6 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { codeOfFailure } from '../../azure/refusals/resource-manager-refusal.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { SubscriptionCheck } from '../../provision/look.ts'
@@ -189,7 +189,7 @@ export class SubscriptionKeeper {
         return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
-      if (meaningOf(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
+      if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else this.#logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
