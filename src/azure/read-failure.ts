@@ -1,8 +1,7 @@
 /** Reads how a call to Resource Manager failed, whatever shape the SDK reports it in: which kind of failure it is. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { readRequestId, readRetryAfter } from './http.ts'
 import { NoTokenError } from './refusals/entra-refusal.ts'
 import type { ArmFailure, ArmFailureKind } from './refusals/resource-manager-refusal.ts'

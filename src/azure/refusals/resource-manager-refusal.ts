@@ -2,7 +2,7 @@
 import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
 import { scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/addresses.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
 import { certificateRemedy, roleRemedy, silenceRemedy } from './remedies.ts'
 
@@ -26,7 +26,7 @@ export interface ArmFailure {
 
 /** What an explanation names, and must not show. */
 export interface FailureContext
-  extends Pick<InputMetadata, 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint'> {
+  extends Pick<PushMetadata, 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint'> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
@@ -186,6 +186,13 @@ export const codeOfFailure = ({ kind }: ArmFailure): ProvisioningErrorCode => fa
 
 /** Whether another attempt may succeed by itself. */
 export const mayPass = ({ kind }: ArmFailure): boolean => failures[kind].passes
+
+const lastingCodes: ReadonlySet<string> = new Set(
+  Object.values(failures).flatMap(({ code, passes }) => (passes ? [] : [code])),
+)
+
+/** Whether an error of this code stays until somebody corrects the cause. */
+export const isLasting = (code: string): boolean => lastingCodes.has(code)
 
 /** The parts of the `BindingError` for a failure. Holds no secret. */
 export interface Explanation extends BindingErrorParts<ProvisioningErrorCode> {

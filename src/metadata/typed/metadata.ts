@@ -14,8 +14,9 @@ import { derivePullName, deriveSubscriptionName } from '../fields/scope.ts'
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface ParsedMetadata {
-  readonly input: InputMetadata | undefined
-  /** The input side by pull; never together with `input`. */
+  /** The input side by push. */
+  readonly push: PushMetadata | undefined
+  /** The input side by pull; never together with `push`. */
   readonly pull: PullMetadata | undefined
   readonly output: OutputMetadata | undefined
   /** What the field `direction` says; `undefined` where it is not given. */
@@ -24,7 +25,7 @@ export interface ParsedMetadata {
   readonly warnings: readonly MetadataIssue[]
 }
 
-export type InputMetadata = Readonly<ReturnType<typeof inputMetadata>>
+export type PushMetadata = Readonly<ReturnType<typeof pushMetadata>>
 
 /** The input side with `deliveryMode: pull`, validated. */
 export type PullMetadata = Readonly<ReturnType<typeof pullMetadata>>
@@ -51,7 +52,7 @@ export interface SubscriptionSettings extends Partial<GivenSettings> {
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
 }
 
-interface SideOptions {
+interface MetadataContext {
   readonly componentName?: string
   readonly credentialGiven?: boolean
   readonly provisioning: Values['provisioning']
@@ -59,7 +60,7 @@ interface SideOptions {
   readonly hasCredential: boolean
 }
 
-export function inputMetadata(values: Values, options: SideOptions) {
+export function pushMetadata(values: Values, options: MetadataContext) {
   const { listenAddress, maxRequestBytes } = values
   const subscriberEndpoint = checked('subscriberEndpoint', values.subscriberEndpoint)
   const scope = checked('scope', values.scope)
@@ -78,7 +79,7 @@ export function inputMetadata(values: Values, options: SideOptions) {
   }
 }
 
-export function pullMetadata(values: Values, options: SideOptions) {
+export function pullMetadata(values: Values, options: MetadataContext) {
   const { namespaceEndpoint, namespaceKey, scope } = values
   const namespaceTopic = checked('namespaceTopic', values.namespaceTopic)
   const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
@@ -95,7 +96,7 @@ export function pullMetadata(values: Values, options: SideOptions) {
   }
 }
 
-export function outputMetadata(values: Values, options: SideOptions) {
+export function outputMetadata(values: Values, options: MetadataContext) {
   const { topicAuthentication: kind, azureEnvironment: environment, publishTimeout, topicSchema } = values
   const topicEndpoint = checked('topicEndpoint', values.topicEndpoint)
   const schema: Values['topicSchema'] = isNamespaceTopic(topicEndpoint) ? 'CloudEventSchemaV1_0' : topicSchema
@@ -120,7 +121,7 @@ function checked<T>(name: string, value: T | undefined): T {
 }
 
 /** @param defaultName of the event subscription */
-function eitherInput(values: Values, defaultName: string, options: SideOptions) {
+function eitherInput(values: Values, defaultName: string, options: MetadataContext) {
   const { clientId, maxConcurrency, replaceDestination } = values
   return {
     /**
@@ -193,7 +194,7 @@ function deliveryAuthentication(values: Values) {
 }
 
 /** The credential that the fields describe. `host`: the host handed a `TokenCredential` to the binding, so no field is needed. */
-function credentialMetadata(values: Values, { credentialGiven }: SideOptions) {
+function credentialMetadata(values: Values, { credentialGiven }: MetadataContext) {
   const { azureCredential: kind, tenantId, clientId, clientSecret } = values
   if (credentialGiven) return { kind: 'host' } as const
   switch (kind) {
@@ -226,10 +227,10 @@ function revealed(value: unknown): unknown {
 }
 
 /** Every secret of both sides, what deliveries carry, and the queries of their endpoints. */
-export function secretsOf({ input, pull, output }: ParsedMetadata): readonly string[] {
-  const delivery = input ? deriveDeliveryCredentials(input).map(({ value }) => value) : []
-  const endpoints = [input?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
-  return [...secretsIn([input, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]
+export function secretsOf({ push, pull, output }: ParsedMetadata): readonly string[] {
+  const delivery = push ? deriveDeliveryCredentials(push).map(({ value }) => value) : []
+  const endpoints = [push?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
+  return [...secretsIn([push, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]
 }
 
 function secretsIn(value: unknown): string[] {

@@ -5,15 +5,14 @@ import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
-import { createQuietLog } from '../../core/quiet-log.ts'
+import { createQuietLog, type Logger } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
-import { forwardedMetadata } from '../../dispatch/processing.ts'
+import { forwardedMetadata } from '../../dispatch/handler.ts'
 import type { LoadedComponent } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { pause, systemClock } from '../../support/time/clock.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { inBackground } from '../../support/work/work.ts'
 import { type ComponentCounters, type EventResult, figuresOf, type Metrics } from '../shared/metrics.ts'
 import { type AppChannel, type EventAnswer, type PostedEvent, type Probed, probeTimeoutMs } from './app/app-channel.ts'
 
@@ -143,7 +142,7 @@ interface Target {
 
 /** Where a component's events go; `undefined` where it has no input side. */
 function targetOf({ component, metadata }: LoadedComponent, channel: AppChannel): Target | undefined {
-  if (!metadata.input && !metadata.pull) return undefined
+  if (!metadata.push && !metadata.pull) return undefined
   const { name, properties } = component
   const [, route] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === 'route') ?? []
   const address = channel.addressOf({ name, route: route instanceof Secret ? route.reveal() : route?.toString() })

@@ -2,8 +2,7 @@
 
 import type { Side } from '../../core/component.ts'
 import { BindingError } from '../../core/errors.ts'
-import type { Logger } from '../../core/logger.ts'
-import { createQuietLog } from '../../core/quiet-log.ts'
+import { createQuietLog, type Logger } from '../../core/logger.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
 import { Instance, type InstanceOptions } from './instance.ts'
@@ -40,7 +39,7 @@ export function createInstances(options: InstancesOptions) {
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, instance] of instances) {
       const { current, readers, logger } = instance
-      if (name === asking || readers.count > 0 || current.input?.input?.handshakePort !== port) continue
+      if (name === asking || readers.count > 0 || current.input?.push?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,

@@ -27,7 +27,7 @@ describe('required fields', () => {
   })
 
   it('takes push delivery that has all its fields, and warns that namespaceTopic has no effect', () => {
-    const { input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
+    const { push: input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
     expect(input).toBeDefined()
     expect(warnings).toContainEqual({ field: 'namespaceTopic', rule: 'has no effect with deliveryMode push' })
   })
@@ -70,7 +70,7 @@ describe('required fields', () => {
   ])('hands the fields on that a credential of the kind $azureCredential may have', (one) => {
     const { azureCredential, hasTenant, hasClient } = one
     const parsed = parseMetadata({ ...sampleInput, azureCredential })
-    expect(parsed.input?.credential).toEqual({
+    expect(parsed.push?.credential).toEqual({
       kind: azureCredential,
       ...(hasTenant && { tenantId: sampleInput.tenantId }),
       ...(hasClient && { clientId: sampleInput.clientId }),
@@ -78,7 +78,7 @@ describe('required fields', () => {
   })
 
   it("prefers the host's credential", () => {
-    expect(parseMetadata(sampleInput, { credentialGiven: true }).input?.credential).toEqual({ kind: 'host' })
+    expect(parseMetadata(sampleInput, { credentialGiven: true }).push?.credential).toEqual({ kind: 'host' })
   })
 })
 
@@ -128,6 +128,6 @@ describe('an empty field', () => {
     ])
     expect(faults({ ...without('scope'), deliveryToken: '' }).map(({ field }) => field)).toEqual(['scope'])
     expect(faults({ accessKey: '' })).toMatchObject([{ rule: 'configures neither the input nor the output side' }])
-    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }).input).toBeDefined()
+    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }).push).toBeDefined()
   })
 })

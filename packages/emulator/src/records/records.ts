@@ -1,6 +1,7 @@
 // A list of records of one kind as tests read it: oldest first, `waitFor`, `listen`, and how many were left out.
+import { type InspectOptions, inspect } from 'node:util'
 import { heldBytes } from '../model/held-bytes.ts'
-import { createMemory, type Memory, type Rank, type Shelf } from './memory.ts'
+import { createMemory, type Memory, type Rank, type RecordShelf } from './memory.ts'
 
 /** The most bytes of all records together, unless the option `maxRecordBytes` says otherwise. */
 export const defaultRecordBytes = 64 * 1024 * 1024
@@ -17,7 +18,7 @@ export class RecordRing<T extends object> implements Iterable<T> {
   readonly entries: T[] = []
   /** Number of records that were left out since the start or the last `clear()`. */
   dropped = 0
-  readonly #shelf: Shelf<T>
+  readonly #shelf: RecordShelf<T>
   readonly #rankOf: (record: T) => Rank
   readonly #listeners = new Set<(record: T) => void>()
 
@@ -94,6 +95,12 @@ export class RecordRing<T extends object> implements Iterable<T> {
   listen(listener: (record: T) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** As `console.log` shows them: in full where `console.log` of an array would be. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const left = this.dropped > 0 ? `, ${this.dropped} left out` : ''
+    return `RecordRing(${this.length}${left}) ${inspect(this.entries, options)}`
   }
 
   /** Forgets all records and the count of those left out; listeners stay. */

@@ -6,8 +6,7 @@ import type { Endpoints } from '../../../core/endpoints.ts'
 import { citer } from '../../../provision/handshake.ts'
 import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../finding.ts'
@@ -97,7 +96,7 @@ export async function askSidecar(
   signal: AbortSignal,
 ): Promise<Finding> {
   const url = new URL('/healthz', sidecar)
-  const { input, pull, output } = metadata ?? {}
+  const { push: input, pull, output } = metadata ?? {}
   const sides = [(input ?? pull) && 'input', output && 'output'].filter((side) => side !== undefined)
   const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
   const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)

@@ -5,10 +5,9 @@ import { BindingError } from '../../../core/errors.ts'
 import type { EventHandler } from '../../../core/event.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
-import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../../metadata/typed/metadata.ts'
 import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export type PortHolder =
   /** It was free: `check` listens there until it ends. */
@@ -26,18 +25,18 @@ export type PortHolder =
 
 /** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
 export async function holdPort(
-  input: InputMetadata,
+  input: PushMetadata,
   endpoints: Endpoints,
   signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
   const mark = randomUUID()
-  let handler: EventHandler | undefined
+  const handler: { current: EventHandler | undefined } = { current: undefined }
   try {
     const listener = await createListener({
       input,
       endpoints,
       logger: silentLogger,
-      handler: () => handler,
+      handler,
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
       subscriptionWrittenAt: () => undefined,
     })
@@ -48,7 +47,7 @@ export async function holdPort(
       await listener.close()
     }
     const read = (wanted: EventHandler | undefined) => {
-      handler = wanted
+      handler.current = wanted
     }
     return { holder: { kind: 'check', mark, read }, close }
   } catch (error) {
@@ -69,7 +68,7 @@ export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string,
 }
 
 async function askHolder(
-  { handshakePort, listenAddress }: InputMetadata,
+  { handshakePort, listenAddress }: PushMetadata,
   signal: AbortSignal,
 ): Promise<ProbeAnswer | undefined> {
   const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)
