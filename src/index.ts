@@ -21,7 +21,14 @@ export type {
   MetadataFields,
   NamedMetadata,
 } from './binding/given-metadata.ts'
-export type { ComponentHealth, Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
+export type {
+  ComponentHealth,
+  Health,
+  HealthStatus,
+  InputHealth,
+  SideHealth,
+  UnhealthyCause,
+} from './binding/health.ts'
 export {
   type EventRouter,
   type Fallback,
@@ -32,7 +39,7 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { Component, ComponentPlaces, ComponentProperties, Side } from './core/component.ts'
+export type { Component, ComponentPlaces, ComponentProperties, FilePlace, Side } from './core/component.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,
@@ -50,10 +57,9 @@ export {
   type PublishDetails,
 } from './core/errors.ts'
 export { type CloudEvent, type ErrorHandler, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
-export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
-export type { FastifyHook } from './listener/http/host-plugins.ts'
+export type { FastifyHook } from './listener/listener.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
 export type { Reader } from './metadata/fields/field.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
@@ -65,4 +71,4 @@ export {
 } from './metadata/load/load-components.ts'
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
-export type { PullCounts } from './receiver/pull-counts.ts'
+export type { PullCounts } from './receiver/held-events.ts'

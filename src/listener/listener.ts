@@ -1,23 +1,27 @@
-/** The listener put together: who decides on a request, who reads it, who hands it on and who answers. */
+/** The listener put together: who decides on a request, who reads it, who hands it on and who answers; and the plugins of the host. */
 import type { AddressInfo } from 'node:net'
-import type { FastifyPluginAsync } from 'fastify'
-import type { EventHandler } from '../core/event.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { BindingError } from '../core/errors.ts'
+import { createQuietLog } from '../core/logger.ts'
+import { processRoom, type Room } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { processRoom, type Room } from '../dispatch/room.ts'
+import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
+import { messageOf } from '../support/process/error-code.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
-import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
-import type { Gate } from './admit/decide-request.ts'
-import { createFormerDeliveries, type FormerDeliveriesOptions } from './admit/former-deliveries.ts'
+import { type CheckCredentialOptions, createCredentialCheck, type Gate } from './admission.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
-import { createBodies } from './bodies.ts'
-import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { freeingMs, listen, refuseWithoutCodeGeneration } from './http/listen.ts'
-import type { BodyBudget } from './http/request.ts'
-import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
-import { createPathCheck } from './paths.ts'
-import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
+import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
+import { type BodyBudget, createPathCheck } from './request.ts'
+import { answerUnknownPath, createRoutes, createUnknownPaths, type DeclaredAttributes } from './routes.ts'
+import {
+  createServer,
+  freeingMs,
+  listen,
+  refuseWithoutCodeGeneration,
+  type ServerLimits,
+  serverDefaults,
+} from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
@@ -26,9 +30,9 @@ export interface ListenerOptions
     Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
     Pick<DispatcherOptions, 'secrets' | 'onError'> {
   /** The current handler; without one deliveries are answered 503. */
-  readonly handler: () => EventHandler | undefined
-  /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
-  readonly declaredAttributes?: () => ReadonlySet<string> | undefined
+  readonly handler: CurrentHandler
+  /** @default they are not known */
+  readonly declared?: DeclaredAttributes
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -57,7 +61,7 @@ export async function createListener(options: ListenerOptions) {
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
-  const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
+  const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
   const dispatcher = new Dispatcher({
     ...input,
     ...source,
@@ -77,16 +81,14 @@ export async function createListener(options: ListenerOptions) {
     )
   }
 
-  let isDraining = false
   let address: AddressInfo | undefined
   const check = { ...options, log, closing: closing.signal, now, elapsed }
   const formers = await createFormerDeliveries({ formers: [], credentialReadAt: () => undefined, ...check })
-  const isReady = () => !isDraining && mayBeRouted()
   const gate: Gate = {
     handler,
     health,
-    isReady,
-    isDraining: () => isDraining,
+    isReady: () => !gate.isDraining && mayBeRouted(),
+    isDraining: false,
     subscriptionWrittenAt,
     now,
     allowedOrigin: input.environment.eventGridOrigin,
@@ -104,13 +106,16 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded })
   const routes = createRoutes({
     gate,
     answers,
     elapsed,
     keepConnection: server.keep,
-    bodies: createBodies({ dispatcher, answers, log, source, input, declaredAttributes, isReady }),
+    dispatcher,
+    log,
+    maxConcurrency: input.maxConcurrency,
+    declared,
     room,
     clock,
     validationBudget:
@@ -121,7 +126,7 @@ export async function createListener(options: ListenerOptions) {
   await loadOrClose(server, options.fastify, [routes, createUnknownPaths(answers)])
 
   function takeNothing(): void {
-    isDraining = true
+    gate.isDraining = true
     dispatcher.stop()
   }
 
@@ -136,7 +141,7 @@ export async function createListener(options: ListenerOptions) {
   return {
     /** Where it listens; `undefined` while it does not. */
     address: () => address,
-    status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    status: () => ({ draining: gate.isDraining, ...dispatcher.status(), ...answers.figures() }),
     /** The metadata by which deliveries are accepted: the present ones, then former ones. */
     accepts: () => [input, ...formers.inputs()],
     /**
@@ -202,4 +207,45 @@ async function loadOrClose(
     await close()
     throw error
   }
+}
+
+/** The option `fastify`: a host adds plugins, hooks and routes of its own to the server of the listener. */
+export type FastifyHook = (server: FastifyInstance) => unknown
+
+/** Fastify's mark of a plugin that is not encapsulated, which is how the host's plugins and hooks see the whole server. */
+const skipOverride = Symbol.for('skip-override')
+
+/**
+ * Loads the host's plugins, then `ours`, so that hooks of the host see deliveries too. Fastify gives each plugin ten seconds.
+ * @throws BindingError PLUGIN_FAILED
+ */
+export async function loadPlugins(
+  app: FastifyInstance,
+  host: FastifyHook | undefined,
+  ours: readonly FastifyPluginAsync[],
+): Promise<void> {
+  const load = async () => {
+    try {
+      await host?.(app)
+    } catch (error) {
+      // Fastify would take `undefined` for a success.
+      fail(error)
+    }
+  }
+  try {
+    await app.register(Object.assign(load, { [skipOverride]: true }))
+    for (const plugin of ours) await app.register(plugin)
+    await app.ready()
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function fail(cause: unknown): never {
+  if (cause instanceof BindingError && cause.code === 'PLUGIN_FAILED') throw cause
+  throw new BindingError('PLUGIN_FAILED', {
+    what: `the option fastify failed: ${messageOf(cause)}`,
+    fix: 'correct the plugins, hooks and routes that it adds',
+    cause,
+  })
 }

@@ -1,22 +1,43 @@
-/** The routes of the listener: each request is decided on by its head, read, and handed on. */
+/** The routes of the listener: each request is decided on by its head, read, and its events are handed on. */
+import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Room } from '../dispatch/room.ts'
-import type { Clock } from '../support/time/clock.ts'
-import { inBackground } from '../support/work/in-background.ts'
-import { decideByHead, type Gate, type GateDecision, type GateRefusal } from './admit/decide-request.ts'
-import { maxValidationBytes } from './admit/handshake.ts'
-import type { Answers } from './answers.ts'
-import type { Admitted, AdmittedDelivery, Bodies } from './bodies.ts'
-import { problemAnswer } from './http/answer.ts'
-import { type BodyBudget, declaredLength, readBody } from './http/request.ts'
-import { defaultPath, pathOf } from './paths.ts'
+import type { QuietLog } from '../core/logger.ts'
+import type { Place, Room } from '../dispatch/delivery.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { eventMetadata, readDelivery } from '../dispatch/events.ts'
+import { type Clock, realTimers } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/work.ts'
+import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
+import { type Answers, sendError } from './answers.ts'
+import { answerValidation, maxValidationBytes } from './handshake.ts'
+import {
+  type Answer,
+  type BodyBudget,
+  bytesOf,
+  declaredLength,
+  defaultPath,
+  noRoom,
+  overLimit,
+  pathOf,
+  problemAnswer,
+  readBody,
+} from './request.ts'
+
+/** The delivery attributes that the event subscription declares. */
+export interface DeclaredAttributes {
+  /** In lower case. `undefined`: they are not known. */
+  readonly attributes: ReadonlySet<string> | undefined
+}
 
 export interface RoutesOptions {
   readonly gate: Gate
   readonly answers: Answers
-  readonly bodies: Bodies
+  readonly dispatcher: Dispatcher
+  readonly log: QuietLog
+  readonly maxConcurrency: number
+  readonly declared: DeclaredAttributes
   /** For deliveries with proof. */
   readonly room: Room
   /** For bodies of validation requests, which need no proof. */
@@ -27,16 +48,29 @@ export interface RoutesOptions {
   readonly keepConnection: (socket: Socket) => void
 }
 
+/** What is known of a request whose body is read. */
+type Admitted = { readonly as: 'validation' } | AdmittedDelivery
+
+interface AdmittedDelivery {
+  readonly as: 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
+  readonly place: Place
+  /** The place is released by whoever has the body now. Until then it ends with the request. */
+  isHandedOver: boolean
+}
+
 /**
  * The routes of the listener as a Fastify plugin. It must not be wrapped by fastify-plugin: encapsulated, its parsers and its error handler
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
-  const { gate, answers, bodies, room, validationBudget, clock, elapsed, keepConnection } = options
+  const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
+  const { room, validationBudget, clock, elapsed, keepConnection } = options
 
   /**
-   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be looked up
-   * anew for each event where there are many components, because each of them has its own class of requests.
+   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be
+   * looked up anew for each event where there are many components, because each of them has its own class of requests.
    */
   const admitted = new WeakMap<IncomingMessage, Admitted>()
   const admittedOf = (raw: IncomingMessage): Admitted => {
@@ -83,6 +117,50 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     }
   }
 
+  /** Hands on the body of a request that the gate has let in. A hook of the host may have replaced it. */
+  function handOn(reply: FastifyReply, admission: Admitted): void {
+    const { body } = reply.request
+    const isDelivery = admission.as === 'delivery'
+    const bytes = bytesOf(body)
+    const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
+      answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
+    if (bytes !== undefined && isDelivery) {
+      // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+      admission.isHandedOver = true
+      addToTurn(() => deliver(reply, bytes, admission), bytes.length, maxConcurrency)
+    } else if (bytes !== undefined) {
+      const answer = answerValidation(bytes, { isReady: gate.isReady() })
+      answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
+    } else if (body === overLimit)
+      refuse(tooLarge(isDelivery ? gate.maxRequestBytes : maxValidationBytes), 'unreadable')
+    else if (body === noRoom) refuse(noRoomRefusal.answer, 'noRoom')
+    else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
+  }
+
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, place }: AdmittedDelivery): void {
+    try {
+      const { headers } = reply.request
+      const reading = readDelivery(body)
+      if ('problem' in reading) {
+        log.warn('could not read a delivery', { reason: reading.problem })
+        answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
+        place.release()
+        return
+      }
+      dispatcher.dispatch({
+        members: reading.members,
+        metadata: eventMetadata(headers, declared.attributes),
+        place,
+        arrivedAt,
+        redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
+        settle: (outcomes, onKnown) => answers.acknowledge(reply, outcomes, onKnown),
+      })
+    } catch (error) {
+      place.release()
+      sendError(reply, error)
+    }
+  }
+
   return async (server) => {
     server.setErrorHandler((error, _request, reply) => answers.fail(reply, error))
     server.removeAllContentTypeParsers()
@@ -102,7 +180,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         })
       })
     }
-    const handler = (request: FastifyRequest, reply: FastifyReply) => bodies.take(reply, admittedOf(request.raw))
+    const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admittedOf(request.raw))
     // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
     server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
     server.route({
@@ -154,4 +232,36 @@ export function answerUnknownPath(answers: Answers, reply: FastifyReply): void {
   const path = pathOf(reply.request.originalUrl).slice(0, 256)
   const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`, {}, { path })
   answers.refuse(reply, { answer, logEvent: 'otherPath', unproven: true })
+}
+
+/** Steps that may wait: more gain nothing, and requests take memory. */
+const maxWaiting = 32
+/** Bytes of all that may wait. */
+const maxBytes = 65_536
+
+/** The steps of this turn, of all listeners of the process: they share its event loop. */
+let waiting: { readonly context: AsyncResource; readonly step: () => void }[] = []
+let waitingBytes = 0
+
+/**
+ * Collects the steps of one turn of the event loop. They are taken one after another when the turn ends, or when they reach a bound: all
+ * handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the answers is woken
+ * once. Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
+ *
+ * @param bytes memory that the step holds
+ * @param maxSteps as soon as so many steps wait, this one included, all are taken at once; 32 at most
+ */
+export function addToTurn(step: () => void, bytes: number, maxSteps: number): void {
+  waiting.push({ context: new AsyncResource('EventGridDelivery'), step })
+  waitingBytes += bytes
+  if (waiting.length >= Math.min(maxSteps, maxWaiting) || waitingBytes > maxBytes) workOff()
+  // Node calls back after it has read from the sockets that are ready.
+  else if (waiting.length === 1) realTimers.setImmediate(workOff)
+}
+
+function workOff(): void {
+  const steps = waiting
+  waiting = []
+  waitingBytes = 0
+  for (const { context, step } of steps) context.runInAsyncScope(step)
 }

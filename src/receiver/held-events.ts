@@ -1,21 +1,17 @@
-/** The events that were received and are not settled: each is a delivery, and its lock is renewed while its handler runs. */
+/** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, each is counted. */
 import { isUtf8 } from 'node:buffer'
-import type { Delivery, EventOutcome } from '../dispatch/delivery.ts'
-import { readParsedEvent } from '../dispatch/read-delivery.ts'
-import { processRoom } from '../dispatch/room.ts'
+import { type Delivery, processRoom } from '../dispatch/delivery.ts'
+import { readParsedEvent } from '../dispatch/events.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
-import { inBackground } from '../support/work/in-background.ts'
+import { inBackground } from '../support/work/work.ts'
 import type { LockedEvent } from './namespace-client.ts'
-import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 export interface HeldEventsOptions extends SettlerOptions {
   readonly pull: PullMetadata
   readonly counts: OpenPullCounts
-  /** Called with what the dispatcher made of each event, before it is settled. */
-  readonly onOutcome: (outcome: EventOutcome) => void
   /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }
@@ -34,7 +30,7 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { pull, counts, log, logger, clock, onOutcome, onRoom } = options
+  const { pull, counts, log, logger, clock, onRoom } = options
   const lockMs = (pull.lockDurationSeconds ?? minLockSeconds) * 1000
   // In upper case, as a delivery by push has it.
   const subscriptionName = pull.eventSubscriptionName.toUpperCase()
@@ -74,7 +70,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     log.warn(notRenewed, { reason })
   }
 
-  function release(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
+  function ended(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
     size--
     if (result === 'done') counts.settled[kind]++
     else {
@@ -95,7 +91,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
       scheduleSweep(held.renewAt)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-        place: processRoom.take(bytes.length),
+        place: processRoom.occupy(bytes.length),
         // A synchronous handler that works long must not use up the time of the events behind its own.
         arrivedAt: clock.elapsed(),
         metadata: {
@@ -107,9 +103,8 @@ export function createHeldEvents(options: HeldEventsOptions) {
         redelivered: deliveryCount > 1,
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
-          onOutcome(outcome)
           settler.settle(lock, outcome, deliveryCount, (result, kind) => {
-            release(kind, result)
+            ended(kind, result)
             onKnown(result === 'done')
           })
         },
@@ -127,4 +122,25 @@ export function createHeldEvents(options: HeldEventsOptions) {
       settler.close()
     },
   }
+}
+
+/** What pull delivery has done since `init`. */
+export interface PullCounts {
+  readonly received: number
+  /** Events settled, by kind. */
+  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
+  /** Settlements that failed: Event Grid may deliver the event again. */
+  readonly failedSettlements: number
+  readonly lockRenewals: number
+  /** Receive requests by the status of the answer; `none`: there was no answer. */
+  readonly receives: Readonly<Record<string, number>>
+}
+
+/** The same, as the receiver adds to them. */
+export type OpenPullCounts = ReturnType<typeof createPullCounts>
+
+export function createPullCounts() {
+  const receives: Record<string, number> = {}
+  const settled = { acknowledge: 0, release: 0, reject: 0 }
+  return { received: 0, settled, failedSettlements: 0, lockRenewals: 0, receives }
 }

@@ -3,18 +3,13 @@ import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
-import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
-import type { EventOutcome } from '../dispatch/delivery.ts'
+import { createQuietLog, type QuietLog } from '../core/logger.ts'
+import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { createFailureStreak } from '../dispatch/failure-streak.ts'
-import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff } from '../support/time/back-off.ts'
-import { pause, type SteadyClock, within } from '../support/time/clock.ts'
-import { realTimers } from '../support/time/real-timers.ts'
-import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import { createHeldEvents } from './held-events.ts'
+import { backOff, pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
   createNamespaceClient,
   type LockedEvent,
@@ -22,9 +17,14 @@ import {
   probeReceive,
   type RequestFailure,
 } from './namespace-client.ts'
-import { createPullCounts } from './pull-counts.ts'
-import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
-import { traceClient } from './receive-trace.ts'
+import {
+  createReceiveFailures,
+  decideMaxEvents,
+  decideReceive,
+  firstMaxEvents,
+  type ReceiveFailuresOptions,
+} from './receives.ts'
+import { traceClient } from './telemetry.ts'
 
 export interface ReceiverOptions
   extends Pick<DispatcherOptions, 'handler' | 'onError' | 'secrets'>,
@@ -57,7 +57,6 @@ export class Receiver {
   readonly #dispatcher: Dispatcher
   readonly #held: ReturnType<typeof createHeldEvents>
   readonly #failures: ReturnType<typeof createReceiveFailures>
-  readonly #failing: ReturnType<typeof createFailureStreak>
   readonly #counts = createPullCounts()
   readonly #closing = new AbortController()
   /** Ends the receives that are open. */
@@ -78,7 +77,6 @@ export class Receiver {
     const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
-    this.#failing = createFailureStreak(() => clock.now())
     // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
     this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
@@ -99,7 +97,6 @@ export class Receiver {
       client: this.#client,
       counts: this.#counts,
       log: createQuietLog({ logger, now }),
-      onOutcome: (outcome) => this.#countOutcome(outcome),
       onRoom,
     })
     const { signal } = this.#closing
@@ -113,7 +110,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      failing: this.#failing.current(),
+      handling: this.#dispatcher.status().handling,
       counts: structuredClone(this.#counts),
     }
   }
@@ -124,7 +121,7 @@ export class Receiver {
   }
 
   isHandling(): boolean {
-    return this.#dispatcher.load().running > 0
+    return this.#dispatcher.status().running > 0
   }
 
   /**
@@ -164,14 +161,14 @@ export class Receiver {
 
   #pump(): void {
     const { handler, pull } = this.#options
-    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
+    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler.current) return
     if (processRoom.isFull()) {
       processRoom.whenFree(this.#onRoom)
       return
     }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
-      const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running
+      const freeCalls = pull.maxConcurrency - this.#dispatcher.status().running
       const free = Math.min(freeCalls, 2 * pull.maxConcurrency - this.#held.size)
       const open = [...this.#open].map(({ asked }) => asked)
       const asked = decideReceive({ free, open, wasFull: this.#wasFull, maxEvents: this.#maxEvents })
@@ -232,11 +229,6 @@ export class Receiver {
   #countReceive(status: string): void {
     const { receives } = this.#counts
     receives[status] = (receives[status] ?? 0) + 1
-  }
-
-  #countOutcome(outcome: EventOutcome): void {
-    if (outcome === 'threw' || outcome === 'timedOut') this.#failing.failed()
-    else if (outcome !== 'notTried') this.#failing.succeeded()
   }
 }
 

@@ -2,7 +2,7 @@ import { KeyObject, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openKeySetServer } from '../listener/admit/key-set-server.ts'
+import { openKeySetServer } from '../listener/key-set-server.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
 import { processorMs } from '../support/processor-time.ts'
 import { quickenTime } from '../support/quick-time.ts'
@@ -95,7 +95,7 @@ describe('a delivery under entra', () => {
     ['another tenant', () => signer.sign(claims({ tid: '00000000-0000-0000-0000-000000000009' }))],
     ['kid of another key', () => stranger.sign(claims())],
     ['expired', () => signer.sign(claims({ exp: seconds() - 301 }))],
-    ['not yet valid', () => signer.sign(claims({ nbf: seconds() + 3_600 }))],
+    ['not yet valid', () => signer.sign(claims({ nbf: seconds() + 3 * 3_600 }))],
     ['another application of the tenant', () => signer.sign(claims({ appid: world().emulator.clientId }))],
     ['another application, Event Grid in azp', () => signer.sign(claims({ appid: 'x', azp: eventGrid }))],
     ['claims without an expiry', () => signer.sign(claims({ exp: undefined }))],

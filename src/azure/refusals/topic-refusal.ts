@@ -2,7 +2,7 @@
 import type { PublishErrorCode } from '../../core/errors.ts'
 import { isNamespaceTopic, topicName } from '../../metadata/fields/addresses.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
-import { isLoopback } from '../../support/net/loopback.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { shellWord } from '../../support/text/text.ts'
 import { roleRemedy } from './remedies.ts'
 

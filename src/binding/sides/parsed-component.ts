@@ -5,7 +5,7 @@ import type { Logger } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
 import { type ParsedMetadata, secretsOf } from '../../metadata/typed/metadata.ts'
 import type { MetadataProperties } from '../../metadata/typed/read-properties.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { oneLine } from '../../support/text/text.ts'
 import { locatingLogger } from '../locate-failure.ts'
 import type { SideOptions } from '../side-options.ts'
@@ -22,15 +22,15 @@ export interface ParsedComponent {
 /** A side that is open, or was. Its component is replaced by one with the same metadata, as the places of these may have moved. */
 export interface OpenedSide<S> {
   readonly side: S
-  readonly of: { component: ParsedComponent }
+  readonly origin: { component: ParsedComponent }
 }
 
 /** The options of a side, from those that the sides of its component share: `secrets` of these are those of the open sides. */
-export function optionsOf(side: Side, of: OpenedSide<unknown>['of'], shared: SideOptions): SideOptions {
-  const { component } = of
+export function optionsOf(side: Side, origin: OpenedSide<unknown>['origin'], shared: SideOptions): SideOptions {
+  const { component } = origin
   return {
     ...shared,
-    logger: locatingLogger(shared.logger, () => of.component.source, side),
+    logger: locatingLogger(shared.logger, () => origin.component.source, side),
     secrets: () => [...secretsOf(component.metadata), ...(shared.secrets?.() ?? [])],
   }
 }

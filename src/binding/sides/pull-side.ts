@@ -2,13 +2,13 @@
 import { refuseUnusableProxy } from '../../azure/http.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
-import type { EventHandler } from '../../core/event.ts'
 import { scrub } from '../../core/scrub.ts'
+import type { CurrentHandler } from '../../dispatch/handler.ts'
 import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { Receiver, waitUntilReceivable } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { inBackground } from '../../support/work/work.ts'
 import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
@@ -23,7 +23,7 @@ import type { InputSide } from './push-side.ts'
 export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & {
-    readonly handler: () => EventHandler | undefined
+    readonly handler: CurrentHandler
     readonly formers?: readonly InputMetadata[]
   },
 ): Promise<InputSide> {
@@ -94,7 +94,7 @@ export async function createPullSide(
     health: () =>
       decidePullHealth({
         closed,
-        handlerAttached: handler() !== undefined,
+        handlerAttached: handler.current !== undefined,
         subscription: keeper?.state(),
         timesDeleted: keeper?.timesDeleted() ?? 0,
         receiver: receiver?.status(),

@@ -1,8 +1,7 @@
 /** The components of files: which are taken, those without a fault, every fault of all of them, and what is said of the rest. */
 import { hash } from 'node:crypto'
-import type { Component, Side } from '../../core/component.ts'
+import type { Component, FilePlace, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
@@ -15,7 +14,7 @@ import {
   isForApp,
   readComponentFile,
 } from '../component/component-file.ts'
-import { type PathsRead, unreadable } from '../component/component-folder.ts'
+import { type PathsRead, unreadablePath } from '../component/component-folder.ts'
 import { createPlaceholders, type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
 import { byPlace, describeIssue, describeIssues } from '../fields/faults.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
@@ -76,7 +75,7 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
   for (const [file, found] of files) {
     if (found instanceof Error) {
       contents.set(file, found)
-      const issue = unreadable(file, found)
+      const issue = unreadablePath(file, found)
       issues.push(issue)
       faults.push(describeIssue(issue))
       continue

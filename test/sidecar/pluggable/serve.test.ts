@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
-import { UsageError } from '../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../src/support/command-line/options.ts'
 import { deliverBrackets } from '../../support/bracket-event.ts'
 import { type Command, startCommand } from '../../support/command.ts'
 import { emulatorVariables } from '../../support/component-folder.ts'
@@ -58,7 +58,7 @@ it.each([
   { moment: 'when it listens', until: (_: OpenComponent, { serving }: Serving) => serving.line(/listening/) },
   {
     moment: 'when it has asked Azure',
-    until: ({ emulator }: OpenComponent) => emulator.records.requests.waitFor(({ face }) => face === 'arm'),
+    until: ({ emulator }: OpenComponent) => emulator.records.requests.waitFor(({ route }) => route === 'arm'),
   },
   {
     moment: 'in the handshake',

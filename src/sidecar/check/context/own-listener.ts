@@ -7,8 +7,7 @@ import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export type PortHolder =
   /** It was free: `check` listens there until it ends. */
@@ -31,13 +30,13 @@ export async function holdPort(
   signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
   const mark = randomUUID()
-  let handler: EventHandler | undefined
+  const handler: { current: EventHandler | undefined } = { current: undefined }
   try {
     const listener = await createListener({
       input,
       endpoints,
       logger: silentLogger,
-      handler: () => handler,
+      handler,
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
       subscriptionWrittenAt: () => undefined,
     })
@@ -48,7 +47,7 @@ export async function holdPort(
       await listener.close()
     }
     const read = (wanted: EventHandler | undefined) => {
-      handler = wanted
+      handler.current = wanted
     }
     return { holder: { kind: 'check', mark, read }, close }
   } catch (error) {

@@ -1,12 +1,12 @@
 // How ARM shows an event subscription: hidden secrets, `endpointBaseUrl`, filled-in defaults.
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { DeliveryAttributeMapping, Destination } from '../../model/resources/destination.ts'
 import {
   destinationOf,
   type EventSubscription,
   type EventSubscriptionProperties,
 } from '../../model/resources/event-subscription.ts'
-import { visibleIn } from '../call/field-versions.ts'
+import { visibleIn } from '../call/api-versions.ts'
 
 export interface ViewOptions {
   readonly apiVersion: string
