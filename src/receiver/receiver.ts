@@ -241,10 +241,7 @@ const refusalCodes = { 401: 'CREDENTIALS_REJECTED', 403: 'PERMISSION_DENIED' } a
  * @throws BindingError CREDENTIALS_REJECTED or PERMISSION_DENIED at once; SCOPE_NOT_FOUND or TIMEOUT after `subscriptionTimeout`; the
  *   reason of `signal`
  */
-export async function waitUntilReceivable(
-  options: ReceiverOptions,
-  signal = new AbortController().signal,
-): Promise<void> {
+export async function waitUntilReceivable(options: ReceiverOptions, signal: AbortSignal): Promise<void> {
   const { clock, pull, logger } = options
   const until = clock.elapsed() + pull.subscriptionTimeoutMs
   const client = connect(options)

@@ -79,7 +79,7 @@ export async function createPullSide(
         await keeper?.bringUp('timeout', signal, after)
         const how = receiving()
         // Resource Manager has not told whether the event subscription is there, nor ever whether the key is right.
-        if (how && (!keeper || pull.namespaceKey)) await waitUntilReceivable(how, signal)
+        if (how && (!keeper || pull.namespaceKey)) await waitUntilReceivable(how, signal ?? new AbortController().signal)
         receive()
         return
       }
