@@ -208,7 +208,7 @@ export class Binding implements BindingComponent {
     return { name, metadata, properties, source }
   }
 
-  #warnOfIdleOptions({ input: push, pull, output }: ParsedMetadata): void {
+  #warnOfIdleOptions({ push, pull, output }: ParsedMetadata): void {
     if (this.#hasFastify && !push) this.#logger.warn('the option fastify does nothing: this component has no listener')
     const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
     if (this.#credentialGiven && !asks)
