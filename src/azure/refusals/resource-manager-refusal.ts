@@ -275,6 +275,6 @@ export function explainHandshakeAnswer(
       ? `if the ingress controller logs 503 for ${method} ${path}, delete its pod so that it restarts; ` +
         `afterwards the same request returns 200`
       : `something in front of the binding answers in its place: route ${path} of the public endpoint to ` +
-        `handshakePort, without authentication or redirects`,
+        'handshakePort, without authentication or redirects; a hook of the option fastify may answer so too',
   }
 }
