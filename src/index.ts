@@ -27,7 +27,6 @@ export {
   type Fallback,
   type RouteOptions,
   routeEvents,
-  type SchemaIssue,
   type SchemaResult,
   type StandardSchema,
   type SystemEventName,
@@ -58,3 +57,4 @@ export {
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'
+export type { SchemaIssue } from './support/process/error-words.ts'

@@ -3,8 +3,8 @@ import { AsyncResource } from 'node:async_hooks'
 import type { EventHandler } from '../core/event.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome } from './delivery.ts'
-import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
-import { beginProcessing, type DeliverySource } from './processing.ts'
+import { type CallOutcome, callHandler, type HandlerReports, logTimeout } from './handler.ts'
+import { beginProcessing, type DeliverySource, type Processing } from './processing.ts'
 import type { DeliveryEvent } from './read-delivery.ts'
 import { maxWaitMs } from './room.ts'
 
@@ -25,6 +25,8 @@ interface Call {
   /** Whose bytes the event holds. */
   readonly work: OpenDelivery
   readonly event: DeliveryEvent
+  readonly id: string
+  readonly processing: Processing
   readonly arrivedAt: number
   readonly signal: AbortSignal
   /** The events that wait for its end: that of the delivery that began it, then those of redeliveries that joined it. */
@@ -128,13 +130,14 @@ export class Dispatcher {
     work.outcomes[index] = 'timedOut'
     const { signal } = work.timeout
     const { members, metadata, arrivedAt } = work.delivery
-    const call: Call = { work, event, arrivedAt, signal, awaitedBy: [{ work, index }] }
-    this.#running.push(call)
-    work.holders++
     // A handler may change it, and another event of the batch must not see that.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     const processing = beginProcessing(received, this.#options)
+    const { id } = received.cloudEvent
+    const call: Call = { work, event, id, processing, arrivedAt, signal, awaitedBy: [{ work, index }] }
+    this.#running.push(call)
+    work.holders++
     callHandler(handler, { event: received, again, processing }, this.#options, (outcome) =>
       this.#onReturn(call, outcome),
     )
@@ -242,6 +245,10 @@ export class Dispatcher {
   /** `handlerTimeout` is over. */
   #expire(work: OpenDelivery): void {
     this.#leaveQueue(work)
+    const { handlerTimeoutMs } = this.#options
+    for (const { id, processing, awaitedBy } of this.#running)
+      if (awaitedBy.some((one) => one.work === work))
+        processing.run(() => logTimeout(id, handlerTimeoutMs, this.#options), undefined)
     this.#settle(work)
     work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
   }

@@ -1,11 +1,12 @@
 /** Answers each request once, and counts what was answered to whom. */
 import type { FastifyReply } from 'fastify'
-import type { Logger } from '../core/logger.ts'
 import type { QuietLog } from '../core/quiet-log.ts'
+import { scrub } from '../core/scrub.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
 import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { nameOf } from '../support/process/error-code.ts'
+import { errorInWords } from '../support/process/error-words.ts'
+import { cut } from '../support/text/text.ts'
 import { credentialProblems, faultInWords } from './admit/credential-fault.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
@@ -13,8 +14,9 @@ import { logEvents, writeLine } from './log-events.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope
-  readonly logger: Logger
   readonly log: QuietLog
+  /** Our secrets, which an error may repeat. @default none */
+  readonly secrets?: (() => readonly string[]) | undefined
   /** As traces and metrics name it. */
   readonly source: DeliverySource
   /** Called for each delivery that names our event subscription and carries no known credential. */
@@ -46,7 +48,7 @@ export interface AnswerFigures {
 
 export type Answers = ReturnType<typeof createAnswers>
 
-export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
+export function createAnswers({ scope, log, secrets, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
@@ -116,12 +118,12 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
       if (reply.sent) return
-      const reason = nameOf(error)
-      logger.error('a request failed in the listener', { error: reason })
+      const reason = cut(scrub(errorInWords(error), secrets?.()), 300)
+      log.error('a request failed in the listener', { error: reason }, reason)
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
-        lastRefused = { why: `the listener failed by ${reason}`, status: answer.status, lastAt: now() }
+        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)

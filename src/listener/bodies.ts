@@ -77,7 +77,8 @@ export function createBodies(options: BodiesOptions) {
     const { status, detail } = decideAcknowledgement(outcomes)
     if (status !== 200) countUnhandled(source, outcomes)
     try {
-      if (status === 503) log.warn(`put off a delivery: ${detail}`)
+      // The dispatcher has told of a time-out.
+      if (outcomes.includes('notTried')) log.warn(`put off a delivery: ${detail}`)
       answers.answerDelivery(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), onKnown)
     } catch (error) {
       // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.

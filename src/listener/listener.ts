@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyPluginAsync } from 'fastify'
 import type { EventHandler } from '../core/event.ts'
+import type { Logger } from '../core/logger.ts'
 import { createQuietLog } from '../core/quiet-log.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { processRoom, type Room } from '../dispatch/room.ts'
@@ -22,9 +23,10 @@ import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
-    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
+    Pick<AnswersOptions, 'onForeignDelivery'>,
     Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
     Pick<DispatcherOptions, 'secrets' | 'onError'> {
+  readonly logger: Logger
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: () => EventHandler | undefined
   /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
@@ -52,9 +54,7 @@ export async function createListener(options: ListenerOptions) {
   refuseWithoutCodeGeneration(options.input.handshakePort)
   const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
-  const log = createQuietLog({ logger, now: elapsed })
-  // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
-  const handlerLog = createQuietLog({ logger, now: elapsed, clock })
+  const log = createQuietLog({ logger, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
@@ -64,7 +64,7 @@ export async function createListener(options: ListenerOptions) {
     handler,
     onError,
     secrets,
-    log: handlerLog,
+    log,
     now: elapsed,
     clock,
   })
@@ -104,7 +104,7 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({ scope: input.scope, secrets, log, source, onForeignDelivery, now, isCrowded })
   const routes = createRoutes({
     gate,
     answers,
@@ -130,7 +130,7 @@ export async function createListener(options: ListenerOptions) {
     address = undefined
     closing.abort()
     await server.close()
-    handlerLog.close()
+    log.close()
   }
 
   return {

@@ -1,6 +1,5 @@
 /** What a call publishes in another way than its caller may have meant, and the warnings that say so. */
-import type { Logger } from '../core/logger.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
+import type { QuietLog } from '../core/quiet-log.ts'
 import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
 import { nearestName } from '../support/text/nearest-name.ts'
 import { oneLine } from '../support/text/text.ts'
@@ -63,8 +62,7 @@ export function unusedMetadata(
 }
 
 /** Makes the function that warns of doubts: each kind, and each name in metadata, once in 30 s, and the others by their number. */
-export function createDoubtLog(logger: Logger, now: () => number): (doubt: PayloadDoubt) => void {
-  const log = createQuietLog({ logger, now })
+export function createDoubtLog(log: QuietLog): (doubt: PayloadDoubt) => void {
   return (doubt) => {
     switch (doubt.kind) {
       case 'event within data':

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
+import { createQuietLog } from '../core/quiet-log.ts'
 import { isNamespaceTopic } from '../metadata/fields/parse-endpoint.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
@@ -61,7 +62,8 @@ export function createPublisher(options: PublisherOptions) {
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
-  const warnOf = createDoubtLog(logger, clock.elapsed)
+  const log = createQuietLog({ logger, clock })
+  const warnOf = createDoubtLog(log)
   let closed: Promise<void> | undefined
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
@@ -93,6 +95,7 @@ export function createPublisher(options: PublisherOptions) {
     closing.abort()
     await queue.idle()
     client.close()
+    log.close()
   }
 
   const begin = (

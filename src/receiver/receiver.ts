@@ -49,7 +49,7 @@ const lastSettlementsMs = 5_000
 export class Receiver {
   readonly #options: ReceiverOptions
   readonly #client: NamespaceClient
-  readonly #handlerLog: QuietLog
+  readonly #log: QuietLog
   readonly #dispatcher: Dispatcher
   readonly #held: ReturnType<typeof createHeldEvents>
   readonly #failures: ReturnType<typeof createReceiveFailures>
@@ -75,10 +75,8 @@ export class Receiver {
     this.#options = options
     this.#client = connect(options)
     this.#failing = createFailureStreak(() => clock.now())
-    // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
-    this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
-    const log = this.#handlerLog
+    this.#log = createQuietLog({ logger, clock })
     this.#dispatcher = new Dispatcher({
       ...pull,
       destination,
@@ -87,14 +85,14 @@ export class Receiver {
       secrets,
       now,
       clock,
-      log,
+      log: this.#log,
       onCallEnd: onRoom,
     })
     this.#held = createHeldEvents({
       ...options,
       client: this.#client,
       counts: this.#counts,
-      log: createQuietLog({ logger, now }),
+      log: this.#log,
       onOutcome: (outcome) => this.#countOutcome(outcome),
       onRoom,
     })
@@ -145,7 +143,7 @@ export class Receiver {
     await within(clock, lastSettlementsMs, this.#held.idle())
     this.#held.close()
     this.#client.close()
-    this.#handlerLog.close()
+    this.#log.close()
   }
 
   /** Events that end in the same turn make one receive. */

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
+import { silentLogger } from '../../src/core/logger.ts'
 import { createQuietLog } from '../../src/core/quiet-log.ts'
 import type { Delivery } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
@@ -10,7 +11,6 @@ import { readDelivery } from '../../src/dispatch/read-delivery.ts'
 import { createRoom } from '../../src/dispatch/room.ts'
 import { decideAcknowledgement } from '../../src/listener/bodies.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
-import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
@@ -108,7 +108,7 @@ function open(maxConcurrency: number) {
     handler: () => (behaviour === 'none' ? undefined : handler),
     maxConcurrency,
     handlerTimeoutMs,
-    log: createQuietLog({ logger: captureLog(), now: clock.now }),
+    log: createQuietLog({ logger: silentLogger }),
     now: clock.now,
     clock: clock.clock,
   })

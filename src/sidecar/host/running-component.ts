@@ -6,7 +6,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
 import type { Logger } from '../../core/logger.ts'
-import { createQuietLog } from '../../core/quiet-log.ts'
+import { createQuietLog, type QuietLog } from '../../core/quiet-log.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/processing.ts'
 import type { LoadedComponent } from '../../metadata/load/load-files.ts'
@@ -47,6 +47,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { name } = first.component
   const binding = component.create({ logger, ...(endpoints && { endpoints }) })
   const counters = metrics.component(name)
+  const failures = createQuietLog({ logger })
   let loaded = first
   let isRunning = false
   let inFlight = 0
@@ -88,8 +89,8 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     /** The port of its listener; `undefined` without one. */
     port: () => binding.address()?.port,
     operations: () => binding.operations(),
-    /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(binding, logger, counters),
+    /** Runs an operation as `Binding.invoke` does; logs a failure, those like it once in 30 s. */
+    invoke: countedInvoke(binding, failures, counters),
     health: () => binding.health(),
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
@@ -111,12 +112,12 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     async close(): Promise<void> {
       attachment?.attached.end()
       await binding.close()
+      failures.close()
     },
   }
 }
 
-function countedInvoke(binding: BindingComponent, logger: Logger, counters: ComponentCounters) {
-  const failures = createQuietLog({ logger, now: () => performance.now() })
+function countedInvoke(binding: BindingComponent, failures: QuietLog, counters: ComponentCounters) {
   return async (operation: string, data: unknown, call: InvokeOptions): Promise<ComponentAnswer> => {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)
