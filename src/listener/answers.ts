@@ -88,7 +88,7 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
     const { request } = reply
     const { answer, logEvent, unproven = false, fault } = refusal
     if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, scope, fault })
-    if (logEvent === 'foreign') {
+    if (logEvent === 'foreign' || logEvent === 'foreignUnmanaged') {
       foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
       onForeignDelivery?.()
     }

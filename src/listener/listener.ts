@@ -92,6 +92,7 @@ export async function createListener(options: ListenerOptions) {
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
+    manages: input.provisioning === 'manage',
     checkCredential: formers.withPresent(await createCredentialCheck(check)),
     namesFormer: formers.areNamedBy,
   }

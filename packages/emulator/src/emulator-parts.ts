@@ -10,12 +10,13 @@ import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
+import { createWebhookClient } from './delivery/send/webhook-client.ts'
 import { createUnserved } from './delivery/unserved.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
-import { ManualClock } from './model/time/clock.ts'
+import { ManualClock, realClock } from './model/time/clock.ts'
 import { createPendingBound } from './model/time/pending-bound.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding } from './namespaces/forwarding.ts'
@@ -63,12 +64,13 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
   const { engine, queues, operations, provisioning } = parts
   const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
+  const client = createWebhookClient({ ...options, clock: realClock, ingress: (url) => ingress(url) })
   const server = createEmulatorServer(
     authority,
     named,
     (path) => isPagePath(path) || isTestPath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
-    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
+    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https, deliver: client.send }),
     (request, refusal) => {
       const { url = '/' } = request
       // As the requests of the page and of the test interface that are answered.
@@ -111,6 +113,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     state.freeze()
     queues.close()
     operations.close()
+    client.close()
     await Promise.all([engine.close(), closeServers()])
   }
   const close = async () => {

@@ -131,6 +131,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
           closed,
           listener: listener.status(),
           handlerAttached: handler() !== undefined,
+          manages: provisioning === 'manage',
           subscription: stateNow(),
           timesDeleted: keeper?.timesDeleted() ?? 0,
           mayBeRouted: mayBeRouted(),
