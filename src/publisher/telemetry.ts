@@ -1,6 +1,5 @@
 /** Publishing in traces and metrics: the spans of calls and requests, and what is counted. */
 import { type Attributes, type Context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
-import { topicName } from '../azure/topic-name.ts'
 import { BindingError } from '../core/errors.ts'
 import {
   activeContext,
@@ -17,9 +16,10 @@ import {
   withSpan,
 } from '../core/telemetry/opentelemetry.ts'
 import { remoteSpan, type TraceContext, traceContextOf } from '../core/telemetry/trace-context.ts'
+import { topicName } from '../metadata/fields/addresses.ts'
 import { dropErrors } from '../support/work/drop-errors.ts'
-import type { TopicAnswer } from './topic-answer.ts'
-import { type WireEvent, withTraceContext } from './wire-event.ts'
+import { type WireEvent, withTraceContext } from './events.ts'
+import type { TopicAnswer } from './topic.ts'
 
 interface SentCall {
   readonly context: Context | undefined

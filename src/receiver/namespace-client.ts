@@ -1,11 +1,9 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
 import { createHttpHeaders, createPipelineRequest, isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
-import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
-import { type AnswerLimit, createSendOnce, readBounded } from '../azure/http.ts'
+import { type AnswerLimit, createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { readRetryAfter } from '../azure/retry-after.ts'
+import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { openConnections } from '../azure/trust.ts'
 import { namespaceApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'

@@ -3,7 +3,7 @@ import { Project, SyntaxKind } from 'ts-morph'
 import { expect, it } from 'vitest'
 import { serverDefaults } from '../../src/listener/http/server.ts'
 import { metadataFields } from '../../src/metadata/fields/find-field.ts'
-import { publisherDefaults } from '../../src/publisher/limits.ts'
+import { publisherDefaults } from '../../src/publisher/publisher.ts'
 import { readPage, rowsOf, section, tables } from '../documents/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -64,7 +64,7 @@ const bounds = {
   'time of one request to the topic': seconds(publisherDefaults.attemptTimeoutMs),
   'time `close` goes on publishing': seconds(publisherDefaults.closeTimeoutMs),
   'nesting of a payload, in levels': count(constant('support/text/json-text.ts', 'maxDepth')),
-  'names in the metadata of a `create`': count(constant('publisher/limits.ts', 'maxMetadataNames')),
+  'names in the metadata of a `create`': count(constant('publisher/payload.ts', 'maxMetadataNames')),
   'an answer of the topic': bytes(constant('publisher/topic.ts', 'maxAnswerBytes')),
   'an answer of ARM or Entra': bytes(constant('azure/http.ts', 'maxAnswerBytes')),
   'a message of daprd to `serve`': bytes(constant('sidecar/pluggable/server.ts', 'maxMessageBytes')),

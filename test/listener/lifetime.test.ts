@@ -180,7 +180,7 @@ describe('stop', () => {
     const slow = slowHandler()
     const { deliver, listener, events } = await openListener({ handler: slow.handler })
     const { port } = listener.address
-    const opened = connect({ host: '127.0.0.1', port })
+    const opened = connect({ host: '127.0.0.1', port }).on('error', () => {})
     await once(opened, 'connect')
     const first = deliver(cloudEventText('1'))
     await slow.called

@@ -1,8 +1,7 @@
 /** Whether a delivery comes by settings that an `update` has replaced, by which it is taken as before. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../../core/logger.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
+import { type InputMetadata, isSameMetadata } from '../../metadata/typed/metadata.ts'
 import { soleValue } from '../http/request.ts'
 import { deletionLine } from '../log-events.ts'
 import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './check-credential.ts'

@@ -1,7 +1,7 @@
 /** Fetches Entra's signing keys, keeps them, and checks signatures with them. */
 import { compactVerify, createRemoteJWKSet, customFetch, errors } from 'jose'
-import { certificateRemedy, silenceRemedy } from '../../azure/connection-fault.ts'
-import { createTrustPolicy } from '../../azure/trust.ts'
+import { createTrustPolicy } from '../../azure/http.ts'
+import { certificateRemedy, silenceRemedy } from '../../azure/refusals/remedies.ts'
 import { codeOf, nameOf } from '../../support/process/error-code.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { readJson } from '../../support/text/json-text.ts'

@@ -6,7 +6,7 @@ import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { shownInExcerpt } from '../fields/redact.ts'
+import { shownInExcerpt } from '../fields/find-field.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 
 /** A `secretKeyRef` of a component. */

@@ -6,7 +6,7 @@ import { isRecord } from '../../support/text/is-record.ts'
 import { componentTypes } from '../component/component-definition.ts'
 import { type ComponentFiles, readComponentFile, type SecretReference } from '../component/component-file.ts'
 import { type PathsRead, readPaths } from '../component/component-folder.ts'
-import { metadataInvalid } from '../typed/metadata-invalid.ts'
+import { metadataInvalid } from '../fields/faults.ts'
 import { loadFiles, readComponentFiles, takenDrafts } from './load-files.ts'
 import type { Secrets } from './secret-stores.ts'
 import {

@@ -12,7 +12,7 @@ import {
   type SecretReference,
 } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import { BrokenRule } from '../fields/broken-rule.ts'
+import { BrokenRule } from '../fields/faults.ts'
 import { isStore, readSecretStore, type SecretStore, type Secrets } from './secret-stores.ts'
 
 type NamedSecret = Omit<SecretReference, 'store'>

@@ -5,8 +5,7 @@ import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/is-record.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, type FieldName, findField } from '../fields/find-field.ts'
-import { showValue } from '../fields/redact.ts'
+import { everyFieldName, type FieldName, findField, showValue } from '../fields/find-field.ts'
 
 const maxEntries = 256
 const maxNameLength = 256

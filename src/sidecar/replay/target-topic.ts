@@ -3,7 +3,7 @@
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { BindingError } from '../../core/errors.ts'
 import { readEvent } from '../../dispatch/read-delivery.ts'
-import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
+import { isNamespaceTopic } from '../../metadata/fields/addresses.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { publishUrl } from '../../publisher/topic.ts'
 import type { UnknownRecord } from '../../support/text/is-record.ts'

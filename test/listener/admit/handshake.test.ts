@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../../src/metadata/fields/addresses.ts'
 import { cloudEventText, eventGridText, openListener } from '../open-listener.ts'
 
 const origin = 'eventgrid.azure.net'

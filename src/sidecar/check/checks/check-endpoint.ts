@@ -1,5 +1,5 @@
 /** Checks `endpoint/handshake` and `endpoint/path`: who answers at the public endpoint, and does an ingress rewrite the path? */
-import { certificateRemedy } from '../../../azure/connection-fault.ts'
+import { certificateRemedy } from '../../../azure/refusals/remedies.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'

@@ -1,8 +1,7 @@
 /** The checks `machine/*`: is `handshakePort` free, is the clock right, and has the running `serve` or `run` the component? */
 
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
-import { createSendOnce } from '../../../azure/http.ts'
-import { createTrustPolicy } from '../../../azure/trust.ts'
+import { createSendOnce, createTrustPolicy } from '../../../azure/http.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { citer } from '../../../provision/handshake.ts'
 import { bareHost, probe } from '../../../support/net/probe.ts'

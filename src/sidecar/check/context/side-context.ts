@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { createCredential } from '../../../azure/credential.ts'
+import { secureContextOf } from '../../../azure/http.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
-import { secureContextOf } from '../../../azure/trust.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import { readSubscription } from '../../../provision/arm-subscription.ts'

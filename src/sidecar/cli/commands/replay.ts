@@ -2,8 +2,8 @@
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { isBindingError } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
-import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
-import { parseDuration } from '../../../metadata/fields/plain-values.ts'
+import { BrokenRule } from '../../../metadata/fields/faults.ts'
+import { parseDuration } from '../../../metadata/fields/rules.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import {
   flag,

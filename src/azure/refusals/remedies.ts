@@ -1,4 +1,6 @@
-/** Which right a refusal names, and the line for `az` that gives a missing one. */
+/** What to do about a missing right, a certificate that is refused, or an address at which nothing listens. */
+
+import { isLoopback } from '../../support/net/loopback.ts'
 import { shellWord } from '../../support/text/text.ts'
 
 /** A right in Azure: an action of RBAC, and the resource id of where it is needed. */
@@ -77,3 +79,34 @@ const assign = 'assign the role, and allow a few minutes until it counts:'
 
 const roleLine = (role: string, clientId: string | undefined, scope: string) =>
   `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${role}" --scope ${scope}`
+
+/** Nothing of Azure itself is on this machine. */
+const isHere = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
+
+/** What to do where nothing listens at an address of this machine; `undefined` for any other error. A retry may help. */
+export function silenceRemedy(code: string | undefined, url: string): string | undefined {
+  if (code !== 'ECONNREFUSED' || !isHere(url)) return undefined
+  return `nothing listens at ${new URL(url).host}: start the emulator (eventgrid-binding emulate), or correct the address`
+}
+
+/**
+ * What to do about an error with the certificate of the server at a URL, by Node's or OpenSSL's code; `undefined` for any
+ * other error. A retry does not help.
+ */
+export function certificateRemedy(code: string | undefined = '', url = ''): string | undefined {
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return "its certificate is out of date: renew it, unless this machine's clock is wrong"
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return 'its certificate is for another host: check the name in the endpoint'
+  if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
+  if (isHere(url))
+    return (
+      'its certificate is not trusted: after a restart an emulator has a new certificate. run --emulator takes it in a ' +
+      'moment: try again. Restart any other process, or start emulate with --state FILE, which keeps the certificate; ' +
+      'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
+    )
+  return (
+    'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +
+    'its start: restart this process), to the authority that issued it'
+  )
+}

@@ -1,4 +1,90 @@
-/** When a field is required, by the words of the fields that decide it. */
+/** What a metadata field is: its facts, when it is required, and how facts and rule become one entry of the table. */
+import { z } from 'zod'
+import { BrokenRule } from './faults.ts'
+import { parseChoice } from './rules.ts'
+
+/** What is known of a field besides the rule of its value. */
+export interface Facts {
+  /** Other names of the same field, which match in the same way. */
+  readonly aliases?: readonly string[]
+  /** What reads it, the ways of delivery apart: `push` and `pull` are the input side. */
+  readonly readers: readonly Reader[]
+  /** Why it has to be there, if so. @default never */
+  readonly needed?: Need
+  /** The value of a field that is left out, as a user would write it. */
+  readonly default?: string
+  /** The behaviour without it, where there is no fixed default. */
+  readonly otherwise?: string
+  /** Whether its value is never printed, and a component holds it as a `Secret`. @default false */
+  readonly secret?: boolean
+  /** How its value may be printed. @default 'redacted' */
+  readonly shown?: 'plain' | 'url' | 'redacted'
+  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. @default false */
+  readonly resettable?: boolean
+  /** Whether other fields are required or not by its value. @default false */
+  readonly decides?: boolean
+  /** The words that it takes, in any letter case; empty: any text that fits its format. */
+  readonly choices?: readonly string[]
+  /** Other spellings of these words. */
+  readonly otherChoices?: readonly string[]
+  /** Its format, in words. @default the choices */
+  readonly type?: string
+  /** A value to start from, for a field that a user may have to add. */
+  readonly example?: string
+  /** A stricter rule of one way of delivery: throws BrokenRule. */
+  readonly stricter?: { readonly [Way in 'push' | 'pull']?: (text: string) => unknown }
+  readonly about: string
+}
+
+/** A rule whose fault is an issue, with `params.fix` for what to write instead. */
+function ruleBy<T>(parse: (text: string) => T) {
+  return z.string().transform((text, context): T => {
+    try {
+      return parse(text)
+    } catch (error) {
+      if (!(error instanceof BrokenRule)) throw error
+      context.addIssue({ code: 'custom', message: error.rule, params: { fix: error.fix } })
+      return z.NEVER
+    }
+  })
+}
+
+/** A text as the value of a field: throws BrokenRule where it breaks the rule. */
+export interface Parsed<T> {
+  readonly parse: (text: string) => T
+}
+
+/** A field that may be left out. */
+export function field<T, const F extends Facts>(facts: F & Parsed<T>) {
+  return Object.assign(ruleBy(facts.parse).optional(), { facts })
+}
+
+/** A field with a default. */
+export function withDefault<T, const F extends Facts>(facts: F & Parsed<T> & { readonly default: string }) {
+  return Object.assign(ruleBy(facts.parse).prefault(facts.default), { facts })
+}
+
+/** A field that takes one of a few words; the first is the default. */
+export function choice<const Words extends readonly [string, ...string[]], const F extends Facts>(
+  choices: Words,
+  facts: F,
+) {
+  const parse = (text: string): Words[number] => parseChoice(text, choices)
+  return withDefault({ ...facts, choices, parse, default: choices[0] })
+}
+
+/** A setting of the event subscription: without it the existing setting in Azure is kept. */
+export function setting<T, const F extends Omit<Facts, 'readers'>>(facts: F & Parsed<T>) {
+  const parse = (text: string): Setting<T> => (text.toLowerCase() === 'default' ? resetToDefault : facts.parse(text))
+  return field({ ...ofSubscription, ...facts, parse })
+}
+
+const ofSubscription = {
+  readers: ['push', 'pull'],
+  shown: 'plain',
+  resettable: true,
+  otherwise: 'the setting in Azure',
+} as const
 
 /** What reads a field: the input side by push or by pull, or the output side. */
 export type Reader = 'push' | 'pull' | 'output'
@@ -91,3 +177,9 @@ export const byOutputWithKey = need(['output'], 'on the output side', (by) => by
 
 /** One of two fields that are given together. */
 export const beside = (other: string) => need(['push', 'pull'], `with ${other}`, (by) => by.has(other))
+
+/** The metadata value `default`: the setting goes back to what Event Grid itself uses (docs/metadata.md). */
+export const resetToDefault: unique symbol = Symbol('default')
+
+/** A setting of the event subscription: a value, or back to the default. Absent: the setting in Azure is kept. */
+export type Setting<T> = T | typeof resetToDefault
