@@ -31,7 +31,7 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { Component, ComponentProperties } from './core/component.ts'
+export type { Component, ComponentProperties, FilePlace } from './core/component.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,
@@ -43,7 +43,6 @@ export {
   type MetadataIssue,
 } from './core/errors.ts'
 export { type CloudEvent, type ErrorHandler, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
-export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
@@ -56,5 +55,5 @@ export {
 } from './metadata/load/load-components.ts'
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
-export type { PullCounts } from './receiver/pull-counts.ts'
-export type { SchemaIssue } from './support/process/error-words.ts'
+export type { PullCounts } from './receiver/held-events.ts'
+export type { SchemaIssue } from './support/process/error-code.ts'

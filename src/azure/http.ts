@@ -16,8 +16,8 @@ import {
 } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
-import { isLoopback } from '../support/net/loopback.ts'
-import { keepNewest } from '../support/work/keep-newest.ts'
+import { isLoopback } from '../support/net/hosts.ts'
+import { keepNewest } from '../support/work/work.ts'
 import type { RenewableCredential } from './token-keeper.ts'
 
 /** The policies of a request: one each for connection, token and bound. */

@@ -1,9 +1,9 @@
 /** `routeEvents`: which handler an event goes to, by its type, and what becomes of one that no schema or handler takes. */
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
-import { issuesInWords, type SchemaIssue } from '../support/process/error-words.ts'
+import { issuesInWords, type SchemaIssue } from '../support/process/error-code.ts'
 import { checkValues, mustBe } from '../support/process/option-checks.ts'
-import { isRecord } from '../support/text/is-record.ts'
+import { isRecord } from '../support/text/json-text.ts'
 import { checkHandler } from './refuse-wrong-options.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */

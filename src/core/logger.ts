@@ -1,7 +1,9 @@
-/** The interface `Logger`, and what makes one of it that never throws, tells the trace, or says nothing. */
+/** The interface `Logger`, what makes one of it that never throws or tells the trace, and a log that joins lines that repeat. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { trace } from '@opentelemetry/api'
 import { mustHave } from '../support/process/option-checks.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
+import { type CancelTimer, type Clock, createClock } from '../support/time/clock.ts'
+import { dropErrors } from './telemetry.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -80,3 +82,126 @@ export function withTrace(logger: Logger): Logger {
 
 /** Writes nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+export type QuietLog = ReturnType<typeof createQuietLog>
+
+export interface QuietLogOptions {
+  readonly logger: Logger
+  /** @default the machine's, whose timer keeps no process alive */
+  readonly clock?: Pick<Clock, 'setTimer'>
+}
+
+/** A function is called only where a line shows what it gives. */
+export type QuietFields = LogFields | (() => LogFields)
+
+type Level = 'error' | 'warn' | 'info'
+
+/** Lines like the one that was written last. */
+interface Repeated {
+  readonly level: Level
+  readonly message: string
+  count: number
+  /** The different values of each field, at most {@link maxValues}. */
+  readonly values: Map<string, Set<LogFields[string]>>
+  cancel: CancelTimer
+}
+
+/** Time in which lines like one that was written are joined. */
+const intervalMs = 30_000
+
+/** Subjects of one message that have lines of their own. */
+const maxSubjects = 16
+
+/** Values of a field, ids among them, that a joined line shows. */
+const maxValues = 20
+
+const unrefClock = createClock({ keepsAlive: false })
+
+/**
+ * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time, without
+ * waiting for another: `leftOut` is their number, `ids` the values of their field `id`, and each other field has the values that they had.
+ */
+export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) {
+  const open = new Map<string, Repeated>()
+  // A timer would take the context of a delivery along, and the joined line its trace.
+  const inOwnContext = AsyncLocalStorage.snapshot()
+  let closed = false
+
+  function write(level: Level, message: string, fields: QuietFields, about = ''): void {
+    const own = keyOf(message, about)
+    const key = open.has(own) || hasRoom(message) ? own : keyOf(message, '')
+    const like = open.get(key)
+    if (like) {
+      add(like, fields)
+      return
+    }
+    logger[level](message, valuesOf(fields))
+    // No timer may outlive its owner. What comes afterwards is of the last handler calls, so it is bounded.
+    if (!closed) begin(key, level, message)
+  }
+
+  const hasRoom = (message: string) =>
+    [...open.values()].filter((like) => like.message === message).length < maxSubjects
+
+  function begin(key: string, level: Level, message: string): void {
+    const cancel = inOwnContext(() => clock.setTimer(intervalMs, () => end(key)))
+    open.set(key, { level, message, count: 0, values: new Map(), cancel })
+  }
+
+  /** Writes the joined line, if there is one, and then joins the lines that follow it. */
+  function end(key: string): void {
+    const like = open.get(key)
+    open.delete(key)
+    if (!like || like.count === 0) return
+    const { level, message, count } = like
+    logger[level](message, { ...joined(like), leftOut: count })
+    if (!closed) begin(key, level, message)
+  }
+
+  return {
+    /**
+     * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
+     * own line. At most 16 subjects of a message at a time: a sender who invents subjects can flood neither log nor memory. The others
+     * share one line.
+     */
+    warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
+    /** The same at level error, for what is a fault of our code or the host's. */
+    error: (message: string, fields: QuietFields = {}, about?: string) => write('error', message, fields, about),
+    /** The same at level info, for what any scanner or probe may cause. */
+    info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
+    /** Every line, at level debug. */
+    debug: (message: string, fields: () => LogFields) => logger.debug(message, fields()),
+    /** Writes now what waits to be joined, and ends the timers. Later lines are written one by one. */
+    close(): void {
+      closed = true
+      for (const [key, { cancel }] of [...open]) {
+        cancel()
+        end(key)
+      }
+    },
+  }
+}
+
+const keyOf = (message: string, about: string) => `${message}\n${about}`
+
+const valuesOf = (fields: QuietFields): LogFields => (typeof fields === 'function' ? fields() : fields)
+
+/** An event that fails again adds no id, so that it does not hide others. */
+function add(like: Repeated, fields: QuietFields): void {
+  const kept = like.values.get('id')?.size ?? like.count
+  like.count++
+  if (kept >= maxValues) return
+  for (const [name, value] of Object.entries(valuesOf(fields))) {
+    const values = like.values.get(name) ?? new Set()
+    if (values.size < maxValues) values.add(value)
+    like.values.set(name, values)
+  }
+}
+
+function joined({ values }: Repeated): LogFields {
+  const fields = [...values].map(([name, [...all]]) => {
+    if (name === 'id') return ['ids', all.join(', ')]
+    return [name, all.length === 1 ? all[0] : all.join(', ')]
+  })
+  return Object.fromEntries(fields)
+}

@@ -2,13 +2,12 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { EventHandler } from '../core/event.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
-import { createKnownOutcomes, type Delivery, type EventOutcome } from './delivery.ts'
-import { type CallOutcome, callHandler, type HandlerReports, logTimeout } from './handler.ts'
-import { beginProcessing, type DeliverySource, type Processing } from './processing.ts'
-import type { DeliveryEvent } from './read-delivery.ts'
-import { maxWaitMs } from './room.ts'
+import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs } from './delivery.ts'
+import type { DeliveryEvent } from './events.ts'
+import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
+import { logTimeout } from './result.ts'
 
-export interface DispatcherOptions extends DeliverySource, HandlerReports {
+export interface DispatcherOptions extends HandlerReports {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly maxConcurrency: number
@@ -26,7 +25,6 @@ interface Call {
   readonly work: OpenDelivery
   readonly event: DeliveryEvent
   readonly id: string
-  readonly processing: Processing
   readonly arrivedAt: number
   readonly signal: AbortSignal
   /** The events that wait for its end: that of the delivery that began it, then those of redeliveries that joined it. */
@@ -133,14 +131,11 @@ export class Dispatcher {
     // A handler may change it, and another event of the batch must not see that.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
-    const processing = beginProcessing(received, this.#options)
     const { id } = received.cloudEvent
-    const call: Call = { work, event, id, processing, arrivedAt, signal, awaitedBy: [{ work, index }] }
+    const call: Call = { work, event, id, arrivedAt, signal, awaitedBy: [{ work, index }] }
     this.#running.push(call)
     work.holders++
-    callHandler(handler, { event: received, again, processing }, this.#options, (outcome) =>
-      this.#onReturn(call, outcome),
-    )
+    callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */
@@ -246,9 +241,8 @@ export class Dispatcher {
   #expire(work: OpenDelivery): void {
     this.#leaveQueue(work)
     const { handlerTimeoutMs } = this.#options
-    for (const { id, processing, awaitedBy } of this.#running)
-      if (awaitedBy.some((one) => one.work === work))
-        processing.run(() => logTimeout(id, handlerTimeoutMs, this.#options), undefined)
+    for (const { id, awaitedBy } of this.#running)
+      if (awaitedBy.some((one) => one.work === work)) logTimeout(id, handlerTimeoutMs, this.#options)
     this.#settle(work)
     work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
   }

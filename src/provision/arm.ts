@@ -10,12 +10,11 @@ import {
 import { clientOptions, createTrustPolicy, maxAnswerBytes, refuseUnusableProxy } from '../azure/http.ts'
 import { ArmFailureError } from '../azure/read-failure.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { eventGridApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
+import { eventGridApiVersion } from '../core/versions.ts'
 import type { AzureEnvironment } from '../metadata/fields/addresses.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { pause, type SteadyClock, systemClock, withLimit } from '../support/time/clock.ts'
 
 export interface ArmOptions {

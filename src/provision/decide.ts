@@ -1,7 +1,7 @@
 /** What is to be done with an event subscription, from what stands and what is needed; the fields that differ, and those that stay. */
 import { isDeepStrictEqual } from 'node:util'
 import { showUrl } from '../metadata/fields/addresses.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import type { WantedSubscription } from './needs.ts'
 import {
   canonicalSubscription,

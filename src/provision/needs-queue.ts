@@ -2,7 +2,7 @@
 import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
 import type { Setting } from '../metadata/fields/field.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,

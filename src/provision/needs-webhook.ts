@@ -2,7 +2,7 @@
 import { deliveryTokenHeader, ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { resetToDefault } from '../metadata/fields/field.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,

@@ -1,8 +1,8 @@
 /** The values of an event subscription as Resource Manager spells them: types of what we read, and the one form in which they compare. */
 import { z } from 'zod'
 import { deliveryTokenHeader } from '../core/delivery-credential.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { durationSeconds } from '../support/time/iso-duration.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
+import { durationSeconds } from '../support/time/clock.ts'
 
 const text = z.string().optional()
 const texts = z.array(z.string()).optional()

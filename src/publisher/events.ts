@@ -1,12 +1,11 @@
 /** The events that a payload stands for: whole ones, which go out as they came, or a new one around data; what its caller may have meant otherwise. */
 
 import { BindingError } from '../core/errors.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import { schemaOf } from '../core/schema-of.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry/trace-context.ts'
+import { schemaOf } from '../core/event.ts'
+import type { QuietLog } from '../core/logger.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { memberTexts, sliceTopLevel } from '../support/text/json-text.ts'
+import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
 import { nearestName } from '../support/text/nearest-name.ts'
 import { oneLine } from '../support/text/text.ts'
 import {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
 import { decodedData } from '../core/event.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry/trace-context.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import { parseJson } from '../support/text/json-text.ts'
 

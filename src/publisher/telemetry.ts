@@ -5,19 +5,21 @@ import {
   activeContext,
   attribute,
   bounded,
+  dropErrors,
   endSpan,
   errorType,
   hasTelemetry,
   instruments,
   messagingSystem,
   otherError,
+  remoteSpan,
   runInContext,
   startSpan,
+  type TraceContext,
+  traceContextOf,
   withSpan,
-} from '../core/telemetry/opentelemetry.ts'
-import { remoteSpan, type TraceContext, traceContextOf } from '../core/telemetry/trace-context.ts'
+} from '../core/telemetry.ts'
 import { topicName } from '../metadata/fields/addresses.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
 import { type WireEvent, withTraceContext } from './events.ts'
 import type { TopicAnswer } from './topic.ts'
 

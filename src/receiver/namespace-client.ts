@@ -4,17 +4,18 @@ import { type AnswerLimit, createSendOnce, openConnections, readBounded, readRet
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
 import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { namespaceApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import type { Secret } from '../core/secret.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry/trace-context.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
+import { namespaceApiVersion } from '../core/versions.ts'
+import { isRecord, readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
 import { withLimit } from '../support/time/clock.ts'
-import { maxEventsPerReceive } from './decide-receives.ts'
+
+/** Event Grid hands out at most so many events in one receive. */
+export const maxEventsPerReceive = 100
 
 /** An event that was received and is locked. */
 export interface LockedEvent {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, it } from 'vitest'
-import { createQuietLog } from '../../src/core/quiet-log.ts'
+import { createQuietLog } from '../../src/core/logger.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 

@@ -1,6 +1,6 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
 import type { FastifyInstance } from 'fastify'
-import { isEveryAddress } from '../../../src/support/net/loopback.ts'
+import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'

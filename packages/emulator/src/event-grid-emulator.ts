@@ -1,10 +1,10 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
 
-import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
 import { checkNames } from '../../../src/support/process/option-checks.ts'
-import { realTimers } from '../../../src/support/time/real-timers.ts'
-import { createTurns } from '../../../src/support/work/in-turn.ts'
+import { complaintAboutCodeGeneration } from '../../../src/support/process/runtime.ts'
+import { realTimers } from '../../../src/support/time/clock.ts'
+import { createTurns } from '../../../src/support/work/work.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { configure } from './config/configure.ts'
 import { putPublished, removeNamed } from './config/declared-resources.ts'

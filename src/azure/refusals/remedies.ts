@@ -1,6 +1,6 @@
 /** What to do about a missing right, a certificate that is refused, or an address at which nothing listens. */
 
-import { isLoopback } from '../../support/net/loopback.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { shellWord } from '../../support/text/text.ts'
 
 /** A right in Azure: an action of RBAC, and the resource id of where it is needed. */

@@ -14,7 +14,7 @@ import {
   runInContext,
   startSpan,
   withSpan,
-} from '../../core/telemetry/opentelemetry.ts'
+} from '../../core/telemetry.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm.ts'
 import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/attempts.ts'

@@ -1,8 +1,7 @@
 /** The values of `spec.metadata`: references resolved, placeholders filled in, and which of them become a `Secret`. */
 import { randomUUID } from 'node:crypto'
-import type { ComponentProperties } from '../../core/component.ts'
+import type { ComponentProperties, FilePlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { BrokenRule } from '../fields/faults.ts'
 import { findField, isPrintable } from '../fields/find-field.ts'

@@ -1,6 +1,6 @@
 /** The addresses of each Azure cloud, which URLs are accepted as endpoints, and what of a URL may be shown. */
 
-import { isLoopback } from '../../support/net/loopback.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { BrokenRule } from './faults.ts'
 import { parseChoice } from './rules.ts'
 

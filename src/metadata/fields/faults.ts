@@ -1,6 +1,7 @@
 /** The faults of metadata: the rule that one value breaks, and the error METADATA_INVALID with a line for each. */
+
+import { comparePlaces, type FilePlace, placeInWords } from '../../core/component.ts'
 import { BindingError, type BindingErrorDetails, type MetadataIssue } from '../../core/errors.ts'
-import { comparePlaces, type FilePlace, placeInWords } from '../../core/file-place.ts'
 
 /**
  * A text that breaks the rule of its field, or a reference that leads to nothing. Thrown by the parsers of single values and collected by

@@ -1,8 +1,7 @@
 /** The components of files: which are taken, those without a fault, every fault of all of them, and what is said of the rest. */
 import { hash } from 'node:crypto'
-import type { Component, Side } from '../../core/component.ts'
+import type { Component, FilePlace, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'

@@ -1,8 +1,9 @@
 /** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
+
+import { type FilePlace, placeInWords } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, placeInWords } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import {

@@ -1,7 +1,6 @@
 /** The components that are checked, and what is wrong with their files, values, secrets and names. */
-import type { Side } from '../../core/component.ts'
+import type { FilePlace, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
 import { unreadable } from '../../metadata/component/component-folder.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/fields/faults.ts'
 import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'

@@ -1,7 +1,7 @@
 /** What the options of `EventGridEmulator.start` come to: fields of the configuration file, what is code, and every default. */
 import { randomBytes } from 'node:crypto'
-import { plainAddress } from '../../../../src/support/net/loopback.ts'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { plainAddress } from '../../../../src/support/net/hosts.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/probation.ts'
 import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'

@@ -1,6 +1,6 @@
 // Dead-letters written as blobs to a storage account (`@azure/storage-blob`), whose container must exist.
 import type { BlobServiceClient } from '@azure/storage-blob'
-import { requirePackage } from '../../../../src/support/process/require-package.ts'
+import { requirePackage } from '../../../../src/support/process/runtime.ts'
 import type { DeadLetterStore } from './write-dead-letters.ts'
 
 /**

@@ -1,5 +1,5 @@
 // When due deliveries are sent: timer, or next turn of the event loop.
-import { realTimers } from '../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../src/support/time/clock.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
 

@@ -1,6 +1,6 @@
 // Enumerated values of Resource Manager: taken in any letter case, kept and shown in Azure's spelling.
 import { z } from 'zod'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 
 /** The name of a list that a value is in another letter case; anything else as it is, for the schema to refuse. */
 const spelled = (names: readonly string[], given: unknown) =>

@@ -1,5 +1,5 @@
 // Queues per Queue event subscription: defaults, time to live, retention.
-import { durationSeconds } from '../../../../src/support/time/iso-duration.ts'
+import { durationSeconds } from '../../../../src/support/time/clock.ts'
 import {
   createDeadLetterWriter,
   type DeadLetterWriterOptions,

@@ -1,7 +1,6 @@
 // Publish formats of namespaces: structured, batch, binary; limits of 1 MiB and 1,000 events; attribute names and times.
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { utcTime } from '../model/events/event-grid-time.ts'
 import { type EventText, eventOf, eventSlices, eventText, withMembers, withText } from '../model/events/event-text.ts'

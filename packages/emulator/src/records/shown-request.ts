@@ -1,5 +1,5 @@
 // What may be shown of a request: headers, members of a body and schemes of credentials by allow-list, the rest redacted.
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { shownPath, shownText } from '../model/shown-text.ts'
 
 const redacted = '(redacted)'

@@ -1,6 +1,6 @@
 // Publish limits: 1,049,600 bytes per event, 1,536,000 per request, 5,000 events; content types.
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
 import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'

@@ -1,6 +1,6 @@
 // Events raised at any Azure source: added fields, resource group events, unknown source error.
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import type { SourcedEvents } from '../model/events/accepted-event.ts'
 import { asAcceptedEvent } from '../model/events/convert-schema.ts'

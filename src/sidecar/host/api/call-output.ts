@@ -1,7 +1,7 @@
 /** Calls an output binding by its name, and says as Dapr does why that cannot be. */
 import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
-import type { QuietLog } from '../../../core/quiet-log.ts'
+import type { QuietLog } from '../../../core/logger.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { Host } from '../host.ts'
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { createQuietLog } from '../../../../src/core/quiet-log.ts'
+import { createQuietLog } from '../../../../src/core/logger.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createGrpcApi } from '../../../../src/sidecar/host/api/grpc-api.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createQuietLog } from '../../../../src/core/quiet-log.ts'
+import { createQuietLog } from '../../../../src/core/logger.ts'
 import type { OutputCall } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createAnswerPublisher } from '../../../../src/sidecar/host/app/publish-answer.ts'
 import { captureLog } from '../../../support/captured-log.ts'

@@ -1,5 +1,5 @@
 // Since which api-version ARM has a property, such as `disableLocalAuth`: an older one neither shows it nor takes it.
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 
 /**
  * The first api-version of each property that is younger than the resource (azure-mgmt-eventgrid for Python 2.2.0, 8.0.0,

@@ -1,5 +1,5 @@
 // What counts as left out of ARM bodies: null members, an empty `expirationTimeUtc`; nesting depth of at most 64.
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { armErrors } from './errors.ts'
 
 const maxDepth = 64

@@ -1,6 +1,6 @@
 // The managed identities of a resource: what may be written, and what ARM shows, with the ids that Azure gives them.
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { enumeration } from '../../model/enumeration.ts'
 import { stableGuid } from '../../model/stable-guid.ts'
 

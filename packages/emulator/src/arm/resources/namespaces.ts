@@ -1,7 +1,7 @@
 // Namespaces, their topics and Queue event subscriptions in ARM: names (3-50), `sku`, location, unique name,
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { enumeration } from '../../model/enumeration.ts'
 import { ownField } from '../../model/events/json-object.ts'
 import { randomKeys } from '../../model/resources/access-keys.ts'

@@ -1,7 +1,7 @@
 // Reading and showing the settings of Queue event subscriptions in ARM.
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
-import { durationSeconds } from '../../../../../src/support/time/iso-duration.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
+import { durationSeconds } from '../../../../../src/support/time/clock.ts'
 import { plainWords } from '../../model/plain-words.ts'
 import {
   type QueueSubscriptionProperties,

@@ -1,8 +1,7 @@
 // Safe reading of JSON: nesting limit of 2,000, own properties, dotted paths such as `data.key1`.
 
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { isRecord, type UnknownRecord } from '../../../../../src/support/text/is-record.ts'
-import { nestsDeeper } from '../../../../../src/support/text/json-text.ts'
+import { isRecord, nestsDeeper, type UnknownRecord } from '../../../../../src/support/text/json-text.ts'
 
 /**
  * A parsed JSON object. The sender chooses its keys, `__proto__` included: read own properties only.

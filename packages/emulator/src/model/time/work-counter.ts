@@ -1,5 +1,5 @@
 // Counter of work under way: when the emulator is idle, or stalled (250 ms).
-import { realTimers } from '../../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../../src/support/time/clock.ts'
 import { createSettledWaiters } from './settled-waiters.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>

@@ -12,7 +12,7 @@ import {
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { z } from 'zod'
-import { realTimers } from '../../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../../src/support/time/clock.ts'
 import {
   derBits,
   derContext,
