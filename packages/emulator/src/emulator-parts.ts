@@ -16,6 +16,9 @@ import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
+import type { AcceptedEvent } from './model/events/accepted-event.ts'
+import type { EventText } from './model/events/event-text.ts'
+import type { NamespaceTopic } from './model/resources/namespace.ts'
 import { ManualClock, realClock } from './model/time/clock.ts'
 import { createPendingBound } from './model/time/pending-bound.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
@@ -222,6 +225,14 @@ function createParts(
     }
     return wanted
   }
+  /** Takes events for the receivers of a namespace topic. Returns those that none wants. */
+  const acceptForTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
+    const unwanted = queues.publish(topic, events)
+    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
+    watcher.accepted(topic.id, accepted)
+    watcher.offered(namespaces.subscriptions.of(topic.id), accepted)
+    return unwanted
+  }
   const provisioning = createProvisioning({
     ...shared,
     storageAccounts: options.storageAccounts,
@@ -238,6 +249,7 @@ function createParts(
     pending,
     engine,
     accept,
+    acceptForTopic,
     namespaces,
     queues,
     operations,

@@ -19,9 +19,15 @@ export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store
 export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
 export type { ProbationOptions } from './delivery/queue/probation.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
-export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
+export {
+  createStorageQueues,
+  type StorageQueue,
+  type StorageQueueResult,
+  type StorageQueues,
+} from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
+export type { AccessKeys } from './model/resources/access-keys.ts'
 export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
@@ -32,6 +38,8 @@ export type { InputSchema } from './model/resources/input-schema.ts'
 export type { InputSchemaMapping } from './model/resources/input-schema-mapping.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
+export type { TrailedAttempt } from './records/event-trail.ts'
+export type { FigureName } from './records/figures.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,

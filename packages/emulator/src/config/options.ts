@@ -10,7 +10,7 @@ import { partOfHeap } from '../model/held-bytes.ts'
 import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
 import { resourceGroupId, resourceId, sameName } from '../model/resources/resource-ids.ts'
 import { stableGuid } from '../model/stable-guid.ts'
-import { type Clock, realClock } from '../model/time/clock.ts'
+import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import { type ConfigFault, checkConfig, fieldName, topicFaults } from './config-faults.ts'
@@ -32,7 +32,7 @@ export interface CodeOptions {
   readonly trustedCertificates?: readonly string[]
   /** @default the machine's */
   readonly clock?: Clock
-  /** From 0 to just under 1, for jitter. @default `Math.random` */
+  /** From 0 to just under 1, for the jitter of pauses. @default `Math.random`; 0, which is no jitter, with a `ManualClock` */
   readonly random?: () => number
   /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
   readonly deadLetterStore?: DeadLetterStore
@@ -105,7 +105,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],
     clock: options.clock ?? realClock,
-    random: options.random ?? Math.random,
+    random: options.random ?? (options.clock instanceof ManualClock ? () => 0 : Math.random),
     operationDelayMs: options.operationDelayMs ?? 0,
     operationRetryAfter: options.operationRetryAfter,
     conflicts: options.conflicts ?? false,

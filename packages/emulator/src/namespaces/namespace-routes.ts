@@ -1,14 +1,12 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { advice, withAdvice } from '../model/advice.ts'
-import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { statusName } from '../model/events/status-name.ts'
 import type { NamespaceTopic } from '../model/resources/namespace.ts'
 import type { NamespaceStore } from '../model/resources/namespace-store.ts'
 import { named } from '../model/resources/resource-ids.ts'
 import { shownPath } from '../model/shown-text.ts'
-import type { EventWatcher } from '../records/event-watcher.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
 import { recordedBody, serveFace } from '../server/face.ts'
 import { queryOf } from '../server/query.ts'
@@ -33,7 +31,8 @@ import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  readonly watcher: Pick<EventWatcher, 'accepted' | 'offered'>
+  /** Takes events of a namespace topic; returns those that no event subscription wants. Throws if they cannot be persisted: then none is taken. */
+  readonly acceptForTopic: (topic: NamespaceTopic, events: readonly EventText[]) => readonly EventText[]
 }
 
 interface Params {
@@ -47,7 +46,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, store, watcher, clock } = options
+  const { queues, acceptForTopic, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -80,11 +79,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    const unwanted = queues.publish(topic, events)
-    request.outcome.publish = publishSummary(name, events, unwanted, nameOfEvent)
-    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
-    watcher.accepted(topic.id, accepted)
-    watcher.offered(store.subscriptions.of(topic.id), accepted)
+    request.outcome.publish = publishSummary(name, events, acceptForTopic(topic, events), nameOfEvent)
     return sendPlainJson(reply, {})
   })
 

@@ -4,8 +4,8 @@ import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
 import { utcTime } from '../model/events/event-grid-time.ts'
 import { type EventText, eventOf, eventSlices, eventText, withMembers, withText } from '../model/events/event-text.ts'
-import { nestsTooDeeply } from '../model/events/json-object.ts'
-import { badRequest, forbidden } from './namespace-error.ts'
+import { jsonTextOf, nestsTooDeeply } from '../model/events/json-object.ts'
+import { badRequest, forbidden, NamespaceError } from './namespace-error.ts'
 
 /** Bounds of a publish request (Event Grid namespaces: quotas). */
 export const namespacePublishLimits = { bodyBytes: 1_048_576, events: 1_000 } as const
@@ -36,6 +36,20 @@ export function parseCloudEvents(headers: IncomingHttpHeaders, body: Buffer): re
     throw forbidden(`A request may hold ${namespacePublishLimits.events} events at most.`)
   }
   return eventSlices(body, parsed.length).map((slice, index) => checked(asEvent(slice, parsed[index])))
+}
+
+/** Events that are raised at a namespace topic, checked as if published. Throws a TypeError for an invalid one. */
+export function raisedCloudEvents(events: readonly unknown[]): readonly EventText[] {
+  return events.map((event, index) => {
+    jsonTextOf(event, `event ${index}`)
+    if (!isRecord(event)) throw new TypeError('a raised event must be an object')
+    try {
+      return checked(eventOf(event))
+    } catch (error) {
+      if (error instanceof NamespaceError) throw new TypeError(`event ${index}: ${error.message}`)
+      throw error
+    }
+  })
 }
 
 function asEvent(bytes: Buffer, value: unknown): EventText {
