@@ -1,4 +1,4 @@
-/** The interface `Logger`, what makes one of it that never throws or tells the trace, and a log that joins lines that repeat. */
+/** The interface `Logger`, loggers that never throw or that tell the trace, and a log that joins lines that repeat. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { trace } from '@opentelemetry/api'
 import { mustHave } from '../support/process/option-checks.ts'

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
-import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { errorInWords } from '../support/process/error-code.ts'
@@ -35,8 +35,6 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
-  /** Deliveries in a row that the handler failed or did not answer in time. */
-  readonly failing: FailureStreak | undefined
   /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
   readonly unaccepted: Readonly<Record<string, number>>
   /**
@@ -54,7 +52,6 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
-  const failing = createFailureStreak(now)
   const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
   let lastRefused: AnswerFigures['lastRefused']
@@ -108,12 +105,21 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
 
   return {
     refuse,
-    /** @param onKnown called when it is known whether the sender has got a 200 */
-    answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
+    /** Answers a delivery by the outcomes of its events. @param onKnown called when it is known whether the sender has got a 200 */
+    acknowledge(reply: FastifyReply, outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void {
+      const { status, detail } = decideAcknowledgement(outcomes)
+      if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
-      if (answer.status < 500) failing.succeeded()
-      else failing.failed()
-      answerPost(reply, answer, deliveries, false, onKnown)
+      try {
+        // The dispatcher has told of a time-out.
+        if (outcomes.includes('notTried')) log.warn(`put off a delivery: ${detail}`)
+        const answer = status === 200 ? acknowledgement : problemAnswer(status, detail)
+        answerPost(reply, answer, deliveries, false, onKnown)
+      } catch (error) {
+        // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.
+        sendError(reply, error)
+        onKnown(false)
+      }
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
@@ -136,7 +142,6 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
-      failing: failing.current(),
       unaccepted: Object.fromEntries(unaccepted),
       lastRefused,
     }),
@@ -155,4 +160,54 @@ type Counts = Map<number, number>
 
 function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** The answer to a whole body. */
+export interface Acknowledgement {
+  readonly status: 200 | 400 | 500 | 503
+  /** One sentence for the body of an error; empty with 200. */
+  readonly detail: string
+}
+
+/**
+ * One answer for all events of a body, because Event Grid knows no partial success. 400 makes Event Grid give up all of them, so it is the
+ * answer only when a redelivery could resolve none.
+ */
+export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
+  let worst = answerTo.resolved
+  for (const outcome of outcomes) if (answerTo[outcome].weight > worst.weight) worst = answerTo[outcome]
+  return worst
+}
+
+/** The answer to one event. Of several, that with the greatest `weight` is the answer to all. */
+const answerTo: Readonly<Record<EventOutcome, Acknowledgement & { readonly weight: number }>> = {
+  resolved: { weight: 0, status: 200, detail: '' },
+  rejected: { weight: 1, status: 400, detail: 'The application rejected the event.' },
+  invalid: { weight: 2, status: 400, detail: 'The body holds something that is not an event.' },
+  threw: { weight: 3, status: 500, detail: 'The application failed to handle the event.' },
+  timedOut: { weight: 4, status: 503, detail: 'The application did not handle the event in time.' },
+  notTried: { weight: 5, status: 503, detail: 'The event was not handled: no room, no time or no application.' },
+}
+
+const acknowledgement: Answer = { status: 200, headers: {} }
+
+/**
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
+ * end the process.
+ */
+export function sendError(reply: FastifyReply, error: unknown): void {
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
+}
+
+/** Counts the events of a body that never reached the handler. */
+function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome === 'invalid') countRefused(source, 400)
+    else if (outcome === 'notTried') countRefused(source, 503)
+  }
 }
