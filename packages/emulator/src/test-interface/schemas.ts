@@ -115,6 +115,8 @@ export const roleRequest = z.strictObject({
   scope: maybe(scope.describe('Where the role applies, and below. Default: /, everywhere')),
 })
 
+export const assertionRequest = z.strictObject({ clientId: maybe(client) })
+
 export const roleQuery = z.strictObject({
   clientId: maybe(client),
   role: maybe(role.describe('Name or id of a built-in role. Default: all roles, at every scope')),
@@ -220,6 +222,8 @@ export const requestsAnswer = z.strictObject({
 export const settleAnswer = z.strictObject({ settled: z.literal(true) })
 export const clockAnswer = z.strictObject({ now: time })
 export const raiseAnswer = z.strictObject({ raised: count })
+
+export const assertionAnswer = z.strictObject({ assertion: text })
 
 export const rolesAnswer = z.strictObject({
   roles: z.array(z.strictObject({ role: text, scope: text })).describe('The roles that the client has now'),
