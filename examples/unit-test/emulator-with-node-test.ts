@@ -26,7 +26,7 @@ test('an order is published at the second try when the topic is throttled', asyn
   emulator.failNext({ route: 'topic', status: 429, retryAfter: 1 })
   assert.equal(await publishOrder(httpEndpoint, key, 'one'), 200)
   assert.deepEqual(
-    emulator.records.requests.filter(({ face }) => face === 'topic').map(({ status }) => status),
+    emulator.records.requests.filter(({ route }) => route === 'topic').map(({ status }) => status),
     [429, 200],
   )
 })

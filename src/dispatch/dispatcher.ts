@@ -3,6 +3,7 @@ import type { Clock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import { type CallOutcome, type CurrentHandler, callHandler, type HandlerReports } from './handler.ts'
+import { createHandling, type Handling } from './recent.ts'
 import { logTimeout } from './result.ts'
 
 export interface DispatcherOptions extends HandlerReports {
@@ -11,18 +12,9 @@ export interface DispatcherOptions extends HandlerReports {
   readonly handlerTimeoutMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number
-  /** Epoch milliseconds. @default Date.now */
-  readonly date?: () => number
   readonly clock: Pick<Clock, 'setTimer'>
   /** Called when a handler has ended, however late: its call is free. */
   readonly onCallEnd?: (() => void) | undefined
-}
-
-/** Deliveries in a row that the application failed or did not answer in time; the times in epoch milliseconds. */
-export interface FailureStreak {
-  readonly count: number
-  readonly since: number
-  readonly lastAt: number
 }
 
 /** A handler call that has not ended. */
@@ -52,15 +44,16 @@ export class Dispatcher {
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
+  readonly #handling: ReturnType<typeof createHandling>
   #unsettled = 0
   /** Redeliveries among them. */
   #redeliveries = 0
   #stopped = false
-  #failing: FailureStreak | undefined
   #idle: PromiseWithResolvers<void> | undefined
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#handling = createHandling(options.now)
   }
 
   dispatch(delivery: Delivery): void {
@@ -89,11 +82,11 @@ export class Dispatcher {
   }
 
   /**
-   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `failing`:
-   * deliveries in a row that the application failed or did not answer in time.
+   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `handling`: how
+   * calls ended.
    */
-  status(): { readonly running: number; readonly waiting: number; readonly failing: FailureStreak | undefined } {
-    return { running: this.#running.length, waiting: this.#queue.size, failing: this.#failing }
+  status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
+    return { running: this.#running.length, waiting: this.#queue.size, handling: this.#handling.current() }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
@@ -253,7 +246,7 @@ export class Dispatcher {
     open.settle()
     this.#unsettled--
     if (delivery.redelivered) this.#redeliveries--
-    this.#countFailure(outcomes)
+    for (const outcome of outcomes) this.#handling.ended(outcome)
     const onKnown = this.#known.keep(open)
     delivery.settle(outcomes, (isTaken) => {
       // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
@@ -261,15 +254,6 @@ export class Dispatcher {
       open.letGo()
     })
     this.#checkIdle()
-  }
-
-  /** A delivery that no handler got says nothing about the application. */
-  #countFailure(outcomes: readonly EventOutcome[]): void {
-    if (outcomes.some((outcome) => outcome === 'threw' || outcome === 'timedOut')) {
-      const { date = Date.now } = this.#options
-      const { count = 0, since = date() } = this.#failing ?? {}
-      this.#failing = { count: count + 1, since, lastAt: date() }
-    } else if (outcomes.some((outcome) => outcome !== 'notTried')) this.#failing = undefined
   }
 
   #checkIdle(): void {

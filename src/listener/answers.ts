@@ -4,6 +4,7 @@ import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
+import { createRecentCounts, type RecentCounts } from '../dispatch/recent.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
@@ -23,6 +24,8 @@ export interface AnswersOptions {
   readonly onForeignDelivery?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
 }
@@ -35,6 +38,8 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+  /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
+  readonly recent: RecentCounts
   /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
   readonly unaccepted: Readonly<Record<string, number>>
   /**
@@ -46,12 +51,14 @@ export interface AnswerFigures {
 
 export type Answers = ReturnType<typeof createAnswers>
 
-export function createAnswers({ scope, log, secrets, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
+export function createAnswers(options: AnswersOptions) {
+  const { scope, log, secrets, source, onForeignDelivery, now, elapsed, isCrowded } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
+  const recent = createRecentCounts(elapsed)
   const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
   let lastRefused: AnswerFigures['lastRefused']
@@ -99,6 +106,7 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
       if (fault && !isStranger) count(unaccepted, fault.problem)
       const why = whyRefused(refusal)
       if (why !== undefined && !isStranger) lastRefused = { why, status: answer.status, lastAt: now() }
+      if (!isStranger) recent.add(isReasonOfOurs(refusal))
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
@@ -110,6 +118,7 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
       const { status, detail } = decideAcknowledgement(outcomes)
       if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
+      recent.add(false)
       try {
         // The dispatcher has told of a time-out.
         if (outcomes.includes('notTried')) log.warn(`put off a delivery: ${detail}`)
@@ -130,6 +139,7 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
         lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
+        recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)
@@ -142,6 +152,7 @@ export function createAnswers({ scope, log, secrets, source, onForeignDelivery, 
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
+      recent: recent.current(),
       unaccepted: Object.fromEntries(unaccepted),
       lastRefused,
     }),
@@ -154,6 +165,9 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
   if (logEvent === undefined || logEvent === 'noHandler' || answer.status < 400) return undefined
   return logEvents[logEvent]
 }
+
+/** Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at once. */
+const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>

@@ -69,7 +69,6 @@ export async function createListener(options: ListenerOptions) {
     secrets,
     log,
     now: elapsed,
-    date: now,
     clock,
   })
   const closing = new AbortController()
@@ -107,7 +106,16 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, secrets, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({
+    scope: input.scope,
+    secrets,
+    log,
+    source,
+    onForeignDelivery,
+    now,
+    elapsed,
+    isCrowded,
+  })
   const routes = createRoutes({
     gate,
     answers,

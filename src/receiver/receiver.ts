@@ -83,7 +83,6 @@ export class Receiver {
       onError,
       secrets,
       now,
-      date: () => clock.now(),
       clock,
       log: this.#log,
       onCallEnd: onRoom,
@@ -106,7 +105,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      failing: this.#dispatcher.status().failing,
+      handling: this.#dispatcher.status().handling,
       counts: structuredClone(this.#counts),
     }
   }

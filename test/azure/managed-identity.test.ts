@@ -86,5 +86,5 @@ it('asks for one token for fifty concurrent calls', async () => {
   const events = Array.from({ length: 50 }, (_, index) => ({ order: index }))
   await Promise.all(events.map((data) => world.binding.invoke('create', data)))
   const { requests } = world.emulator.records
-  expect(requests.filter(({ face, method }) => face === 'entra' && method === 'POST')).toHaveLength(1)
+  expect(requests.filter(({ route, method }) => route === 'entra' && method === 'POST')).toHaveLength(1)
 })

@@ -42,7 +42,7 @@ it.each(['EventGridSchema', 'CloudEventSchemaV1_0'] as const)(
     expect((await world.binding.invoke('create', JSON.parse(letters[0] ?? ''))).ids).toEqual(['1'])
     await world.emulator.settled()
     expect(world.handled).toHaveLength(1)
-    const posted = world.emulator.records.requests.filter(({ face, method }) => face === 'topic' && method === 'POST')
+    const posted = world.emulator.records.requests.filter(({ route, method }) => route === 'topic' && method === 'POST')
     const published = posted.map(({ body }) => body)
     expect(published).toEqual([[events[schema]], [expect.objectContaining(events[schema])]])
     expect(JSON.stringify(published[1])).not.toMatch(/deadletter|attempt|outcome|publishtime|httpstatus/i)

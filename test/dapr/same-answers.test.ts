@@ -63,7 +63,7 @@ async function outcomeOf(base: string, { method, path, body, ownWords }: ApiRequ
     ids: answer.headers.get('metadata.ids')?.replace(/[\da-f-]{36}/, 'an id'),
     count: answer.headers.get('metadata.count'),
     text: ownWords ? JSON.parse(text).errorCode : text,
-    published: published.filter(({ face }) => face === 'topic').map((request) => withoutTime(request.body)),
+    published: published.filter(({ route }) => route === 'topic').map((request) => withoutTime(request.body)),
   }
 }
 

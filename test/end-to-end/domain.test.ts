@@ -7,7 +7,7 @@ async function openDomain(inputSchema: 'CloudEventSchemaV1_0' | 'EventGridSchema
   const { id, endpoint, key } = world.emulator.domain('shop')
   const writes = () =>
     world.emulator.records.requests
-      .filter(({ face, method }) => face === 'arm' && (method === 'PUT' || method === 'PATCH'))
+      .filter(({ route, method }) => route === 'arm' && (method === 'PUT' || method === 'PATCH'))
       .map(({ method, url }) => `${method} ${new URL(url, 'https://x').pathname}`)
   return { ...world, id, writes, output: { topicEndpoint: endpoint, accessKey: key } }
 }

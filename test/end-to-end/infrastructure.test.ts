@@ -150,8 +150,8 @@ it.each(['bicep/component.yaml', 'container-apps/component.yaml'])(
     await binding.invoke('create', { order: 1 }, { metadata: { type: 'order.placed' } })
     expect(await received.promise).toBe('order.placed')
     await emulator.idle()
-    const faces = [...emulator.records.requests].slice(before).map(({ face }) => face)
-    expect(faces).toEqual(['topic'])
+    const routes = [...emulator.records.requests].slice(before).map(({ route }) => route)
+    expect(routes).toEqual(['topic'])
   },
 )
 

@@ -12,7 +12,7 @@ async function openSystemTopic(type = 'systemTopics') {
   const scope = `${group}/providers/Microsoft.EventGrid/${type}/uploads`
   const writes = () =>
     emulator.records.requests
-      .filter(({ face, method }) => face === 'arm' && (method === 'PUT' || method === 'PATCH'))
+      .filter(({ route, method }) => route === 'arm' && (method === 'PUT' || method === 'PATCH'))
       .map(({ method, url }) => `${method} ${new URL(url, 'https://x').pathname}`)
   return {
     ...world,

@@ -100,7 +100,7 @@ export async function openServeFleet(): Promise<ServeFleet> {
     },
     writes: () =>
       emulator.records.requests.filter(
-        ({ face, method, status }) => face === 'arm' && (method === 'PUT' || method === 'PATCH') && status < 400,
+        ({ route, method, status }) => route === 'arm' && (method === 'PUT' || method === 'PATCH') && status < 400,
       ).length,
     answers: () => counted,
   }

@@ -154,8 +154,10 @@ describe.each(doors)('through $name', ({ open }) => {
       await world.emulator.settled()
       await opened.close()
       const asked = requests.all().slice(before)
-      expect(new Set(asked.filter(({ face }) => face === 'arm').map(({ method }) => method))).toEqual(new Set(methods))
-      expect(asked.some(({ face }) => face === 'entra')).toBe(provisioning === 'check')
+      expect(new Set(asked.filter(({ route }) => route === 'arm').map(({ method }) => method))).toEqual(
+        new Set(methods),
+      )
+      expect(asked.some(({ route }) => route === 'entra')).toBe(provisioning === 'check')
     }
     expect(handled).toEqual([{ provisioning: 'check' }, { provisioning: 'none' }])
   })
@@ -182,7 +184,7 @@ describe.each(doors)('through $name, by pull delivery', ({ open }) => {
     await world.emulator.settled()
     await opened.close()
     expect(handled).toEqual([{ order: 1 }, { order: 1 }])
-    const asked = world.emulator.records.requests.all().map(({ face }) => face)
+    const asked = world.emulator.records.requests.all().map(({ route }) => route)
     expect(new Set(asked)).toEqual(new Set(['namespace']))
   })
 

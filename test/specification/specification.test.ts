@@ -86,7 +86,7 @@ it('publishes an event to the custom topic', async () => {
   await world.binding.invoke('create', { order: 1 })
   const published = world.emulator.records.requests
     .all()
-    .filter(({ face, method }) => face === 'topic' && method === 'POST')
+    .filter(({ route, method }) => route === 'topic' && method === 'POST')
   expect(published.map(({ status }) => status)).toEqual([200])
 })
 

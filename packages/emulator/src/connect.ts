@@ -2,7 +2,7 @@
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
 import type { TopicView } from './model/resource-views.ts'
-import type { Client } from './model/resources/client.ts'
+import type { Client } from './model/resources/resource.ts'
 
 /** The part of a binding that {@link EventGridEmulator.connect} calls: the library's `Binding` has it. */
 export interface Connectable {

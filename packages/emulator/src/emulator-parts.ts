@@ -9,21 +9,21 @@ import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
-import type { Ingress } from './delivery/send/ingress.ts'
+import { type Ingress, localUrls } from './delivery/send/ingress.ts'
 import { createWebhookClient } from './delivery/send/webhook-client.ts'
-import { createUnserved } from './delivery/unserved.ts'
+import { createUntaken } from './delivery/untaken.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
 import type { AcceptedEvent } from './model/events/accepted-event.ts'
 import type { EventText } from './model/events/event-text.ts'
+import { createPendingBound } from './model/held-bytes.ts'
+import type { Addresses } from './model/resource-views.ts'
 import type { NamespaceTopic } from './model/resources/namespace.ts'
 import { ManualClock, realClock } from './model/time/clock.ts'
-import { createPendingBound } from './model/time/pending-bound.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
-import { createForwarding } from './namespaces/forwarding.ts'
-import { createNamespaceQueues } from './namespaces/namespace-queues.ts'
+import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
 import { isPagePath, registerPageRoutes } from './page/page-routes.ts'
 import { createEventTrail } from './records/event-trail.ts'
@@ -37,24 +37,14 @@ import { createCertificateAuthority, makeAuthority } from './server/tls/certific
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
+import type { TestedEmulator } from './test-interface/operation.ts'
 import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
-import type { TestedEmulator } from './test-interface/tested-emulator.ts'
 import { acceptEvents } from './topics/accept-events.ts'
 import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
 /** The parts of an emulator that serves. */
 export type RunningEmulator = Awaited<ReturnType<typeof runEmulator>>
-
-/** Without trailing slashes. */
-interface Addresses {
-  https: string
-  http: string
-  /** The addresses of the ports of topics' own, by their names in lower case. */
-  topicPorts: Readonly<Record<string, string>>
-  /** The addresses of the blob endpoints, by their storage accounts. */
-  storage: Readonly<Record<string, string>>
-}
 
 /** @param emulator what the test interface asks; undefined until it is made */
 export async function runEmulator(options: ResolvedOptions, state: State, emulator: () => TestedEmulator | undefined) {
@@ -64,10 +54,13 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const authority = createCertificateAuthority(made)
   const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options
-  const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
+  const parts = createParts(options, state, {
+    ingress: (url) => ingress(url) ?? localUrls(url),
+    baseUrl: () => addresses.https,
+  })
   const { engine, queues, operations, provisioning } = parts
   const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
-  const client = createWebhookClient({ ...options, clock: realClock, ingress: (url) => ingress(url) })
+  const client = createWebhookClient({ ...options, clock: realClock, ingress: (url) => ingress(url) ?? localUrls(url) })
   const server = createEmulatorServer(
     authority,
     named,
@@ -108,7 +101,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
   )
 
-  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.idle) : () => {}
   let closing: Promise<void> | undefined
   const stop = async () => {
     releaseClock()
@@ -151,7 +144,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
       parts.faults.clear()
       engine.forget()
       queues.forget()
-      parts.watcher.clear()
+      parts.trail.clear()
       parts.figures.clear()
       for (const ring of Object.values(parts.records)) ring.clear()
     },
@@ -170,7 +163,7 @@ function createParts(
   const { clock } = options
   const figures = createFigures(() => clock.now())
   const memory = createMemory(options.maxRecordBytes)
-  const watcher = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
+  const trail = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
   const shared = {
     clock,
     store,
@@ -178,7 +171,7 @@ function createParts(
     tokens: createTokenIssuer(clock, persisted),
     records: createRecords(memory),
     faults: createFaults(),
-    watcher,
+    trail,
     baseUrl,
   }
   const work = createWorkCounter()
@@ -190,7 +183,7 @@ function createParts(
     journal,
     store: namespaces,
     bound,
-    watcher,
+    trail,
     deadLetters: {
       records: shared.records.deadLetters,
       store: settings.deadLetterStore,
@@ -208,20 +201,17 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
-  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
+  const untaken = createUntaken({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
-  const accept: DeliveryEngine['accept'] = (accepted) => {
-    const pushed = engine.accept(accepted)
+  const distribute: DeliveryEngine['enqueue'] = (accepted) => {
+    const pushed = engine.enqueue(accepted)
     const forwarded = forward(accepted)
     const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
-    for (const { subscription, event } of forwarded) watcher.changed(subscription, event, { state: 'forwarded' })
-    for (const { subscription, event, because } of unserved(accepted)) {
-      watcher.changed(subscription, event, { state: 'unserved', reason: because })
-    }
-    for (const { sources, events } of accepted) {
-      const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
-      if (subscriptions.length > 0) watcher.offered(subscriptions, events)
+    for (const { subscription, event } of forwarded) trail.changed(subscription, event, { state: 'forwarded' })
+    for (const { subscription, event, because, matches } of untaken(accepted)) {
+      if (matches) trail.changed(subscription, event, { state: 'unserved', reason: because })
+      else trail.unmatched(subscription, event, because)
     }
     return wanted
   }
@@ -229,8 +219,10 @@ function createParts(
   const acceptForTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
     const unwanted = queues.publish(topic, events)
     const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
-    watcher.accepted(topic.id, accepted)
-    watcher.offered(namespaces.subscriptions.of(topic.id), accepted)
+    trail.accepted(topic.id, accepted)
+    for (const { subscription, event, because } of queues.mismatches(topic, events)) {
+      trail.unmatched(subscription, event, because)
+    }
     return unwanted
   }
   const provisioning = createProvisioning({
@@ -245,10 +237,10 @@ function createParts(
     ...shared,
     figures,
     problem,
-    unserved,
+    untaken,
     pending,
     engine,
-    accept,
+    distribute,
     acceptForTopic,
     namespaces,
     queues,
@@ -264,25 +256,22 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, accept, unserved, namespaces, watcher: trail } = parts
+  const { engine, distribute, untaken, namespaces, trail, provisioning } = parts
+  const intake = { ...engine, distribute, untaken, askAgain: provisioning.askAgain }
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, accept, unserved } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, options))
-  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail, askAgain: provisioning.askAgain }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
   app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))
 }
 
 /** Continues with the topics, subscriptions and events of an earlier run. */
-function resume({ store, directory, namespaces, queues, engine, provisioning }: Parts): void {
-  // State files that are older than resource groups in them.
-  for (const one of [...store.tracked(), ...namespaces.namespaces.all()]) {
-    directory.addResourceGroup(one.subscriptionId, one.resourceGroup)
-  }
+function resume({ store, namespaces, queues, engine, provisioning }: Parts): void {
   namespaces.subscriptions.all().forEach(queues.subscriptionChanged)
   for (const subscription of store.subscriptions.all()) engine.subscriptionChanged(subscription)
   provisioning.resume()

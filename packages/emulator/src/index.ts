@@ -15,9 +15,9 @@ export type {
 export { emulatorDefaults } from './config/config-schema.ts'
 export type { EventGridEmulatorOptions } from './config/options.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
-export { createBlobDeadLetterStore } from './dead-letters/blob-dead-letter-store.ts'
 export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
-export type { ProbationOptions } from './delivery/queue/probation.ts'
+export { createBlobDeadLetterStore } from './dead-letters/write-dead-letters.ts'
+export type { ProbationOptions } from './delivery/queue/retry-schedule.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
 export {
   createStorageQueues,
@@ -27,18 +27,15 @@ export {
 } from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
-export type { AccessKeys } from './model/resources/access-keys.ts'
-export type { Client, RoleGrant } from './model/resources/client.ts'
 export type {
   EventSubscription,
   EventSubscriptionProperties,
   ProvisioningState,
 } from './model/resources/event-subscription.ts'
-export type { InputSchema } from './model/resources/input-schema.ts'
-export type { InputSchemaMapping } from './model/resources/input-schema-mapping.ts'
+export type { AccessKeys, Client, InputSchema, InputSchemaMapping, RoleGrant } from './model/resources/resource.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
-export type { TrailedAttempt } from './records/event-trail.ts'
+export type { TrailedAttempt } from './records/event-fate.ts'
 export type { FigureName } from './records/figures.ts'
 export type {
   DeadLetterRecord,
@@ -49,18 +46,18 @@ export type {
   ReceiveSummary,
   Records,
   RequestRecord,
+  RequestRoute,
   WarningRecord,
 } from './records/record-types.ts'
 export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'
 export { EmulatorStateError } from './state/state-file.ts'
-export type { DeadLetter } from './test-interface/dead-letters.ts'
 export type { EmulatorEnvironment, EnvironmentLanguage, LanguageEnvironment } from './test-interface/environment.ts'
+export type { ResetOptions } from './test-interface/operation.ts'
 export type {
+  DeadLetter,
   EventQuery,
   PublishedEvent,
   PublishedEvents,
   SubscriptionFate,
 } from './test-interface/published-events.ts'
-export type { RequestRoute, ShownRequest } from './test-interface/shown-requests.ts'
-export type { ResetOptions } from './test-interface/tested-emulator.ts'

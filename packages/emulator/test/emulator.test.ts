@@ -144,7 +144,7 @@ describe('failNext()', () => {
     emulator.failNext({ route: 'entra', drop: true })
     await expect(send(emulator, '/common/discovery/instance')).rejects.toThrow('socket hang up')
     expect((await send(emulator, '/common/discovery/instance')).status).toBe(200)
-    expect(emulator.records.requests.at(0)).toMatchObject({ face: 'entra', status: 0 })
+    expect(emulator.records.requests.at(0)).toMatchObject({ route: 'entra', status: 0 })
   })
 
   it('delays by the clock, then answers as ever', async () => {

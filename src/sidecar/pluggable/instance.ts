@@ -11,6 +11,7 @@ import { forwardedMetadata } from '../../dispatch/handler.ts'
 import { isSameMetadata, type ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import { createTurns } from '../../support/work/work.ts'
+import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
 import { invokePayload } from '../shared/invoke-payload.ts'
 import type { ComponentCounters, Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest, Texts } from './grpc/contract.ts'
@@ -38,6 +39,8 @@ export class Instance {
   readonly #options: InstanceOptions
   readonly #binding: ReturnType<typeof component.create>
   readonly #inTurn = createTurns()
+  /** What was taken last: daprd gives both sides the same. */
+  #given: Texts = {}
   #isRunning = false
   #isClosed = false
   #runningInits = 0
@@ -49,7 +52,7 @@ export class Instance {
     this.logger = logger
     this.counters = metrics.component(name)
     this.readers = new Readers({
-      handlerTimeoutMs: () => (this.current.input?.input ?? this.current.input?.pull)?.handlerTimeoutMs ?? 25_000,
+      handlerTimeoutMs: () => (this.current.input?.push ?? this.current.input?.pull)?.handlerTimeoutMs ?? 25_000,
       onResult: this.counters.event,
     })
     this.#options = options
@@ -60,6 +63,16 @@ export class Instance {
   health(): Health {
     const { input, output } = this.#binding.health()
     return decideHealth({ input: this.current.input && input, output })
+  }
+
+  active(): ActiveComponent {
+    const { input, output } = this.current
+    const isInput = input?.push !== undefined || input?.pull !== undefined
+    const sides: readonly Side[] = [
+      ...(isInput ? (['input'] as const) : []),
+      ...(output?.output ? (['output'] as const) : []),
+    ]
+    return { sides, metadata: withoutSecrets(this.#given) }
   }
 
   get initialized(): boolean {
@@ -89,7 +102,7 @@ export class Instance {
     this.#refuseWhenClosed()
     // In the words of a sidecar, and without a free port: who routes to it could not know which.
     const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
-    const { input: push, pull } = metadata
+    const { push, pull } = metadata
     const before = this.current[side]
     const given = { ...(name && { name }), properties }
     const open = () =>
@@ -97,7 +110,7 @@ export class Instance {
         ? this.#binding.update(given, { sides: [side] })
         : this.#binding.init(given, { sides: [side], subscription: 'background' })
     // daprd has ended the stream that they were sent by, and waits for this call.
-    if (side === 'input' && before && !isSameMetadata([before.input, before.pull], [push, pull]))
+    if (side === 'input' && before && !isSameMetadata([before.push, before.pull], [push, pull]))
       this.readers.abandon('the component restarts')
     try {
       await open()
@@ -109,6 +122,7 @@ export class Instance {
     }
     this.#isRunning = true
     this.current[side] = metadata
+    this.#given = properties
     if (side === 'input' && this.readers.count === 0 && (push || pull)) this.#warnWithoutRead()
   }
 

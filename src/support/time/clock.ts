@@ -103,6 +103,8 @@ export async function withLimit<T>(
 /** They are what they were when this module was loaded. A test fakes them later: vitest those of `globalThis`, node:test in all places. */
 export const realTimers = {
   setImmediate,
+  setTimeout,
+  clearTimeout,
   setInterval,
   clearInterval,
   now: Date.now,

@@ -27,7 +27,7 @@ function heldHandler(work: EventHandler) {
 
 /** The statuses of what was published to topics. */
 const publishesOf = (emulator: EventGridEmulator) =>
-  emulator.records.requests.all().flatMap(({ face, status }) => (face === 'topic' ? [status] : []))
+  emulator.records.requests.all().flatMap(({ route, status }) => (route === 'topic' ? [status] : []))
 
 /** A binding that gets one event by push, or by pull, and publishes to a topic of its own. */
 const ways = {

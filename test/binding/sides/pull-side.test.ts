@@ -24,7 +24,7 @@ it('receives with key and endpoint alone, acknowledges, and leaves Resource Mana
   const metadata = { 'aeg-subscription-name': 'APP', 'aeg-delivery-count': '0', traceparent }
   const cloudEvent = { id: 'one', data: { article: 'lamp' } }
   expect(events).toMatchObject([{ contentType: 'application/cloudevents+json', cloudEvent, metadata }])
-  expect(emulator.records.requests.filter(({ face }) => face === 'arm' || face === 'entra')).toEqual([])
+  expect(emulator.records.requests.filter(({ route }) => route === 'arm' || route === 'entra')).toEqual([])
   expect(binding.address()).toBeUndefined()
   const pull = { received: 1, settled: { acknowledge: 1 } }
   await expect.poll(() => binding.health()).toMatchObject({ status: 'healthy', input: { pull } })
@@ -60,7 +60,7 @@ it("as an emulator's own client, creates the event subscription through Resource
   await publish(order('one'), order('two', { type: 'order.paid' }))
   await emulator.settled()
   expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['one'])
-  const writes = emulator.records.requests.filter(({ face, method }) => face === 'arm' && method === 'PUT')
+  const writes = emulator.records.requests.filter(({ route, method }) => route === 'arm' && method === 'PUT')
   const lockedFor2m = { receiveLockDurationInSeconds: 120, maxDeliveryCount: 5 }
   expect(writes.map(({ body }) => body)).toEqual([
     {
@@ -84,7 +84,7 @@ it('leaves an event subscription that is as it should be, and what the operator 
   const again = new Binding({ endpoints: emulator.endpoints })
   onTestFinished(() => again.close())
   await again.init({ name: 'orders', properties: { ...byCredential, lockDuration: '90s' } })
-  const writes = emulator.records.requests.filter(({ face, method }) => face === 'arm' && method !== 'GET')
+  const writes = emulator.records.requests.filter(({ route, method }) => route === 'arm' && method !== 'GET')
   expect(writes.map(({ body }) => body)).toMatchObject([
     { properties: { deliveryConfiguration: { queue: { maxDeliveryCount: 3, receiveLockDurationInSeconds: 90 } } } },
   ])
@@ -307,7 +307,7 @@ it('forwards the events of another scope to the namespace topic, and receives th
   const again = new Binding({ endpoints: emulator.endpoints })
   onTestFinished(() => again.close())
   const writes = () =>
-    emulator.records.requests.filter(({ face, method }) => face === 'arm' && /PUT|PATCH/.test(method)).length
+    emulator.records.requests.filter(({ route, method }) => route === 'arm' && /PUT|PATCH/.test(method)).length
   expect(writes()).toBe(2)
   await again.init({ name: 'forwarded', properties: { ...byCredential, scope, subjectBeginsWith: 'eu/' } })
   expect(writes()).toBe(2)
@@ -365,7 +365,7 @@ it.each([
   expect(Object.keys(stands)).not.toEqual(expect.arrayContaining(['destination', 'deliveryWithResourceIdentity']))
 })
 
-it('is degraded once ten events in a row have failed, until one is handled', async () => {
+it('is unhealthy once every event fails, until one is handled', async () => {
   let isDown = true
   const onEvent = () => {
     if (isDown) throw new Error('the application is down')
@@ -375,8 +375,10 @@ it('is degraded once ten events in a row have failed, until one is handled', asy
   await publish(...Array.from({ length: 9 }, (_, index) => order(`nine-${index}`)))
   await expect.poll(() => binding.health().input?.pull?.settled.release).toBeGreaterThan(8)
   await publish(order('tenth'))
-  const reasons = [expect.stringMatching(/^the application failed each of \d+ events since .+: look at its log/)]
-  await expect.poll(() => binding.health()).toMatchObject({ status: 'degraded', input: { reasons } })
+  const reasons = [
+    expect.stringMatching(/^the application failed each of the \d+ events of the last two minutes: look at its log/),
+  ]
+  await expect.poll(() => binding.health()).toMatchObject({ status: 'unhealthy', input: { reasons } })
   isDown = false
   await publish(order('handled'))
   await expect.poll(() => binding.health().status).toBe('healthy')

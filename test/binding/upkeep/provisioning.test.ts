@@ -104,7 +104,7 @@ describe('provisioning: none', () => {
     expect([await post(another), await post('not.a.token')].map(({ status }) => status)).toEqual([503, 503])
     expect(handled).toEqual(['one'])
     await binding.close()
-    expect(new Set(asked().map(({ face, method }) => `${face} ${method}`))).toEqual(new Set(['entra GET']))
+    expect(new Set(asked().map(({ route, method }) => `${route} ${method}`))).toEqual(new Set(['entra GET']))
   })
 
   it('receives by pull: by key it asks the namespace alone, by credential it asks Entra too', async () => {
@@ -112,7 +112,7 @@ describe('provisioning: none', () => {
     await byKey.binding.init({ ...byKey.byKey, provisioning: 'none' })
     await byKey.publish(order('one'))
     await eventually(() => expect(byKey.events).toHaveLength(1))
-    expect(new Set(byKey.emulator.records.requests.all().map(({ face }) => face))).toEqual(new Set(['namespace']))
+    expect(new Set(byKey.emulator.records.requests.all().map(({ route }) => route))).toEqual(new Set(['namespace']))
 
     const withCredential = await openPull()
     const { namespaceEndpoint, eventSubscriptionName } = withCredential.byKey
@@ -120,8 +120,8 @@ describe('provisioning: none', () => {
     await withCredential.binding.init({ ...fields, provisioning: 'none' })
     await withCredential.publish(order('one'))
     await eventually(() => expect(withCredential.events).toHaveLength(1))
-    const faces = withCredential.emulator.records.requests.all().map(({ face }) => face)
-    expect(new Set(faces)).toEqual(new Set(['namespace', 'entra']))
+    const routes = withCredential.emulator.records.requests.all().map(({ route }) => route)
+    expect(new Set(routes)).toEqual(new Set(['namespace', 'entra']))
   })
 })
 
@@ -138,7 +138,7 @@ describe('provisioning: check', () => {
     expect(handled).toEqual(['one'])
     expect(binding.health()).toMatchObject({ status: 'healthy', input: { reasons: [] } })
     expect(warnings(log)).toEqual([])
-    const arm = asked().filter(({ face }) => face === 'arm')
+    const arm = asked().filter(({ route }) => route === 'arm')
     expect(new Set(arm.map(({ method, status }) => `${method} ${status}`))).toEqual(new Set(['GET 200']))
   })
 
@@ -148,7 +148,7 @@ describe('provisioning: check', () => {
     const waiting = world.start({ provisioning: 'check' })
     await eventually(() => expect(waiting.log.text()).toContain('does not exist, and provisioning is check'))
     expect(waiting.binding.health()).toMatchObject({ status: 'unhealthy' })
-    expect(asked().filter(({ face, method }) => face === 'arm' && method !== 'GET')).toEqual([])
+    expect(asked().filter(({ route, method }) => route === 'arm' && method !== 'GET')).toEqual([])
     await provisioned(world)
     await waiting.ready
     expect(waiting.binding.health()).toMatchObject({ status: 'healthy' })
@@ -205,7 +205,7 @@ describe('provisioning: check', () => {
     await publish(order('one'))
     await eventually(() => expect(events).toHaveLength(1))
     expect(binding.health()).toMatchObject({ status: 'healthy' })
-    const arm = emulator.records.requests.filter(({ face }) => face === 'arm')
+    const arm = emulator.records.requests.filter(({ route }) => route === 'arm')
     expect(new Set(arm.map(({ method }) => method))).toEqual(new Set(['GET']))
   })
 
@@ -215,9 +215,9 @@ describe('provisioning: check', () => {
     await missing.binding.init(fields, { subscription: 'background' })
     await eventually(() => expect(missing.binding.health()).toMatchObject({ status: 'unhealthy' }))
     expect(missing.binding.health().input?.reasons).toContainEqual(expect.stringMatching(/^no event comes/))
-    expect(missing.emulator.records.requests.filter(({ method, face }) => face === 'arm' && method !== 'GET')).toEqual(
-      [],
-    )
+    expect(
+      missing.emulator.records.requests.filter(({ method, route }) => route === 'arm' && method !== 'GET'),
+    ).toEqual([])
 
     const { binding, log, byCredential } = await openPull()
     await binding.init({ ...byCredential, lockDuration: '4m', eventSubscriptionName: 'app', provisioning: 'check' })

@@ -114,7 +114,7 @@ async function openFleet() {
     /** Changes of the event subscription that ARM accepted so far. */
     writes: () =>
       requests.filter(
-        ({ face, method, status }) => face === 'arm' && (method === 'PUT' || method === 'PATCH') && status < 400,
+        ({ route, method, status }) => route === 'arm' && (method === 'PUT' || method === 'PATCH') && status < 400,
       ).length,
     /** How many credentials the event subscription carries. */
     credentials: () =>

@@ -15,7 +15,7 @@ async function openSide() {
   const topic = emulator.topic()
   const time = createManualClock()
   const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked`, maxDeliveryAttempts: '7' }
-  const { input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
+  const { push: input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
   const side = await createPushSide(input, {
     endpoints: emulator.endpoints,
@@ -137,7 +137,7 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
   onTestFinished(() => side.close())
   await side.start('wait', new AbortController().signal)
   const writes = () =>
-    emulator.records.requests.filter(({ face, method }) => face === 'arm' && /PUT|PATCH/.test(method)).length
+    emulator.records.requests.filter(({ route, method }) => route === 'arm' && /PUT|PATCH/.test(method)).length
   return {
     writes,
     permit: () => emulator.assignRole(clientId, role),

@@ -243,7 +243,7 @@ it('finds nothing wrong where nothing is, and leaves Azure and the topic as they
   expect(idsThat('ok')).toEqual(['files/yaml', 'files/metadata', 'files/secrets', 'files/names', ...afterFiles])
   expect(world.emulator.eventSubscriptions()).toEqual([])
   expect(world.emulator.figures()).toMatchObject({ published: 0 })
-  const methods = world.emulator.records.requests.all().filter(({ face }) => face === 'arm')
+  const methods = world.emulator.records.requests.all().filter(({ route }) => route === 'arm')
   expect(methods.every(({ method, url }) => method === 'GET' || /getFullUrl|getDeliveryAttributes/.test(url))).toBe(
     true,
   )

@@ -148,8 +148,8 @@ it('asks neither Resource Manager nor Entra with provisioning none', async () =>
   const ofAzure = ['azure/credential', 'azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription']
   expect(idsThat('skipped')).toEqual(ofAzure)
   expect(said('azure/subscription')).toContain('provisioning is none')
-  const faces = world.emulator.records.requests.all().map(({ face }) => face)
-  expect(faces.filter((face) => face === 'arm' || face === 'entra')).toEqual([])
+  const routes = world.emulator.records.requests.all().map(({ route }) => route)
+  expect(routes.filter((route) => route === 'arm' || route === 'entra')).toEqual([])
 })
 
 it('asks for every resource of Event Grid by the api-version that writes are made by', async () => {

@@ -106,7 +106,7 @@ it.each(scaled)('%s asks for a metric that there is, and adds a pod before maxCo
   const [component] = parseComponents(readFileSync(resolve(folder, 'component.yaml'), 'utf8'), {
     secrets: { 'event-grid': { clientSecret: 'a secret', accessKey: 'a key' } },
   })
-  const { input } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
+  const { push } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
   const byPrometheus = spec.triggers.filter(({ type }) => type === 'prometheus')
   expect(byPrometheus).toHaveLength(1)
   for (const trigger of byPrometheus) {
@@ -114,7 +114,7 @@ it.each(scaled)('%s asks for a metric that there is, and adds a pod before maxCo
     const [name = ''] = /eventgrid_binding_\w+/.exec(trigger.metadata.query) ?? []
     expect(await createMetrics().text()).toContain(`# TYPE ${name} gauge`)
     expect(trigger.metadata.query).toContain(`component="${read('component.yaml').metadata.name}"`)
-    expect(Number(trigger.metadata.threshold)).toBeLessThan(input?.maxConcurrency ?? 0)
+    expect(Number(trigger.metadata.threshold)).toBeLessThan(push?.maxConcurrency ?? 0)
   }
 })
 

@@ -121,7 +121,7 @@ describe('the manifests', () => {
 
 const given = { clientSecret: 'a secret', accessKey: 'a key' }
 const [component] = parseComponents(textOf('component.yaml'), { secrets: { 'event-grid': given } })
-const { input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
+const { push: input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
 
 describe('the component', () => {
   it('is valid, with both sides', () => {
@@ -185,11 +185,11 @@ describe('pods without rights in Azure', () => {
 
   it('have a component without a credential of Resource Manager, for the event subscription that the Job writes', () => {
     expect([ofPods.warnings, ofJob.warnings]).toEqual([[], []])
-    expect(ofPods.input).toMatchObject({ provisioning: 'none', credential: undefined })
+    expect(ofPods.push).toMatchObject({ provisioning: 'none', credential: undefined })
     expect(textOf('component-without-rights.yaml')).not.toMatch(/name: (?:azure)?client|key: clientSecret/i)
     const shared = ['scope', 'eventSubscriptionName', 'subscriberEndpoint', 'deliveryAuthentication'] as const
-    for (const name of shared) expect(ofPods.input?.[name], name).toEqual(ofJob.input?.[name])
-    expect(ofJob.input?.credential).toBeDefined()
+    for (const name of shared) expect(ofPods.push?.[name], name).toEqual(ofJob.push?.[name])
+    expect(ofJob.push?.credential).toBeDefined()
     expect(ofJob.output).toBeUndefined()
   })
 

@@ -58,7 +58,7 @@ it.each([
   { moment: 'when it listens', until: (_: OpenComponent, { serving }: Serving) => serving.line(/listening/) },
   {
     moment: 'when it has asked Azure',
-    until: ({ emulator }: OpenComponent) => emulator.records.requests.waitFor(({ face }) => face === 'arm'),
+    until: ({ emulator }: OpenComponent) => emulator.records.requests.waitFor(({ route }) => route === 'arm'),
   },
   {
     moment: 'in the handshake',

@@ -46,7 +46,7 @@ it('publishes with the context that daprd gives in the metadata, and links its s
     metadata: { traceparent: traceparentOf('d') },
   })
   const published = emulator.records.requests.last
-  expect(published).toMatchObject({ face: 'topic', body: [{ ...event, traceparent: traceparentOf('d') }] })
+  expect(published).toMatchObject({ route: 'topic', body: [{ ...event, traceparent: traceparentOf('d') }] })
   expect(telemetry.span('publish orders').links[0]?.context.traceId).toBe('d'.repeat(32))
 })
 

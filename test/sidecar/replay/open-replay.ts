@@ -52,7 +52,7 @@ export async function openReplay(options: EventGridEmulatorOptions = {}) {
     published(): readonly Record<string, unknown>[] {
       const requests = emulator.records.requests.all()
       return requests
-        .filter(({ face, status }) => face === 'topic' && status === 200)
+        .filter(({ route, status }) => route === 'topic' && status === 200)
         .flatMap(({ body }) => body ?? []) as never
     },
   }

@@ -1,4 +1,4 @@
-// What the calls of Resource Manager read and change.
+/** What the calls of Resource Manager read and change. */
 import type { Namespace } from '../model/resources/namespace.ts'
 import type { ArmResources } from './call/call.ts'
 import type { Operations } from './call/operations.ts'

@@ -1,13 +1,12 @@
 // ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
+
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'
 import { knownResources } from '../entra/token-request.ts'
 import { shownBody } from '../records/shown-request.ts'
-import { readAuthorization } from '../server/authorization.ts'
-import { recordedBody, serveFace } from '../server/face.ts'
-import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
+import { queryOf, readAuthorization, recordedBody, serveAs } from '../server/service.ts'
 import { answerPermissions, answerRoleAssignments, answerRoleDefinitions } from './call/authorization.ts'
 import type { ArmAnswer, ArmCall } from './call/call.ts'
 import { ArmError, armErrors, usualArmCode } from './call/errors.ts'
@@ -16,15 +15,13 @@ import { answerOperation } from './call/operations.ts'
 import { type ArmTarget, parseArmPath, parseArmScope, type ResourceType } from './call/path.ts'
 import { createArmRequestLimits } from './call/request-limits.ts'
 import type { ArmContext } from './context.ts'
-import { answerContainer } from './resources/containers.ts'
+import { answerContainer, answerProvider, answerProviders } from './resources/containers.ts'
 import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from './resources/namespaces.ts'
-import { answerProvider, answerProviders } from './resources/provider.ts'
 import type { AnswerResource } from './resources/resources.ts'
 import { answerSystemTopics } from './resources/system-topics.ts'
 import { answerEventTypes, answerTopicTypes } from './resources/topic-types.ts'
 import { answerDomains, answerDomainTopics, answerTopics } from './resources/topics-and-domains.ts'
-import { answerEventSubscription } from './subscriptions/event-subscriptions.ts'
-import { listEventSubscriptions } from './subscriptions/lists.ts'
+import { answerEventSubscription, listEventSubscriptions } from './subscriptions/event-subscriptions.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 const maxPath = 2048
@@ -50,8 +47,8 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
   const dispatch = createDispatch(options)
   const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
-  serveFace(app, options, {
-    ...{ face: 'arm', bodyLimit: maxBodyBytes, read: String, own: ArmError },
+  serveAs(app, options, {
+    ...{ route: 'arm', bodyLimit: maxBodyBytes, read: String, own: ArmError },
     ...{ tooLarge: armErrors.tooLarge, internal: armErrors.internal },
     unreadable: () => armErrors.invalidContent('The request could not be read'),
     injected: ({ status, code, message }) =>

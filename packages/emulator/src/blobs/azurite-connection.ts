@@ -1,6 +1,7 @@
-/** How a request gets to Azurite: handed on as it is, in pieces and with back pressure; and how a blob is asked about. */
+/** How a request is handed to Azurite unchanged, and how the blob endpoint refuses what does not reach Azurite. */
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
+import { takeRest } from '../server/unreadable-request.ts'
 import { type BlobCall, headerOf } from './blob-call.ts'
 import { factsOfAnswer } from './blob-watch.ts'
 import type { BlobFacts } from './known-blobs.ts'
@@ -168,3 +169,45 @@ function readUrl(url: string): string {
   const kept = search.split('&').filter((part) => !/^(comp|blockid|timeout|restype)=/i.test(part))
   return `${path}?${kept.join('&')}`
 }
+
+export interface StorageRefusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  /** In seconds. */
+  readonly retryAfter?: number | undefined
+}
+
+/** Of Azure Storage, by status. */
+const usualCodes: Readonly<Record<number, string>> = {
+  403: 'AuthorizationFailure',
+  404: 'BlobNotFound',
+  409: 'BlobAlreadyExists',
+  412: 'ConditionNotMet',
+  500: 'InternalError',
+  503: 'ServerBusy',
+}
+
+export const usualStorageCode = (status: number): string => usualCodes[status] ?? 'InternalError'
+
+/** Answers once what is on its way of the body was taken. */
+export async function refuseCall(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, code, message, retryAfter }: StorageRefusal,
+): Promise<void> {
+  await takeRest(request)
+  if (response.destroyed) return
+  const said = `<?xml version="1.0" encoding="utf-8"?><Error><Code>${code}</Code><Message>${escaped(message)}</Message></Error>`
+  response.writeHead(status, {
+    'content-type': 'application/xml',
+    'content-length': Buffer.byteLength(said),
+    'x-ms-error-code': code,
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(request.complete ? {} : { connection: 'close' }),
+  })
+  response.end(request.method === 'HEAD' ? undefined : said)
+}
+
+const escaped = (text: string) =>
+  text.replace(/[&<>]/g, (mark) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[mark] ?? mark)

@@ -16,11 +16,13 @@ import {
   answeredHeaders,
   createAzuriteConnection,
   NoAnswerError,
+  refuseCall,
+  type StorageRefusal,
+  usualStorageCode,
 } from './azurite-connection.ts'
 import { type BlobAction, type BlobCall, blobCallOf } from './blob-call.ts'
 import { createSequencer } from './blob-event.ts'
 import { type BlobTurn, type BlobWatch, createBlobWatch } from './blob-watch.ts'
-import { refuseCall, type StorageRefusal, usualStorageCode } from './storage-refusal.ts'
 
 /** A storage account, and the Azurite that has its blobs. */
 export interface BlobAccount {

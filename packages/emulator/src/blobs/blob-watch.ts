@@ -1,6 +1,14 @@
 /** Which events Azure Storage raises for the calls that Azurite took, and which calls wait for each other so that these are true. */
-import { type BatchAnswer, batchCalls, batchParts, type Multipart } from './blob-batch.ts'
-import { type BlobCall, blobCallOf, headerOf, placeOfPath } from './blob-call.ts'
+import {
+  type BatchAnswer,
+  type BlobCall,
+  batchCalls,
+  batchParts,
+  blobCallOf,
+  headerOf,
+  type Multipart,
+  placeOfPath,
+} from './blob-call.ts'
 import { type BlobEventType, type BlobHappening, blobEvent } from './blob-event.ts'
 import { type BlobFacts, createKnownBlobs, keyOfBlob, parseBlockList } from './known-blobs.ts'
 

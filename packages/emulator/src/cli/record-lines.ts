@@ -42,17 +42,20 @@ export function handshakeLine(record: HandshakeRecord): Line {
  * @param isFirst whether it is the first accepted publish to its topic
  */
 export function requestLines(record: RequestRecord, isFirst: boolean): readonly Line[] {
-  const { at, face, status, publish, receive, code = '', message = '' } = record
+  const { at, route, status, publish, receive, code = '', message = '' } = record
   if (receive) {
     const { subscriptionName, events, deliveryCount } = receive
     const again = deliveryCount > 1 ? `at try ${deliveryCount}` : ''
     return [line(at, 'pull', 'good', `${subscriptionName} <- ${eventsWords(events)}`, again)]
   }
   if (!publish) return []
-  const { topic, events, unwanted, unserved = [], isCheck } = publish
-  const because = unserved.map((one) => `${one.subscriptionName} matches, but does not get it: ${one.because}`)
+  const { topic, events, unwanted, unserved = [], unmatched = [], isCheck } = publish
+  const because = [
+    ...unserved.map((one) => `${one.subscriptionName} matches, but does not get it: ${one.because}`),
+    ...unmatched.map((one) => `${one.subscriptionName} does not match: ${one.because}`),
+  ]
   const untaken = because.length > 0 ? because.join('; ') : 'no event subscription takes it'
-  const to = face === 'blob' ? `blobs of ${topic}` : `publish to ${topic}`
+  const to = route === 'blob' ? `blobs of ${topic}` : `publish to ${topic}`
   if (isCheck) return [line(at, status, 'good', to, 'an empty list: a check, which finds the credential accepted')]
   if (!events) return [line(at, status, 'bad', to, [code, message].filter((text) => text !== '').join(': '))]
   return [
@@ -64,7 +67,7 @@ export function requestLines(record: RequestRecord, isFirst: boolean): readonly 
             'good',
             to,
             eventsWords(events),
-            face === 'blob' ? 'the first of this account' : 'the first to this topic',
+            route === 'blob' ? 'the first of this account' : 'the first to this topic',
           ),
         ]
       : []),

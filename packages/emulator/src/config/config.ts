@@ -7,9 +7,9 @@ import {
   type YamlPath,
 } from '../../../../src/support/files/located-yaml.ts'
 import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
-import { createBlobDeadLetterStore } from '../dead-letters/blob-dead-letter-store.ts'
+import { createBlobDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import { createStorageQueues } from '../delivery/send/storage-queues.ts'
-import { ownField } from '../model/events/json-object.ts'
+import { ownField } from '../model/events/event-text.ts'
 import { type ConfigFault, checkConfig, fieldName, maxFaults } from './config-faults.ts'
 import { type Config, namesAt } from './config-schema.ts'
 import type { EventGridEmulatorOptions } from './options.ts'
@@ -130,5 +130,7 @@ const words: ReadonlySet<string> = new Set([[], ...lists.map((list) => [list, 0]
 /** Keys, connection strings and delivery attributes may be secret, and so may the query of a URL. */
 function isShown({ path, isKey, text }: LocatedScalar): boolean {
   if (isKey) return /^[a-z]{1,40}$/i.test(text)
-  return !path.some((part) => /secret|key|connectionString|^values?$/i.test(String(part))) && !/[?;]/.test(text)
+  return (
+    !path.some((part) => /secret|key|connectionString|^values?$/i.test(String(part))) && !/[?;]|-----BEGIN/.test(text)
+  )
 }

@@ -1,96 +1,97 @@
-// A configuration is applied whole or not at all: tried on a copy, written in one transaction, then carried out.
-import { createDomainTopic } from '../arm/resources/automatic-domain-topics.ts'
-import { createDirectory, type Directory } from '../entra/directory.ts'
-import { randomKeys } from '../model/resources/access-keys.ts'
-import type { Shelves } from '../model/resources/collection.ts'
-import { type EventSubscription, withInForce } from '../model/resources/event-subscription.ts'
-import { createNamespaceStore, type NamespaceStore } from '../model/resources/namespace-store.ts'
-import { createStore, type Store } from '../model/resources/store.ts'
-import type { PersistedChange, PersistedValues } from '../state/persisted-values.ts'
-import { type DeclarationTargets, declare } from './declarations.ts'
-import type { ResolvedOptions } from './options.ts'
+/** How a configuration is applied, whole or not at all: planned, written in one transaction, then carried out. */
+import { deleteQueueSubscription, type NamespaceContents } from '../arm/resources/namespace-contents.ts'
+import { removeResource } from '../arm/resources/resources.ts'
+import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
+import type { Directory } from '../entra/directory.ts'
+import { named, randomKeys, sameName } from '../model/resources/resource.ts'
+import type { Store } from '../model/resources/store.ts'
+import type { PersistedValues } from '../state/persisted-values.ts'
+import type { TopicOptions } from './config-schema.ts'
+import { errorOf, type ResolvedOptions } from './options.ts'
+import { differences, type PlanContext, placeOf, planConfiguration, putPublished, standingOf } from './plan.ts'
 
 /** What a configuration changes. */
-export interface Configured extends Pick<DeclarationTargets, 'clock' | 'provisioning' | 'queues'> {
+export interface Configured extends NamespaceContents {
   readonly store: Store
-  readonly namespaces: NamespaceStore
   readonly directory: Directory
+  readonly provisioning: Provisioning
   readonly persisted: PersistedValues
   setIngress(ingress: ResolvedOptions['ingress']): void
 }
 
-/** What has to come out the same when a configuration is tried and when it is carried out. */
-type Decided = Pick<DeclarationTargets, 'clock' | 'newKeys' | 'formerly' | 'alone'>
+/** Where the ids of what the configuration declares are kept for the next one, perhaps in another process. */
+const declaredKey = ['declared', 'ids'] as const
 
 /**
- * Applies a configuration; `alone`: whether it leaves nothing else, such as what was made through ARM. Throws, and changes nothing, where a part of it is refused or the state file does not take it.
+ * Applies a configuration. Throws a TypeError that names all faults, and changes nothing, where a part of the configuration is refused; throws
+ * an EmulatorStateError where the state file does not take the changes.
+ *
+ * @param options.others whether what no configuration declared, such as what was made through ARM, stays. @default stay
  */
-export function configure(parts: Configured, options: ResolvedOptions, { alone = false } = {}): void {
-  const { clock, persisted, directory } = parts
-  const now = clock.now()
-  const decided: Decided = {
-    clock: { now: () => now },
-    newKeys: remembered(randomKeys),
-    alone,
-    formerly: remembered((kind) => JSON.parse(persisted.get('declared', kind) ?? '[]')),
+export function configure(
+  parts: Configured,
+  settings: ResolvedOptions,
+  { others = 'stay' }: Partial<Pick<PlanContext, 'others'>> = {},
+): void {
+  const { store, namespaces, directory, persisted, provisioning, queues, clock } = parts
+  const before = standingOf(parts)
+  const plan = planConfiguration(before, settings, {
+    ...{ now: clock.now(), newKeys: randomKeys, others },
+    declaredBefore: new Set(JSON.parse(persisted.get(...declaredKey) ?? '[]')),
+    azureBefore: directory.declaredSubscriptions,
+  })
+  if ('faults' in plan) throw errorOf(plan.faults)
+  const { standing, declared } = plan
+  const changes = differences(before, standing)
+  const names = JSON.stringify(declared)
+  persisted.writeAhead([...written(changes), { kind: declaredKey[0], id: declaredKey[1], value: names }])
+
+  if (others === 'go') directory.forget()
+  directory.declare(settings)
+  parts.setIngress(settings.ingress)
+  for (const one of changes['event subscription'].gone) provisioning.removeAtOnce(one)
+  for (const one of changes['queue event subscription'].gone) deleteQueueSubscription(parts, one)
+  for (const one of changes['namespace topic'].gone) namespaces.topics.delete(one)
+  for (const one of changes.namespace.gone) namespaces.namespaces.delete(one)
+  for (const one of changes.resource.gone) store.deleteResource(one)
+  for (const one of changes['resource group'].gone) store.groups.delete(one)
+  for (const one of changes['resource group'].put) store.groups.put(one)
+  for (const one of changes.resource.put) store.putResource(one)
+  for (const one of changes.namespace.put) namespaces.namespaces.put(one)
+  for (const one of changes['namespace topic'].put) namespaces.topics.put(one)
+  for (const one of changes['queue event subscription'].put) {
+    namespaces.subscriptions.put(one)
+    queues.subscriptionChanged(one)
   }
-  persisted.writeAhead(rehearse(parts, decided, options))
-  if (alone) directory.forget()
-  directory.declare(options)
-  parts.setIngress(options.ingress)
-  declare({ ...parts, ...decided, remember: (kind, names) => persisted.put('declared', kind, names) }, options)
+  store.groups.listFirst(standing['resource group'])
+  store.listResourcesFirst(standing.resource)
+  namespaces.namespaces.listFirst(standing.namespace)
+  namespaces.topics.listFirst(standing['namespace topic'])
+  for (const one of changes['event subscription'].put) provisioning.write(one, settings.declaredRetries)
+  persisted.put(...declaredKey, names)
 }
 
-/** Applies the options to a copy. Returns what that writes. Throws what applying them would throw. */
-function rehearse(
-  { store, namespaces, directory }: Configured,
-  decided: Decided,
-  options: ResolvedOptions,
-): readonly PersistedChange[] {
-  const changes: PersistedChange[] = []
-  const copy = createStore(shelvesOf(store.shelved(), changes))
-  const trial = createDirectory({ clients: directory.clients, subscriptions: directory.declaredSubscriptions }, copy)
-  // What the copy itself wrote.
-  changes.length = 0
-  const put = (subscription: EventSubscription) =>
-    copy.subscriptions.put(withInForce(subscription, copy.subscriptions.get(subscription.id)))
-  if (decided.alone) trial.forget()
-  trial.declare(options)
-  const targets: DeclarationTargets = {
-    ...decided,
-    ...{ store: copy, directory: trial },
-    namespaces: createNamespaceStore(shelvesOf(namespaces.shelved(), changes)),
-    remember: (kind, value) => changes.push({ kind: 'declared', id: kind, value }),
-    queues: { subscriptionChanged: () => {}, subscriptionDeleted: () => {} },
-    provisioning: {
-      write(subscription) {
-        createDomainTopic(copy, subscription.scope)
-        put(subscription)
-      },
-      remove: (subscription) => put({ ...subscription, provisioningState: 'Deleting' }),
-    },
-  }
-  declare(targets, options)
-  return changes
-}
-
-/** Shelves that hold a copy by kind, and note the changes. */
-function shelvesOf(kinds: Readonly<Record<string, readonly unknown[]>>, changes: PersistedChange[]): Shelves {
-  return <Resource>(kind: string) => {
-    const put = (id: string, resource: Resource) => void changes.push({ kind, id, value: JSON.stringify(resource) })
-    const remove = (id: string) => void changes.push({ kind, id, value: undefined })
-    // The kind names the type of what is on the shelf: the store itself put it there.
-    const all = () => (kinds[kind] ?? []) as readonly Resource[]
-    return { all, put, delete: remove, putSoon: put, deleteSoon: remove }
+/** The changes as a state file has them. */
+function* written(changes: ReturnType<typeof differences>) {
+  for (const [kind, { put, gone }] of Object.entries(changes)) {
+    for (const one of put) yield { kind, id: one.id.toLowerCase(), value: JSON.stringify(one) }
+    for (const { id } of gone) yield { kind, id: id.toLowerCase(), value: undefined }
   }
 }
 
-/** A function that makes each answer once. */
-function remembered<Answer>(make: (id: string) => Answer): (id: string) => Answer {
-  const known = new Map<string, { readonly answer: Answer }>()
-  return (id) => {
-    const found = known.get(id) ?? { answer: make(id) }
-    known.set(id, found)
-    return found.answer
+/**
+ * Stores one custom topic beside those of the configuration, in the place of the one with that name. Throws a RangeError for an unknown Azure
+ * subscription, and for a name that is taken in the region.
+ */
+export function putTopic({ store, directory, provisioning }: Configured, options: TopicOptions): void {
+  const { name, subscriptionId } = options
+  const subscriptions = directory.azureSubscriptions()
+  if (subscriptionId !== undefined && !subscriptions.some(({ id }) => sameName(id, subscriptionId))) {
+    throw new RangeError(`there is no Azure subscription ${subscriptionId}`)
   }
+  const place = placeOf(store.groups, subscriptions, 'topics', options)
+  const former = named(store.resources('topics'), name)
+  if (former && !sameName(former.id, place.id)) removeResource({ store, provisioning }, former)
+  if (putPublished(store, { type: 'topics', options, place, newKeys: randomKeys })) return
+  throw new RangeError(`${name} is a name that is taken in ${place.location}`)
 }

@@ -3,13 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { plainAddress } from '../../../../src/support/net/hosts.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
-import type { ProbationOptions } from '../delivery/queue/probation.ts'
-import { type Ingress, type IngressRule, ingressOf } from '../delivery/send/ingress.ts'
+import type { ProbationOptions } from '../delivery/queue/retry-schedule.ts'
+import { type Ingress, type IngressRule, ingressOf, isIngressUrl } from '../delivery/send/ingress.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import { partOfHeap } from '../model/held-bytes.ts'
-import type { Client, DeclaredSubscription, RoleGrant } from '../model/resources/client.ts'
-import { resourceGroupId, resourceId, sameName } from '../model/resources/resource-ids.ts'
-import { stableGuid } from '../model/stable-guid.ts'
+import {
+  type Client,
+  type DeclaredSubscription,
+  type RoleGrant,
+  resourceGroupId,
+  resourceId,
+  sameName,
+  stableGuid,
+} from '../model/resources/resource.ts'
 import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
@@ -18,11 +24,12 @@ import {
   type AzureSubscriptionOptions,
   type ClientOptions,
   type ConfigOptions,
+  type EventSubscriptionOptions,
   emulatorDefaults,
   type NamespaceOptions,
   type StorageOptions,
+  type TopicOptions,
 } from './config-schema.ts'
-import { deliverTo } from './deliver.ts'
 
 /** The options that are code, or that a file has in another form. */
 export interface CodeOptions {
@@ -205,19 +212,19 @@ function checked(given: unknown): EventGridEmulatorOptions {
   const [stray] = Object.keys(fileOnly).filter((name) => Object.hasOwn(data, name))
   if (stray !== undefined) throw new TypeError(`${stray} is a field of the file; in code there is ${fileOnly[stray]}`)
   const config = checkConfig(withoutUndefined(data), (code.clock ?? realClock).now(), Object.keys(codeNames))
-  throwFaults(config.faults, 'the options')
+  if (config.faults.length > 0) throw errorOf(config.faults)
   return { ...config.data, ...code }
 }
 
 /** Throws a TypeError for what is no topic. */
 export function checkTopic(options: unknown): void {
-  throwFaults(topicFaults(withoutUndefined(options)), 'the topic')
+  const faults = topicFaults(withoutUndefined(options))
+  if (faults.length > 0) throw errorOf(faults, 'the topic')
 }
 
-function throwFaults(faults: readonly ConfigFault[], what: string): void {
-  if (faults.length === 0) return
-  throw new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
-}
+/** A TypeError with a line for each fault. @param what the name of the whole. @default the options */
+export const errorOf = (faults: readonly ConfigFault[], what = 'the options'): TypeError =>
+  new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
 
 /** In code a field may stand there with no value. */
 function withoutUndefined(value: unknown): unknown {
@@ -225,4 +232,53 @@ function withoutUndefined(value: unknown): unknown {
   if (!isRecord(value)) return value
   const given = Object.entries(value).filter(([, one]) => one !== undefined)
   return Object.fromEntries(given.map(([name, one]) => [name, withoutUndefined(one)]))
+}
+
+/** The options that `deliver` adds to. */
+interface Deliverable extends Pick<ConfigOptions, 'deliver' | 'topics' | 'eventSubscriptions'> {
+  readonly ingress?: readonly IngressRule[] | Ingress
+}
+
+/**
+ * Options with what `deliver` stands for in their lists. An event subscription has its topic's name, a second one of a topic the
+ * name with `-2`, and so on. Its public URL, at a host of `deliver.example`, is led to the local one. Throws a TypeError for a
+ * target that is not a URL.
+ */
+function deliverTo<Options extends Deliverable>(options: Options): Options & Deliverable {
+  const { deliver = {}, topics, eventSubscriptions = [], ingress = [] } = options
+  if (Object.keys(deliver).length === 0) return options
+  const made = Object.entries(deliver).flatMap(([topic, targets]) =>
+    (typeof targets === 'string' ? [targets] : targets).map((target, index) => delivered(topic, target, index)),
+  )
+  const given = ingressOf(ingress)
+  const rules = ingressOf(made.flatMap(({ rules }) => rules))
+  const isNew = (name: string) => !topics?.some((topic) => topic.name.toLowerCase() === name.toLowerCase())
+  const added: TopicOptions[] = Object.keys(deliver)
+    .filter(isNew)
+    .map((name) => ({ name }))
+  return {
+    ...options,
+    topics: [...(topics ?? []), ...added],
+    eventSubscriptions: [...eventSubscriptions, ...made.map(({ subscription }) => subscription)],
+    ingress: (url) => rules(url) ?? given(url),
+  }
+}
+
+function delivered(
+  topic: string,
+  target: string,
+  index: number,
+): { readonly subscription: EventSubscriptionOptions; readonly rules: readonly IngressRule[] } {
+  if (!isIngressUrl(target)) {
+    throw new TypeError(
+      `deliver takes a URL for each topic, like http://127.0.0.1:3000/hook, not ${JSON.stringify(target)}`,
+    )
+  }
+  const name = index === 0 ? topic : `${topic}-${index + 1}`
+  const { protocol, pathname, search } = new URL(target)
+  const host = `${name.toLowerCase()}.deliver.example`
+  // Event Grid delivers by https only. An https URL is its own public one.
+  if (protocol === 'https:') return { subscription: { name, topic, endpoint: target }, rules: [] }
+  const subscription: EventSubscriptionOptions = { name, topic, endpoint: `https://${host}${pathname}${search}` }
+  return { subscription, rules: [{ from: `https://${host}/`, to: new URL(target).origin }] }
 }

@@ -1,18 +1,17 @@
-// What deliveries need of the emulator, and their settings with defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64,
-// `maxPending`, `maxPendingBytes`.
+// What deliveries need of the emulator, and their settings with defaults: `answerTimeout`, `retrySchedule`, `deadLetterDelay`,
+// `concurrency` 64, `maxPending`, `maxPendingBytes`.
 import { type DeadLetterStore, deadLetterDelayMs, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
-import { partOfHeap } from '../model/held-bytes.ts'
+import { type PendingBound, partOfHeap } from '../model/held-bytes.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
-import type { PendingBound } from '../model/time/pending-bound.ts'
 import type { WorkCounter } from '../model/time/work-counter.ts'
-import type { EventWatcher } from '../records/event-watcher.ts'
+import type { TrailWriter } from '../records/event-fate.ts'
 import type { Records } from '../records/record-types.ts'
 import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
-import type { ProbationOptions } from './queue/probation.ts'
+import type { ProbationOptions } from './queue/retry-schedule.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
@@ -27,7 +26,7 @@ export interface DeliveryOptions {
   readonly journal: Journal
   readonly bound: PendingBound
   readonly records: Records
-  readonly watcher?: EventWatcher
+  readonly trail?: TrailWriter
   readonly faults: Faults
   readonly tokens: Pick<TokenIssuer, 'issueDeliveryToken'>
   /** Version of the Entra tokens that deliveries carry. */
@@ -41,8 +40,13 @@ export interface DeliveryOptions {
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
 }
 
+/** Event Grid waits this long for an answer (delivery-and-retry), in milliseconds. */
+export const answerTimeoutMs = 30_000
+
 /** How the emulator delivers. Without these options it delivers as Event Grid does. */
 export interface DeliverySettings {
+  /** How long an endpoint may take for its answer to a handshake or a delivery, in real milliseconds whatever the clock. */
+  readonly answerTimeout: number
   /** Pauses before the second, third, ... attempt, in milliseconds, in place of Event Grid's schedule. */
   readonly retrySchedule: readonly number[] | undefined
   /** How long a validation URL is valid, in milliseconds. */
@@ -67,6 +71,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     throw new RangeError('retrySchedule must be a list of at least one pause, in milliseconds')
   }
   const settings: DeliverySettings = {
+    answerTimeout: options.answerTimeout ?? answerTimeoutMs,
     retrySchedule,
     manualValidationTimeout: options.manualValidationTimeout ?? manualValidationMs,
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,

@@ -1,24 +1,30 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
+
+import { realTimers } from '../../../../src/support/time/clock.ts'
 import { createDeadLetterWriter, deadLetterRetries, warningsTo } from '../dead-letters/write-dead-letters.ts'
-import { type AcceptedEvent, heldByEvent, type SourcedEvents } from '../model/events/accepted-event.ts'
-import { deliveredText } from '../model/events/convert-schema.ts'
-import type { GiveUpReason } from '../model/events/delivery-outcome.ts'
-import { deliveredBy, type EventSubscription, takenBy } from '../model/resources/event-subscription.ts'
-import { createSettledWaiters } from '../model/time/settled-waiters.ts'
-import { endOf } from '../records/event-watcher.ts'
+import {
+  type AcceptedEvent,
+  deliveredText,
+  type GiveUpReason,
+  heldByEvent,
+  type SourcedEvents,
+} from '../model/events/accepted-event.ts'
+import { deliveredBy, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
+import type { CancelTimer, Clock } from '../model/time/clock.ts'
+import { createSettledWaiters, type WorkCounter } from '../model/time/work-counter.ts'
+import { endOf } from '../records/event-fate.ts'
 import type { JournalEntry } from '../state/journal.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
-import type { PendingEvent } from './pending-event.ts'
-import { createPump } from './pump.ts'
-import { deadLetterDestinationOf, deadLetteredForm } from './queue/dead-letter.ts'
+import { deadLetterDestinationOf, deadLetteredForm } from './queue/attempt-results.ts'
 import {
   createSubscriptionQueue,
   type SubscriptionQueue,
   type SubscriptionQueueOptions,
 } from './queue/subscription-queue.ts'
+import type { PendingEvent } from './send/channel.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
-export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'send'> {
+export interface PendingEventsOptions extends DeliveryOptions, Pick<SubscriptionQueueOptions, 'deliver'> {
   /** Whether the emulator delivers to the destination of a subscription. */
   readonly isDelivered: (subscription: EventSubscription) => boolean
   /** Why it does not. */
@@ -27,7 +33,7 @@ export interface PendingEventsOptions extends DeliveryOptions, Pick<Subscription
 
 /** The events from their acceptance until they are delivered, dead-lettered or dropped. */
 export function createPendingEvents(options: PendingEventsOptions) {
-  const { clock, store, watcher, journal, settings, bound, work, isDelivered } = options
+  const { clock, store, trail, journal, settings, bound, work, isDelivered } = options
   /** By the ids of the subscriptions in lower case. */
   const queues = new Map<string, SubscriptionQueue>()
   let closed = false
@@ -57,7 +63,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
 
   function giveUp(subscription: EventSubscription, pending: PendingEvent, reason: GiveUpReason): void {
     const { event, row, lastAttemptAt = clock.now() } = pending
-    watcher?.changed(subscription, event, { state: 'given up', reason })
+    trail?.changed(subscription, event, { state: 'given up', reason })
     const forgotten = () => {
       journal.settled(subscription.id, row)
       release(pending)
@@ -70,7 +76,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       reason,
       done(blobPath: string | undefined) {
         forgotten()
-        watcher?.changed(subscription, event, endOf(blobPath))
+        trail?.changed(subscription, event, endOf(blobPath))
       },
       forgotten,
     }
@@ -91,7 +97,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
     if (!queue) return
     if (!closed) journal.forget(id)
     queue.drop()
-    watcher?.forgotten({ id }, reason)
+    trail?.forgotten({ id }, reason)
     queues.delete(id.toLowerCase())
     waiters.check()
   }
@@ -103,13 +109,13 @@ export function createPendingEvents(options: PendingEventsOptions) {
     due?: number,
   ): void {
     queue.add(event, due)
-    watcher?.changed(subscription, event.event, { state: 'queued' })
+    trail?.changed(subscription, event.event, { state: 'queued' })
   }
 
   /** The subscriptions that take new events of a source, with their queues. */
   const openOf = (source: string) =>
     store.subscriptions.of(source).flatMap((stored) => {
-      const subscription = takenBy(stored)
+      const subscription = takingEvents(stored)
       const queue = subscription && queueOf(subscription.id)
       return queue ? [{ queue, subscription }] : []
     })
@@ -127,10 +133,10 @@ export function createPendingEvents(options: PendingEventsOptions) {
 
   return {
     /**
-     * Accepts events for each subscription of their sources whose filter matches. The events are already checked and
-     * stamped. Returns those that a subscription wants. Throws if the state file cannot be written: then none is accepted.
+     * Puts events into the queue of each event subscription of their sources whose filter matches. The events are already checked and
+     * stamped. Returns those that an event subscription wants. Throws if the state file cannot be written: then no event is queued.
      */
-    accept(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent> {
+    enqueue(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent> {
       if (closed) return new Set()
       const routed = accepted.flatMap(({ sources, events }) => {
         const open = sources.flatMap(openOf)
@@ -144,7 +150,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
         })),
         acceptedAt,
       )
-      for (const { sources, events } of accepted) watcher?.accepted(sources[0], events)
+      for (const { sources, events } of accepted) trail?.accepted(sources[0], events)
       for (const [index, { event, takers }] of routed.entries()) {
         const [first] = takers
         const hold = first && bound.hold(heldByEvent(event), takers.length)
@@ -177,7 +183,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       if (!queue || !subscription) return false
       const wasHeld = queue.heldUntil !== undefined
       const hastened = queue.hasten(event)
-      for (const one of hastened) watcher?.changed(subscription, one, { state: 'queued' })
+      for (const one of hastened) trail?.changed(subscription, one, { state: 'queued' })
       pump.soon()
       return wasHeld || hastened.length > 0
     },
@@ -188,7 +194,7 @@ export function createPendingEvents(options: PendingEventsOptions) {
       for (const entry of journal.entries()) {
         // The journal lists an event once for each of its subscriptions, one after the other.
         if (entry.event !== last) {
-          watcher?.accepted(store.subscriptions.get(entry.subscriptionId)?.scope ?? '', [entry.event])
+          trail?.accepted(store.subscriptions.get(entry.subscriptionId)?.scope ?? '', [entry.event])
         }
         last = entry.event
         if (!options.restoreElsewhere?.(entry)) restoreEntry(entry)
@@ -238,6 +244,40 @@ export function createPendingEvents(options: PendingEventsOptions) {
       deadLetters.close()
       for (const { id } of [...queues.values()]) removeQueue({ id })
       waiters.check()
+    },
+  }
+}
+
+/** Calls `run`, which sends everything that is due, when something is due. */
+export function createPump(clock: Clock, work: WorkCounter, run: () => void) {
+  let timer: { readonly due: number; readonly cancel: CancelTimer } | undefined
+  let scheduled = false
+  let closed = false
+  return {
+    /** Runs at this time at the latest, in milliseconds since 1970. */
+    wakeAt(due: number): void {
+      if (closed || (timer && timer.due <= due)) return
+      timer?.cancel()
+      const cancel = clock.setTimer(Math.max(due - clock.now(), 0), () => {
+        timer = undefined
+        run()
+      })
+      timer = { due, cancel }
+    },
+    /** Runs in the next turn of the event loop: the publisher is answered first, and events of one tick share a batch. */
+    soon(): void {
+      if (scheduled || closed) return
+      scheduled = true
+      work.begin()
+      realTimers.setImmediate(() => {
+        scheduled = false
+        if (!closed) run()
+        work.end()
+      })
+    },
+    close(): void {
+      closed = true
+      timer?.cancel()
     },
   }
 }

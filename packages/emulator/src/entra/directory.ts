@@ -2,10 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
-import type { Client, DeclaredSubscription } from '../model/resources/client.ts'
-import type { ResourceGroup } from '../model/resources/resource.ts'
-import { resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
-import type { RoleAssignment } from '../model/resources/role-assignment.ts'
+import { type Client, type DeclaredSubscription, type RoleAssignment, sameName } from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
 import { type ActionRequest, allows, builtInRoles, findRole, type Role } from './roles.ts'
 
@@ -43,9 +40,8 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
     for (const { id } of declared.subscriptions) {
       if (wanted.some((one) => sameName(one.id, id))) continue
       subscriptions.delete(id.toLowerCase())
-      for (const group of groups.of(id)) groups.delete(group)
     }
-    for (const { id, tenantId, registered, resourceGroups } of wanted) {
+    for (const { id, tenantId, registered } of wanted) {
       const former = declared.subscriptions.find((one) => sameName(one.id, id))
       const existing = subscriptions.get(id.toLowerCase())
       const registration = registered ? 'Registered' : 'NotRegistered'
@@ -54,16 +50,15 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
         tenantId,
         registration: former?.registered === registered ? (existing?.registration ?? registration) : registration,
       })
-      for (const name of resourceGroups) directory.addResourceGroup(id, name)
     }
-    // The first group is the default of what names none.
-    groups.lead(wanted.flatMap(({ id, resourceGroups }) => resourceGroups.map((name) => resourceGroupId(id, name))))
   }
 
   function declareRoles(wanted: readonly Client[]): void {
     const grants = grantsOf(wanted)
     const former = grantsOf(declared.clients)
-    for (const grant of former) if (!grants.some((one) => isDeepStrictEqual(one, grant))) directory.removeRole(grant)
+    const isLeft = (grant: RoleRequest) => !grants.some((one) => isDeepStrictEqual(one, grant))
+    // What was assigned through Resource Manager stays.
+    for (const grant of former.filter(isLeft)) remove((one) => isOf(one, grant) && !store.roleAssignments.get(one.id))
     for (const grant of grants) if (!former.some((one) => isDeepStrictEqual(one, grant))) directory.assignRole(grant)
   }
 
@@ -78,10 +73,9 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
   }
 
   const directory = {
-    /** Forgets all but what it is told next: Azure subscriptions, resource groups and roles, those too that were made at runtime. */
+    /** Forgets Azure subscriptions and roles, those too that were made at runtime: what is declared next is all. */
     forget(): void {
       subscriptions.clear()
-      for (const group of groups.all()) groups.delete(group)
       remove(() => true)
       declared = { clients: [], subscriptions: [] }
     },
@@ -108,13 +102,6 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
     azureSubscription: (id: string): AzureSubscription | undefined => subscriptions.get(id.toLowerCase()),
     azureSubscriptions: (): readonly AzureSubscription[] => [...subscriptions.values()],
     groups,
-    /** Makes a resource group, unless it is there. */
-    addResourceGroup(subscriptionId: string, name: string): ResourceGroup {
-      const id = resourceGroupId(subscriptionId, name)
-      const group = groups.get(id) ?? { id, subscriptionId, name }
-      groups.put(group)
-      return group
-    },
     roleAssignments: (): readonly RoleAssignment[] => assignments,
     /** Assigns a role, unless it is assigned already. Throws a RangeError for an unknown role. */
     assignRole({ principalId, role, scope, id }: RoleRequest): RoleAssignment {
@@ -132,13 +119,7 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
     },
     /** Removes a role; without `role` every role; without `scope` at every scope. Throws a RangeError for an unknown role. */
     removeRole({ principalId, role, scope }: Partial<RoleRequest> & Pick<RoleRequest, 'principalId'>): void {
-      const roleId = role === undefined ? undefined : knownRole(role).id
-      remove(
-        (assignment) =>
-          sameName(assignment.principalId, principalId) &&
-          (scope === undefined || sameName(assignment.scope, scope)) &&
-          (role === undefined || assignment.roleId === roleId),
-      )
+      remove((assignment) => isOf(assignment, { principalId, role, scope }))
     },
     /** Removes an assignment by its resource id. */
     removeAssignment(id: string): RoleAssignment | undefined {
@@ -148,6 +129,17 @@ export function createDirectory(options: DeclaredDirectory, store: Pick<Store, '
   }
   directory.declare(options)
   return directory
+}
+
+type RoleFilter = { readonly [Part in 'principalId' | 'role' | 'scope']?: RoleRequest[Part] | undefined }
+
+/** Whether an assignment is of this principal; of this role, and at this scope, where these are given. */
+function isOf(assignment: RoleAssignment, { principalId, role, scope }: RoleFilter): boolean {
+  return (
+    sameName(assignment.principalId, principalId) &&
+    (scope === undefined || sameName(assignment.scope, scope)) &&
+    (role === undefined || assignment.roleId === knownRole(role).id)
+  )
 }
 
 function knownRole(role: string): Role {

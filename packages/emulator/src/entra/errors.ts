@@ -1,9 +1,9 @@
 // Entra's error texts and AADSTS numbers: wrong secret, unknown tenant, wrong scope.
-import { advice, withAdvice } from '../model/advice.ts'
-import { FaceError } from '../server/face.ts'
+import { advice, withAdvice } from '../model/wording.ts'
+import { ServiceError } from '../server/service.ts'
 
 /** A refusal of Entra (Entra: reference-error-codes). */
-export class EntraError extends FaceError {
+export class EntraError extends ServiceError {
   /** The OAuth error: `invalid_client`, `invalid_request`, … */
   readonly error: string
   /** The number after AADSTS. */

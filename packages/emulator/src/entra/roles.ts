@@ -1,6 +1,5 @@
 // Built-in roles and what they allow: EventGrid Data Sender, Contributor, Reader, Owner.
-import { covers, sameName } from '../model/resources/resource-ids.ts'
-import type { RoleAssignment } from '../model/resources/role-assignment.ts'
+import { covers, type RoleAssignment, sameName } from '../model/resources/resource.ts'
 
 /** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */
 export interface Role {

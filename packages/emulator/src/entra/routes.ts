@@ -4,10 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { cut } from '../../../../src/support/text/text.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { shownBody } from '../records/shown-request.ts'
-import { readAuthorization } from '../server/authorization.ts'
-import { serveFace } from '../server/face.ts'
-import { queryOf } from '../server/query.ts'
 import type { RecordingOptions } from '../server/recording.ts'
+import { queryOf, readAuthorization, serveAs } from '../server/service.ts'
 import type { Directory } from './directory.ts'
 import { EntraError, entraErrorBody, entraErrors, injectedError } from './errors.ts'
 import { issuerOf, type TokenIssuer } from './token-issuer.ts'
@@ -37,8 +35,8 @@ export interface EntraRouteOptions extends RecordingOptions {
 /** Adds Entra's token, discovery and key endpoints. `app` is a Fastify scope of their own. */
 export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOptions): void {
   const { clock, directory, tokens } = options
-  serveFace(app, options, {
-    ...{ face: 'entra', bodyLimit: maxFormBytes, own: EntraError },
+  serveAs(app, options, {
+    ...{ route: 'entra', bodyLimit: maxFormBytes, own: EntraError },
     read: (body) => Object.fromEntries(new URLSearchParams(String(body))),
     ...{ tooLarge: entraErrors.unreadable, unreadable: entraErrors.unreadable, internal: entraErrors.internal },
     injected: ({ status, code, message }) => injectedError(status, code, message),

@@ -2,9 +2,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'
-import { dotNetTime } from '../model/events/event-grid-time.ts'
-import type { Client } from '../model/resources/client.ts'
+import type { Client } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
+import { dotNetTime } from '../model/wording.ts'
 import { type PersistedValues, valuesInMemory } from '../state/persisted-values.ts'
 
 /** Event Grid's own application in the public cloud (Event Grid: secure-webhook-delivery). */

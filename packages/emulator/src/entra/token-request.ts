@@ -1,6 +1,6 @@
 // Who gets a token: client secret, Basic header, client assertion (RFC 7523), `/.default` scope, accepted audiences.
-import type { Client } from '../model/resources/client.ts'
-import type { Authorization } from '../server/authorization.ts'
+import type { Client } from '../model/resources/resource.ts'
+import type { Authorization } from '../server/service.ts'
 import type { Directory } from './directory.ts'
 import { entraErrors } from './errors.ts'
 import type { TokenIssuer } from './token-issuer.ts'

@@ -1,5 +1,9 @@
-/** Resources as their users need them: addresses, ids and keys. */
-import type { AccessKeys } from './resources/access-keys.ts'
+/** What topics, domains, namespaces and storage accounts look like to their users: addresses, ids and keys. */
+
+import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import type { Namespace, NamespaceStore, NamespaceTopic } from './resources/namespace.ts'
+import { type AccessKeys, named, type Publishable } from './resources/resource.ts'
+import type { Store } from './resources/store.ts'
 
 /** A custom topic or a domain, as a publisher needs it. */
 export interface TopicView {
@@ -49,4 +53,92 @@ export interface NamespaceTopicView {
   readonly endpoint: string
   /** The namespace's first key. */
   readonly key: string
+}
+
+/** Where the emulator is found, without trailing slashes. */
+export interface Addresses {
+  https: string
+  http: string
+  /** The addresses of the ports of topics' own, by their names in lower case. */
+  topicPorts: Readonly<Record<string, string>>
+  /** The addresses of the blob endpoints, by their storage accounts. */
+  storage: Readonly<Record<string, string>>
+}
+
+interface Sources {
+  readonly store: Store
+  readonly namespaces: NamespaceStore
+  readonly addresses: Addresses
+}
+
+/** A custom topic or a domain. @param name @default the first. Throws a RangeError for an unknown name. */
+export function viewPublishedNamed(
+  { store, addresses }: Sources,
+  type: Publishable['type'],
+  name: string | undefined,
+): TopicView {
+  const all = store.resources(type)
+  const found = named(all, name)
+  if (!found) throw unknown(type === 'topics' ? 'topic' : 'domain', name, all)
+  return viewPublished(addresses, found)
+}
+
+/** All custom topics, or all domains. */
+export function viewAllPublished({ store, addresses }: Sources, type: Publishable['type']): readonly TopicView[] {
+  return store.resources(type).map((one) => viewPublished(addresses, one))
+}
+
+function viewPublished(addresses: Sources['addresses'], { name, id, label, keys }: Publishable): TopicView {
+  const { https, http, topicPorts } = addresses
+  const path = `/topics/${label}/api/events`
+  const own = topicPorts[name.toLowerCase()]
+  const endpoints = { endpoint: `${https}${path}`, httpEndpoint: `${http}${path}` }
+  return { name, id, ...endpoints, ...(own !== undefined && { ownEndpoint: `${own}/api/events` }), key: keys[0], keys }
+}
+
+/** A namespace topic: by default the first of the first namespace. Throws a RangeError for an unknown name. */
+export function namespaceTopicView(
+  { namespaces, addresses }: Sources,
+  name: string | undefined,
+  namespaceName: string | undefined,
+): NamespaceTopicView {
+  const all = namespaces.namespaces.all()
+  const namespace = named(all, namespaceName)
+  if (!namespace) throw unknown('namespace', namespaceName, all)
+  const topics = namespaces.topics.of(namespace.id)
+  const topic = named(topics, name)
+  if (!topic) throw unknown('topic', name, topics, ` in the namespace ${namespace.name}`)
+  return viewOf(addresses.https, namespace, topic)
+}
+
+function unknown(kind: string, name: string | undefined, known: readonly { readonly name: string }[], where = '') {
+  if (name === undefined) return new RangeError(`there is no ${kind}${where}`)
+  const names = known.map((one) => one.name)
+  return new RangeError(`there is no ${kind} ${name}${where}; ${suggestName(name, names)}`)
+}
+
+/** The topics of all namespaces. */
+export function viewNamespaceTopics({ namespaces, addresses }: Sources): readonly NamespaceTopicView[] {
+  return namespaces.namespaces
+    .all()
+    .flatMap((one) => namespaces.topics.of(one.id).map((topic) => viewOf(addresses.https, one, topic)))
+}
+
+function viewOf(https: string, { name, keys }: Namespace, topic: NamespaceTopic): NamespaceTopicView {
+  const namespaceEndpoint = `${https}/namespaces/${name}`
+  const endpoint = `${namespaceEndpoint}/topics/${topic.name}:publish`
+  return { name: topic.name, id: topic.id, namespaceEndpoint, endpoint, key: keys[0] }
+}
+
+/** The storage accounts whose blobs raise events. */
+export function viewStorage({
+  storage,
+  addresses,
+}: {
+  readonly storage: readonly Omit<StorageView, 'blobEndpoint'>[]
+  readonly addresses: Addresses
+}): readonly StorageView[] {
+  return storage.map(({ account, id, azurite }) => {
+    return { account, id, blobEndpoint: `${addresses.storage[account]}/${account}`, azurite }
+  })
 }

@@ -1,25 +1,25 @@
-// Queues per Queue event subscription: defaults, time to live, retention.
+/** Which Queue event subscriptions get an event, how long the event waits there, and what becomes of a dead letter. */
 import { durationSeconds } from '../../../../src/support/time/clock.ts'
 import {
   createDeadLetterWriter,
   type DeadLetterWriterOptions,
   namespaceDeadLetterRetries,
 } from '../dead-letters/write-dead-letters.ts'
-import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import type { EventText } from '../model/events/event-text.ts'
-import { compileFilter } from '../model/events/filters.ts'
-import { heldBytes } from '../model/held-bytes.ts'
-import type { NamespaceTopic } from '../model/resources/namespace.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
-import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
+import { type AcceptedEvent, deliveredForm, type SourcedEvents } from '../model/events/accepted-event.ts'
+import { type EventText, eventOf, textOf, withMembers, withText } from '../model/events/event-text.ts'
+import { compileFilter, type Mismatch } from '../model/events/filters.ts'
+import { heldBytes, type PendingBound } from '../model/held-bytes.ts'
+import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
+import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
-import type { PendingBound } from '../model/time/pending-bound.ts'
-import { createSettledWaiters } from '../model/time/settled-waiters.ts'
-import { type EventWatcher, endOf, type FateChange } from '../records/event-watcher.ts'
+import { createSettledWaiters } from '../model/time/work-counter.ts'
+import { preciseTime } from '../model/wording.ts'
+import { endOf, type FateChange, type TrailWriter } from '../records/event-fate.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
-import { deadLetterFolder, namespaceDeadLetter } from './dead-lettered-event.ts'
 import {
   createPullQueue,
+  type DeadLetterReason,
   type PullQueue,
   type QueuedEvent,
   type QueueFigures,
@@ -37,18 +37,18 @@ export interface NamespaceQueuesOptions {
   readonly journal: Journal
   readonly bound: PendingBound
   readonly deadLetters: Pick<DeadLetterWriterOptions, 'records' | 'store' | 'warn' | 'work'>
-  readonly watcher?: Pick<EventWatcher, 'changed' | 'forgotten'>
+  readonly trail?: Pick<TrailWriter, 'changed' | 'forgotten'>
 }
 
 interface Entry {
   readonly queue: PullQueue
   subscription: QueueSubscription
-  wants: (event: EventText) => boolean
+  mismatch: (event: EventText) => string | undefined
 }
 
 /** The queues of all Queue event subscriptions. */
 export function createNamespaceQueues(options: NamespaceQueuesOptions) {
-  const { clock, store, journal, bound, watcher } = options
+  const { clock, store, journal, bound, trail } = options
   const entries = new Map<string, Entry>()
   let closed = false
 
@@ -61,10 +61,13 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)
 
+  const entriesAt = (topic: NamespaceTopic) =>
+    store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+
   function makeEntry(subscription: QueueSubscription): Entry {
     const { id, name, topicId: scope } = subscription
     const tell = ({ event, deliveryCount: tries }: QueuedEvent, change: FateChange) =>
-      watcher?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
+      trail?.changed({ id, name, scope }, acceptedForm(event), { pull: true, tries, ...change })
     const queue = createPullQueue({
       clock,
       settings: settingsOf(subscription, store),
@@ -95,7 +98,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         deadLetters.pump()
       },
     })
-    const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
+    const entry: Entry = { queue, subscription, mismatch: filterOf(subscription) }
     return entry
   }
 
@@ -105,9 +108,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
      * Throws where a state file can't be written: then none is taken.
      */
     publish(topic: NamespaceTopic, events: readonly EventText[]): readonly EventText[] {
-      const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+      const takers = entriesAt(topic)
       const acceptedAt = clock.now()
-      const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
+      const wanted = events.map((event) => ({
+        event,
+        takers: takers.filter(({ mismatch }) => mismatch(event) === undefined),
+      }))
       const rows = journal.accepted(
         wanted.map(({ event, takers: entriesOf }) => ({
           event: acceptedForm(event),
@@ -122,6 +128,14 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       }
       return wanted.flatMap(({ event, takers: entriesOf }) => (entriesOf.length === 0 ? [event] : []))
     },
+    /** The event subscriptions of a topic that do not want events, with the reason. */
+    mismatches: (topic: NamespaceTopic, events: readonly EventText[]) =>
+      entriesAt(topic).flatMap(({ subscription, mismatch }) =>
+        events.flatMap((event) => {
+          const because = mismatch(event)
+          return because === undefined ? [] : [{ subscription, event: acceptedForm(event), because }]
+        }),
+      ),
     /** Whether the limit of pending events is reached. */
     full: bound.full,
     /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
@@ -132,7 +146,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const known = entries.get(key)
       if (!known) return void entries.set(key, makeEntry(subscription))
       known.subscription = subscription
-      known.wants = filterOf(subscription)
+      known.mismatch = filterOf(subscription)
       known.queue.use(settingsOf(subscription, store))
     },
     /** An event subscription has gone, and its events with it. */
@@ -140,7 +154,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const key = subscriptionId.toLowerCase()
       for (const { hold } of entries.get(key)?.queue.close() ?? []) bound.release(hold)
       entries.delete(key)
-      watcher?.forgotten({ id: subscriptionId })
+      trail?.forgotten({ id: subscriptionId })
       journal.forget(subscriptionId)
       waiters.check()
     },
@@ -193,11 +207,82 @@ function settingsOf({ properties, topicId }: QueueSubscription, store: Namespace
   }
 }
 
-function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: EventText) => boolean {
+function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): Entry['mismatch'] {
   const { includedEventTypes, filters } = filtersConfiguration ?? {}
-  const wants = compileFilter({
+  const mismatch = compileFilter({
     ...(includedEventTypes && { includedEventTypes }),
     ...(filters && { advancedFilters: filters }),
   })
-  return (body) => wants(acceptedForm(body))
+  return (body) => mismatch(acceptedForm(body))
+}
+
+interface Forwarded {
+  readonly event: AcceptedEvent
+  readonly subscription: EventSubscription
+}
+
+/**
+ * Forwards events of a source to namespace topics: for each event subscription whose destination is a `NamespaceTopic`
+ * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
+ */
+export function createForwarding(store: Store, namespaces: NamespaceStore, queues: Pick<NamespaceQueues, 'publish'>) {
+  const filters = new WeakMap<EventSubscription['properties'], Mismatch>()
+
+  function wants({ properties }: EventSubscription, event: AcceptedEvent): boolean {
+    const filter = filters.get(properties) ?? compileFilter(properties.filter)
+    filters.set(properties, filter)
+    return filter(event) === undefined
+  }
+
+  function* forward(source: string, events: readonly AcceptedEvent[]): Generator<Forwarded> {
+    for (const subscription of store.subscriptions.of(source)) {
+      const taker = takingEvents(subscription)
+      if (!taker) continue
+      const destination = destinationOf(taker.properties)
+      if (destination?.endpointType !== 'NamespaceTopic') continue
+      const topic = namespaces.topics.get(String(destination.properties.resourceId))
+      if (!topic) continue
+      const wanted = events.filter((event) => wants(taker, event))
+      const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
+      if (forwarded.length > 0) queues.publish(topic, forwarded)
+      for (const event of wanted) yield { event, subscription: taker }
+    }
+  }
+
+  /** Returns the events that it forwarded, and for which event subscription. */
+  return (accepted: readonly SourcedEvents[]): readonly Forwarded[] =>
+    accepted.flatMap(({ sources, events }) => sources.flatMap((source) => [...forward(source, events)]))
+}
+
+/** The first is from a sample of the page; the others, and the result, are assumed. */
+const reasonTexts: Readonly<Record<DeadLetterReason, string>> = {
+  MaxDeliveryAttemptsExceeded: 'Maximum delivery attempts was exceeded',
+  TimeToLiveExceeded: 'Time to live was exceeded',
+  Rejected: 'Rejected by the receiver',
+}
+
+/**
+ * An event that was published in structured mode has the properties as members; one of binary mode stands under `event` (Event Grid:
+ * dead-letter-event-subscriptions-namespace-topics, 2023).
+ */
+export function namespaceDeadLetter(queued: QueuedEvent, reason: DeadLetterReason, now: number): EventText {
+  const { event, deliveryCount, acceptedAt, receivedAt = now } = queued
+  const added = {
+    customDeliveryProperties: {},
+    deadletterProperties: {
+      deadletterreason: reasonTexts[reason],
+      deliveryattempts: deliveryCount,
+      deliveryresult: 'GeneralError',
+      publishutc: preciseTime(acceptedAt),
+      deliveryattemptutc: preciseTime(receivedAt),
+    },
+  }
+  return withMembers(event.isBinary ? withText(eventOf({}), 'event', textOf(event)) : event, added)
+}
+
+/** `{namespace}/{topic}/{event subscription}`. */
+export function deadLetterFolder({ name, topicId }: QueueSubscription, store: NamespaceStore): string {
+  const topic = store.topics.get(topicId)
+  const namespace = topic && store.namespaces.get(topic.namespaceId)
+  return [namespace?.name, topic?.name, name].filter((one) => one !== undefined).join('/')
 }

@@ -1,32 +1,35 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { advice, withAdvice } from '../model/advice.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
-import { statusName } from '../model/events/status-name.ts'
-import type { NamespaceTopic } from '../model/resources/namespace.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
-import { named } from '../model/resources/resource-ids.ts'
-import { shownPath } from '../model/shown-text.ts'
-import { eventList, publishSummary } from '../records/record-types.ts'
-import { recordedBody, serveFace } from '../server/face.ts'
-import { queryOf } from '../server/query.ts'
+import type { NamespaceStore, NamespaceTopic } from '../model/resources/namespace.ts'
+import { named } from '../model/resources/resource.ts'
+import { advice, statusName, withAdvice } from '../model/wording.ts'
+import { eventList, publishSummary, untakenBy } from '../records/record-types.ts'
+import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
-import { authorizeNamespaceCall, type DataAction, type NamespaceAccess } from './authorize-namespace-call.ts'
+import { queryOf, recordedBody, serveAs } from '../server/service.ts'
 import {
   argumentInvalid,
+  authorizeNamespaceCall,
   badRequest,
+  type DataAction,
+  dataPlaneVersions,
+  messageTooLarge,
+  type NamespaceAccess,
   NamespaceError,
   namespaceErrorBody,
   namespaceErrorHeaders,
   namespaceInternalError,
   namespaceMethodNotAllowed,
   namespaceNotFound,
+  namespacePublishLimits,
   namespaceThrottled,
-} from './namespace-error.ts'
+  parseCloudEvents,
+  settleLockTokens,
+  settleOperations,
+} from './namespace-calls.ts'
 import type { NamespaceQueues } from './namespace-queues.ts'
-import { messageTooLarge, namespacePublishLimits, parseCloudEvents } from './parse-cloud-events.ts'
 import type { PullQueue, ReceivedEvent } from './pull-queue.ts'
-import { dataPlaneVersions, settleLockTokens, settleOperations } from './settle-lock-tokens.ts'
 
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
@@ -52,9 +55,9 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
     if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
   })
-  serveFace(app, options, {
+  serveAs(app, options, {
     ...{
-      face: 'namespace',
+      route: 'namespace',
       bodyLimit: 2 * namespacePublishLimits.bodyBytes,
       read: (body) => body,
       own: NamespaceError,
@@ -79,7 +82,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    request.outcome.publish = publishSummary(name, events, acceptForTopic(topic, events), nameOfEvent)
+    const unwanted = acceptForTopic(topic, events)
+    const unmatched = untakenBy(queues.mismatches(topic, unwanted))
+    const summary = publishSummary(name, events, unwanted, nameOfEvent)
+    request.outcome.publish = { ...summary, ...(unmatched.length > 0 && { unmatched }) }
     return sendPlainJson(reply, {})
   })
 

@@ -10,89 +10,19 @@ import {
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import { heldBytes } from '../model/held-bytes.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { EventWatcher, FateChange } from './event-watcher.ts'
+import type {
+  Fate,
+  FateState,
+  LeftOut,
+  TrailedAttempt,
+  TrailedEvent,
+  TrailListener,
+  TrailWriter,
+} from './event-fate.ts'
 import type { Figures } from './figures.ts'
 import { type Memory, type Rank, ranks } from './memory.ts'
 import type { DeliveryRecord } from './record-types.ts'
 import { recordedBodyLimit } from './records.ts'
-
-/** The states of an event for one subscription. `given up`: it waits for dead-lettering. */
-export const fateStates = [
-  ...['queued', 'locked', 'delayed', 'waiting', 'delivered', 'forwarded', 'given up', 'dead-lettered', 'dropped'],
-  ...['unserved', 'forgotten'],
-] as const satisfies readonly (FateChange['state'] | 'waiting' | 'forgotten')[]
-export type FateState = (typeof fateStates)[number]
-
-export interface Fate {
-  readonly subscriptionId: string
-  readonly subscriptionName: string
-  /** Whether a receiver pulls it: it is not pushed. */
-  readonly pull: boolean
-  state: FateState
-  /** Time of the next attempt, in state `waiting`; the end of a lock or of a delay. */
-  nextTryAt?: number
-  /** Why it was given up. */
-  reason?: string
-  /** Where it was put, in state `dead-lettered`. */
-  blobPath?: string
-  /** Number of attempts. */
-  tries: number
-  /** The last attempts. */
-  readonly attempts: DeliveryRecord[]
-  /** How all attempts ended, the first of very many left out. */
-  readonly history: TrailedAttempt[]
-}
-
-/** An attempt without its request and its answer. */
-export type TrailedAttempt = Pick<DeliveryRecord, 'at' | 'status' | 'error' | 'outcome' | 'durationMs' | 'nextTryAt'>
-
-export interface TrailedEvent {
-  /** Unique in this emulator, ascending in the order of arrival. */
-  readonly key: number
-  /** When it was first seen, by the emulator's clock. */
-  readonly at: number
-  /** Resource id of the topic, or of what raised the event. */
-  readonly topic: string
-  /** As the event has it. */
-  readonly source: string
-  readonly id: string
-  readonly type: string
-  readonly subject: string
-  readonly schema: InputSchema
-  /** As it was published: JSON, cut where it is long. */
-  body: string
-  readonly truncated: boolean
-  /** The event itself, for another delivery; `undefined` if it is long. */
-  readonly event: AcceptedEvent | undefined
-  /** By the subscription's id in lower case. */
-  readonly fates: Map<string, Fate>
-  /** Number of further subscriptions, which are not followed. */
-  furtherFates: number
-  /** The subscriptions that do not match, by their ids in lower case. */
-  readonly unmatched: Map<string, Pick<EventSubscription, 'id' | 'name'>>
-  /** What the record holds. */
-  bytes: number
-  /** What the event was when it was counted as left out; undefined while its record is kept. */
-  leftAs?: Rank | undefined
-}
-
-/** Of the events whose records are left out. */
-export interface LeftOut {
-  readonly events: number
-  readonly failed: number
-  readonly waiting: number
-}
-
-/** Who is told of the events, perhaps several times in a tick. */
-export interface TrailListener {
-  /** An event is new, has changed, or is shown again. */
-  changed(event: TrailedEvent): void
-  /** An event made room for another. */
-  gone(event: TrailedEvent): void
-  /** All events are forgotten. */
-  cleared(): void
-}
 
 export type EventTrail = ReturnType<typeof createEventTrail>
 
@@ -132,14 +62,15 @@ const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'd
 /** What an event is, by its fates. */
 function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): Rank {
   const all = [...fates.values()]
-  const waits = ({ state, tries }: Fate) => !endedStates.has(state) && (state !== 'queued' || tries > 0)
+  const isBegun = ({ state }: Fate) => state === 'queued' || state === 'sending'
+  const waits = (fate: Fate) => !endedStates.has(fate.state) && (!isBegun(fate) || fate.tries > 0)
   if (all.some(waits)) return 'waiting'
   if (all.some(({ state }) => lostStates.has(state))) return 'failed'
-  return all.some(({ state }) => state === 'queued') ? 'under way' : 'ended'
+  return all.some(isBegun) ? 'under way' : 'ended'
 }
 
-/** What a record holds beside its texts, what a fate holds, and what an attempt without its request holds, in bytes. */
-const sizes = { event: 900, fate: 500, attempt: 200 } as const
+/** What a record, a fate, an attempt without its request, and an event subscription that does not match hold beside their texts, in bytes. */
+const sizes = { event: 900, fate: 500, attempt: 200, unmatched: 200 } as const
 
 /** The latest events, bounded in number and bytes. */
 export function createEventTrail({ now, figures, memory, limit = 300 }: EventTrailOptions) {
@@ -237,7 +168,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
     return true
   }
 
-  const watcher: EventWatcher = {
+  const trail: TrailWriter = {
     accepted(source, events) {
       figures.add('published', events.length)
       for (const event of events) if (!known.has(event.body)) tell(add(source, event), event.body)
@@ -261,16 +192,12 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       const entry = known.get(event.body)
       if (!isFollowed && !pull && changes.state === 'queued' && entry) entry.furtherFates++
     },
-    offered(subscriptions, events) {
-      for (const event of events) {
-        const entry = known.get(event.body)
-        if (!entry || entry.fates.size >= fateLimit) continue
-        for (const { id, name } of subscriptions.slice(0, fateLimit)) {
-          if (!entry.fates.has(id.toLowerCase())) entry.unmatched.set(id.toLowerCase(), { id, name })
-        }
-        entry.bytes += entry.unmatched.size * sizes.attempt
-        kept.changed(entry, rankOf(entry), entry.bytes)
-      }
+    unmatched({ id, name }, event, because) {
+      const entry = known.get(event.body)
+      if (!entry || entry.unmatched.size >= fateLimit) return
+      entry.unmatched.set(id.toLowerCase(), { id, name, because })
+      entry.bytes += sizes.unmatched + heldBytes(because)
+      kept.changed(entry, rankOf(entry), entry.bytes)
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
@@ -308,7 +235,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
     },
   }
   return {
-    ...watcher,
+    ...trail,
     /** Newest first. */
     events: () => kept.all().toSorted((one, other) => other.key - one.key),
     find: (key: number) => kept.all().find((entry) => entry.key === key),
@@ -343,7 +270,8 @@ function bodyOf(event: EventText): Pick<TrailedEvent, 'body' | 'truncated'> {
 }
 
 function bytesOf({ source, id, type, subject, body, event, fates, unmatched }: TrailedEvent): number {
-  const more = fates.size * sizes.fate + unmatched.size * sizes.attempt
+  const reasons = [...unmatched.values()].map(({ because }) => because)
+  const more = fates.size * sizes.fate + unmatched.size * sizes.unmatched + heldBytes(reasons)
   return sizes.event + more + heldBytes([source, id, type, subject, body]) + (event ? heldByEvent(event) : 0)
 }
 

@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** The records of one kind. */
-export interface Shelf<T> {
+export interface RecordShelf<T> {
   readonly size: number
   has(record: T): boolean
   /** Adds a record, the newest. One that is larger than all the memory is left out at once. */
@@ -55,7 +55,7 @@ export function createMemory(maxBytes: number) {
 
   return {
     /** Makes a place for records of one kind. @param left is called for each that is left out */
-    shelf<T extends object>(left: (record: T) => void): Shelf<T> {
+    shelf<T extends object>(left: (record: T) => void): RecordShelf<T> {
       const kept = new Map<T, Kept>()
       /** The oldest of a rank come first. */
       const byRank = new Map(ranks.map((rank) => [rank, new Set<T>()]))

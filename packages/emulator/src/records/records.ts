@@ -1,7 +1,7 @@
 // A list of records of one kind as tests read it: oldest first, `waitFor`, `listen`, and how many were left out.
 import { type InspectOptions, inspect } from 'node:util'
 import { heldBytes } from '../model/held-bytes.ts'
-import { createMemory, type Memory, type Rank, type Shelf } from './memory.ts'
+import { createMemory, type Memory, type Rank, type RecordShelf } from './memory.ts'
 
 /** The most bytes of all records together, unless the option `maxRecordBytes` says otherwise. */
 export const defaultRecordBytes = 64 * 1024 * 1024
@@ -18,7 +18,7 @@ export class RecordRing<T extends object> implements Iterable<T> {
   readonly entries: T[] = []
   /** Number of records that were left out since the start or the last `clear()`. */
   dropped = 0
-  readonly #shelf: Shelf<T>
+  readonly #shelf: RecordShelf<T>
   readonly #rankOf: (record: T) => Rank
   readonly #listeners = new Set<(record: T) => void>()
 

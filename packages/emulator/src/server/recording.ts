@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pause } from '../../../../src/support/time/clock.ts'
-import { shownPath } from '../model/shown-text.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary, ReceiveSummary, Records, RequestRecord } from '../records/record-types.ts'
-import { shownHeaders } from '../records/shown-request.ts'
+import { shownHeaders, shownPath } from '../records/shown-request.ts'
 import type { Fault, Faults } from './faults.ts'
 import type { Refusal } from './unreadable-request.ts'
 
@@ -41,12 +40,12 @@ export interface RecordingOptions {
  */
 export function recordRequests(
   scope: FastifyInstance,
-  face: RequestRecord['face'],
+  route: RequestRecord['route'],
   { clock, faults, records, figures }: RecordingOptions,
   refuse: (fault: Fault & { status: number }, request: FastifyRequest) => unknown,
 ): void {
   scope.addHook('onRequest', async (request, reply) => {
-    const fault = faults.take(face, { method: request.method, url: request.url })
+    const fault = faults.take(route, { method: request.method, url: request.url })
     if (!fault) return
     const { delayMs, drop, status } = fault
     const { takenBack } = faults
@@ -80,7 +79,7 @@ export function recordRequests(
     if (status >= 400 && outcome.publish && !outcome.publish.isCheck) figures?.add('refused')
     records.requests.push({
       at: clock.now(),
-      face,
+      route,
       method: request.method,
       url: shownPath(request.url),
       headers: shownHeaders(request.headers),
@@ -106,14 +105,14 @@ export function recordRefused(
 /** Records a request that no route of Fastify answers. */
 export function recordRaw(
   { clock, records, figures }: Omit<RecordingOptions, 'faults'>,
-  face: RequestRecord['face'],
+  route: RequestRecord['route'],
   { method = '', url = '', headers }: IncomingMessage,
   outcome: Pick<RequestRecord, 'status'> & Partial<Pick<RequestRecord, 'code' | 'message' | 'publish'>>,
 ): void {
   if (outcome.status >= 400 && outcome.publish) figures?.add('refused')
   records.requests.push({
     at: clock.now(),
-    face,
+    route,
     method,
     url: shownPath(url),
     headers: shownHeaders(headers),

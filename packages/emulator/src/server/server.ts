@@ -1,4 +1,5 @@
 // Https and http ports: TLS by host name, 4 MiB body, https-only paths.
+
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
@@ -6,7 +7,6 @@ import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
 import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/hosts.ts'
-import { takeRest } from './take-rest.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'
@@ -21,6 +21,7 @@ import {
   refuseConnect,
   sendRefusal,
   serverOptions,
+  takeRest,
 } from './unreadable-request.ts'
 
 /** The largest body of any route; each scope sets its own, lower limit. */
@@ -87,7 +88,7 @@ export function createEmulatorServer(
   app.addHook('onRequest', async (request) => {
     request.outcome = {}
   })
-  // Before any face: a page of another site must not reach one, nor a page whose name was made to point here (DNS rebinding).
+  // Before any service: a page of another site must not reach one, nor a page whose name was made to point here (DNS rebinding).
   app.addHook('onRequest', async (request, reply) => {
     if (guardsItself(request.url)) return
     if (!isOfPage(request) || (isOwnHost(request, listeningOn) && isOwnOrigin(request) && !isForeignFetch(request)))

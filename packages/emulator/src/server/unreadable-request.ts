@@ -1,8 +1,7 @@
-// Connection limits (4096) and time-outs; answers 400, 403, 404, 405, 408, 417, 500 outside routes.
+/** How a request is answered that no service can read, and how much of a body is still taken before an early answer. */
 import { type Server as HttpServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
-import { takeRest, takeRestMs } from './take-rest.ts'
 
 /** Limits of a port's connections. Times are real milliseconds. */
 export const connectionLimits = {
@@ -130,4 +129,36 @@ function rawAnswer(refusal: Refusal): string {
   const body = bodyOf(refusal)
   const lines = Object.entries({ ...headersOf(body), connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
   return [`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ''}`, ...lines, '', body].join('\r\n')
+}
+
+/** The longest time, in milliseconds. */
+export const takeRestMs = 10_000
+
+const limits = { bytes: 64 * 1024 * 1024, silenceMs: 1_000 } as const
+
+/**
+ * Takes what is on its way of a request's body, and drops it. A client that still writes would see a broken connection in place of
+ * the answer. Resolves at the end of the body, at a limit, or when the client has gone.
+ */
+export async function takeRest(request: IncomingMessage): Promise<void> {
+  // One of `app.inject` has no `complete`.
+  if (request.complete || request.readableEnded || request.destroyed) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let bytes = 0
+  const total = setTimeout(resolve, takeRestMs)
+  const silence = setTimeout(resolve, limits.silenceMs)
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > limits.bytes) resolve()
+    silence.refresh()
+  }
+  const ends = ['end', 'close', 'error'] as const
+  request.on('data', count)
+  for (const end of ends) request.on(end, resolve)
+  request.resume()
+  await promise
+  clearTimeout(total)
+  clearTimeout(silence)
+  request.off('data', count)
+  for (const end of ends) request.off(end, resolve)
 }

@@ -1,7 +1,6 @@
 /** Which undelivered events outlive the process: those in a state file, each with its attempts so far; in memory none. */
 import { memberTexts } from '../../../../src/support/text/json-text.ts'
-import type { AcceptedEvent } from '../model/events/accepted-event.ts'
-import type { DeliveryOutcome, GiveUpReason } from '../model/events/delivery-outcome.ts'
+import type { AcceptedEvent, DeliveryOutcome, GiveUpReason } from '../model/events/accepted-event.ts'
 import { type EventText, eventText, textOf } from '../model/events/event-text.ts'
 import type { StateFile } from './state-file.ts'
 

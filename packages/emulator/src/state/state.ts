@@ -1,7 +1,7 @@
 /** Where the emulator's state is: in memory, or in a file that is opened, frozen before the end, and closed. */
-import type { Shelves } from '../model/resources/collection.ts'
-import { createNamespaceStore, type NamespaceStore } from '../model/resources/namespace-store.ts'
-import { createStore, type Store } from '../model/resources/store.ts'
+
+import { createNamespaceStore, type NamespaceStore } from '../model/resources/namespace.ts'
+import { createStore, type Shelves, type Store } from '../model/resources/store.ts'
 import { createFileJournal, type Journal, noJournal } from './journal.ts'
 import { createPersistedValues, type PersistedValues, valuesInMemory } from './persisted-values.ts'
 import { openStateFile, type StateFileOptions } from './state-file.ts'

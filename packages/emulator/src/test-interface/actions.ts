@@ -5,11 +5,10 @@ import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import { realTimers } from '../../../../src/support/time/clock.ts'
 import { dataPlaneAudience } from '../entra/token-request.ts'
 import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { Publishable } from '../model/resources/resource.ts'
-import { sameName } from '../model/resources/resource-ids.ts'
-import { dataPlaneVersions } from '../namespaces/settle-lock-tokens.ts'
+import { type InputSchema, type Publishable, sameName } from '../model/resources/resource.ts'
+import { dataPlaneVersions } from '../namespaces/namespace-calls.ts'
 import { endedStates } from '../records/event-trail.ts'
+import { existingSourceIdOf, raisedEvents } from '../topics/raise.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import type { LiveSources } from './live-view.ts'
 import { TestInterfaceProblem } from './problem.ts'
@@ -94,7 +93,7 @@ export const keysOfBodies = ({ trail }: LiveSources, text: string): readonly num
  * missing id or time is added, so that a sample can be published twice. The topic checks everything else. Throws a TestInterfaceProblem
  * for an unknown topic, and for what is no JSON.
  */
-export async function publishRequest(options: LiveSources, name: string, text: string) {
+export async function requestToPublish(options: LiveSources, name: string, text: string) {
   const topic = await addressed(options, name)
   if (!topic) throw new TestInterfaceProblem(404, 'there is no such topic')
   const events = readJson(text)
@@ -155,6 +154,16 @@ async function credential(
   if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
   const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
   return { authorization: `Bearer ${token}` }
+}
+
+/** Has the endpoints asked that have not consented yet, before events are raised at their sources. Throws what `raise` throws. */
+export async function askSources(sources: LiveSources, name: string, events: readonly unknown[]) {
+  const { store, namespaces, clock, askAgain } = sources
+  const id = existingSourceIdOf(sources, name)
+  // Receivers ask by themselves.
+  if (namespaces.topics.get(id)) return
+  const raised = raisedEvents(store, id, events, clock.now())
+  await askAgain(raised.flatMap((one) => one.sources))
 }
 
 /** How often a wait looks again where something changed, in real milliseconds. */

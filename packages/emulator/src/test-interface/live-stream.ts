@@ -1,5 +1,5 @@
 // The stream of server-sent events: to sixteen clients at most, four messages a second, and what a slow one misses.
-import type { TrailedEvent } from '../records/event-trail.ts'
+import type { TrailedEvent } from '../records/event-fate.ts'
 import type { LiveView } from './live-view.ts'
 import { viewEvent } from './shown-resources.ts'
 
@@ -26,7 +26,7 @@ const keysPerMessage = 1000
 const messagesPerTick = 4
 
 /** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
-export function createLiveStream(model: LiveView, options: LiveStreamOptions = {}) {
+export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options: LiveStreamOptions = {}) {
   const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   /** Clients that were too slow and missed messages. */

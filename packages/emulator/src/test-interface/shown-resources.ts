@@ -1,6 +1,6 @@
 // What is shown of topics, event subscriptions, queues and events: filters in words, URLs without their queries, no secret.
 import { cut } from '../../../../src/support/text/text.ts'
-import { deadLetterDestinationOf } from '../delivery/queue/dead-letter.ts'
+import { deadLetterDestinationOf } from '../delivery/queue/attempt-results.ts'
 import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
 import type { DeliveryAttributeMapping } from '../model/resources/destination.ts'
 import {
@@ -8,12 +8,10 @@ import {
   type EventSubscription,
   type SubscriptionFilter,
 } from '../model/resources/event-subscription.ts'
-import type { NamespaceTopic } from '../model/resources/namespace.ts'
-import type { QueueSubscription } from '../model/resources/queue-subscription.ts'
-import type { DomainTopic, Publishable } from '../model/resources/resource.ts'
-import { sameName } from '../model/resources/resource-ids.ts'
+import type { NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
+import { type DomainTopic, type Publishable, sameName } from '../model/resources/resource.ts'
 import type { HeldEvent, QueueFigures } from '../namespaces/pull-queue.ts'
-import type { Fate, TrailedEvent } from '../records/event-trail.ts'
+import type { Fate, TrailedEvent } from '../records/event-fate.ts'
 import type { DeliveryRecord, HandshakeRecord, RequestRecord } from '../records/record-types.ts'
 import { recordedBodyLimit } from '../records/records.ts'
 
@@ -180,6 +178,9 @@ export function viewEventDetail(event: TrailedEvent) {
     schema: event.schema,
     body: event.body,
     truncated: event.truncated,
+    unmatched: [...event.unmatched].flatMap(([key, { id: subscriptionId, name, because }]) =>
+      event.fates.has(key) ? [] : [{ subscriptionId, name, because }],
+    ),
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
       blobPath: fate.blobPath,

@@ -5,15 +5,15 @@ import { z } from 'zod'
 import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
-import { queryOf } from '../server/query.ts'
-import { publishRequest } from './actions.ts'
+import { queryOf } from '../server/service.ts'
+import { requestToPublish } from './actions.ts'
 import { createLiveStream } from './live-stream.ts'
 import { createLiveView, type LiveSources } from './live-view.ts'
 import { openApiDocument } from './open-api.ts'
-import { type Live, operations, type TestOperation } from './operations.ts'
+import type { Live, TestedEmulator, TestOperation } from './operation.ts'
+import { operations } from './operations.ts'
 import { problemBody, problemType, TestInterfaceProblem } from './problem.ts'
 import { readBody, readQuery } from './read-request.ts'
-import type { TestedEmulator } from './tested-emulator.ts'
 
 const root = '/emulator'
 const defaultBodyLimit = 65_536
@@ -57,8 +57,9 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     sources: options,
     state: () => stream.state(),
     figures: view.figures,
+    subscriptions: view.subscriptions,
     async publish(topic, text) {
-      const answer = await app.inject(await publishRequest(options, topic, text))
+      const answer = await app.inject(await requestToPublish(options, topic, text))
       const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}
       return { status: answer.statusCode, ...(code !== undefined && { code, message: message ?? '' }) }
     },

@@ -1,14 +1,20 @@
-// Check of each published event: required fields, unexpected property, topic, domain topic, time.
+/** What a published event must have in the schema of its topic, and what Event Grid adds to it. */
+
 import { randomUUID } from 'node:crypto'
-import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
-import { isEventGridEvent } from '../model/events/convert-schema.ts'
-import { type EventText, withMembers } from '../model/events/event-text.ts'
-import type { JsonObject } from '../model/events/json-object.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { Publishable } from '../model/resources/resource.ts'
-import { mapCustomEvent } from './input-mapping.ts'
+import { type AcceptedEvent, eventSchemaNames, isEventGridEvent } from '../model/events/accepted-event.ts'
+import {
+  type EventText,
+  eventOf,
+  type JsonObject,
+  plainTextAt,
+  textOf,
+  withMembers,
+  withText,
+} from '../model/events/event-text.ts'
+import type { InputSchema, Publishable } from '../model/resources/resource.ts'
+import { preciseTime } from '../model/wording.ts'
+import { domainTopicId } from './accept-events.ts'
 import { invalidInput, type PublishFault, unauthorized } from './publish-fault.ts'
-import { domainTopicId } from './sourced-events.ts'
 
 const eventGridFields: ReadonlySet<string> = new Set([
   'id',
@@ -137,4 +143,40 @@ export function tokenOf(value: unknown): string {
   if (typeof value === 'boolean') return 'Boolean'
   if (typeof value === 'number') return Number.isInteger(value) ? 'Integer' : 'Float'
   return value === undefined ? 'None' : 'StartObject'
+}
+
+/**
+ * Makes an Event Grid event of an event in a custom schema: from the mapped fields or the mapping's defaults, or
+ * from fields with Event Grid's names where there is no mapping. A missing id or time is generated, a missing
+ * dataVersion is empty. The data is the whole original event (Event Grid: input-mappings).
+ */
+export function mapCustomEvent(
+  event: EventText,
+  target: Publishable,
+  made: { readonly now: number; readonly id: string },
+): EventText | { readonly missing: string } {
+  const mapping = target.inputSchemaMapping?.properties ?? {}
+  const field = (
+    name: string,
+    mapped: { readonly sourceField?: string; readonly defaultValue?: string } | undefined,
+  ): string | undefined => {
+    return plainTextAt(event, (mapped?.sourceField ?? name).split('.')) || mapped?.defaultValue
+  }
+  const subject = field('subject', mapping.subject)
+  const eventType = field('eventType', mapping.eventType)
+  if (subject === undefined) return { missing: mapping.subject?.sourceField ?? 'subject' }
+  if (eventType === undefined) return { missing: mapping.eventType?.sourceField ?? 'eventType' }
+  // An event of a domain must name its domain topic.
+  const topic = field('topic', mapping.topic) ?? (target.type === 'topics' ? target.id : undefined)
+  if (topic === undefined) return { missing: mapping.topic?.sourceField ?? 'topic' }
+  const mapped = eventOf({
+    id: field('id', mapping.id) ?? made.id,
+    topic,
+    subject,
+    eventType,
+    eventTime: field('eventTime', mapping.eventTime) ?? preciseTime(made.now),
+    dataVersion: field('dataVersion', mapping.dataVersion) ?? '',
+    metadataVersion: '1',
+  })
+  return withText(mapped, 'data', textOf(event))
 }

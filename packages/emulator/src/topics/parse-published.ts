@@ -1,12 +1,17 @@
-// Publish limits: 1,049,600 bytes per event, 1,536,000 per request, 5,000 events; content types.
+/** Which events the body of a publish request holds, in the schema of the topic. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
-import { type AcceptedEvent, eventSchemaNames } from '../model/events/accepted-event.ts'
-import { binaryAttributes } from '../model/events/binary-cloud-event.ts'
-import { type EventText, eventOf, eventSlices, eventText, textOf, withText } from '../model/events/event-text.ts'
-import { nestsTooDeeply } from '../model/events/json-object.ts'
-import type { InputSchema } from '../model/resources/input-schema.ts'
-import type { Publishable } from '../model/resources/resource.ts'
+import { type AcceptedEvent, binaryAttributes, eventSchemaNames } from '../model/events/accepted-event.ts'
+import {
+  type EventText,
+  eventOf,
+  eventSlices,
+  eventText,
+  nestsTooDeeply,
+  textOf,
+  withText,
+} from '../model/events/event-text.ts'
+import type { InputSchema, Publishable } from '../model/resources/resource.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './check-published-event.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 

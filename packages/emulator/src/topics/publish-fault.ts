@@ -1,10 +1,9 @@
 // Error body, codes and texts of refused publishing: 401, 403, 413, 415, 429.
-import { advice, withAdvice } from '../model/advice.ts'
-import { dotNetTime } from '../model/events/event-grid-time.ts'
-import { FaceError } from '../server/face.ts'
+import { advice, dotNetTime, withAdvice } from '../model/wording.ts'
+import { ServiceError } from '../server/service.ts'
 
 /** A refusal of a publish request, in the words of Event Grid's data plane, without the ` Report ...` tail. */
-export class PublishFault extends FaceError {
+export class PublishFault extends ServiceError {
   /** The code of the entry in `details`. */
   readonly detailCode: string
 

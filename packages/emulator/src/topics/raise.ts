@@ -3,18 +3,23 @@ import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { Directory } from '../entra/directory.ts'
-import type { SourcedEvents } from '../model/events/accepted-event.ts'
-import { asAcceptedEvent } from '../model/events/convert-schema.ts'
-import { preciseTime } from '../model/events/event-grid-time.ts'
-import { eventOf } from '../model/events/event-text.ts'
-import { type JsonObject, jsonTextOf } from '../model/events/json-object.ts'
-import type { NamespaceStore } from '../model/resources/namespace-store.ts'
-import { isPublishable, trackedTypes } from '../model/resources/resource.ts'
-import { asResourceId, named, parentId, resourceGroupId, sameName } from '../model/resources/resource-ids.ts'
+import { asAcceptedEvent, type SourcedEvents } from '../model/events/accepted-event.ts'
+import { eventOf, type JsonObject, jsonTextOf } from '../model/events/event-text.ts'
+import type { NamespaceStore } from '../model/resources/namespace.ts'
+import {
+  asResourceId,
+  isPublishable,
+  named,
+  parentId,
+  resourceGroupId,
+  sameName,
+  trackedTypes,
+} from '../model/resources/resource.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
+import { preciseTime } from '../model/wording.ts'
+import { sourcedEvents } from './accept-events.ts'
 import { checkPublishedEvent } from './check-published-event.ts'
 import { PublishFault } from './publish-fault.ts'
-import { sourcedEvents } from './sourced-events.ts'
 
 /**
  * Prepares events that Azure would raise at a source. For a custom topic or a domain they are checked as if published. For

@@ -2,15 +2,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
-import { statusName } from '../model/events/status-name.ts'
-import { admitsAddress } from '../model/resources/network-rules.ts'
+import { admitsAddress } from '../model/resources/resource.ts'
 import { publishedAt, type Store } from '../model/resources/store.ts'
-import { shownPath } from '../model/shown-text.ts'
-import { recordedBody, serveFace } from '../server/face.ts'
-import { queryOf } from '../server/query.ts'
+import { statusName } from '../model/wording.ts'
+import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
+import { queryOf, recordedBody, serveAs } from '../server/service.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
-import { type Acceptance, acceptEvents } from './accept-events.ts'
+import { type Acceptance, acceptEvents, createTopicRates, sourcedEvents, topicRate } from './accept-events.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
@@ -25,8 +24,6 @@ import {
   tooLarge,
   unsupportedApiVersion,
 } from './publish-fault.ts'
-import { sourcedEvents } from './sourced-events.ts'
-import { createTopicRates, topicRate } from './topic-rate.ts'
 
 /**
  * The only version of the data plane (Event Grid: post-to-custom-topic). It is optional, as Microsoft's quickstart
@@ -38,6 +35,8 @@ export const publishApiVersion = '2018-01-01'
 export interface EventIntake extends Acceptance {
   /** Whether the limit of pending events is reached. */
   full(): boolean
+  /** Has the endpoints of event subscriptions at these sources asked again that have not consented; resolves when they have answered. */
+  askAgain(sources: readonly string[]): Promise<void>
   /** False if the validation URL is unknown or expired. */
   confirmValidation(id: string, token: string): boolean
 }
@@ -62,8 +61,8 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
     if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
   })
-  serveFace(app, options, {
-    ...{ face: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
+  serveAs(app, options, {
+    ...{ route: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
     tooLarge: () => tooLarge(publishLimits.requestBytes),
     unreadable: () => invalidInput('The request could not be read.'),
     internal: internalError,
@@ -108,7 +107,9 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
     const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
-    request.outcome.publish = acceptEvents(intake, target.name, sourcedEvents(target, events))
+    const sourced = sourcedEvents(target, events)
+    await intake.askAgain(sourced.flatMap(({ sources }) => sources))
+    request.outcome.publish = acceptEvents(intake, target.name, sourced)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { destinationIds } from '../../../../test/support/azure-ids.ts'
 import { ArmError } from '../../src/arm/call/errors.ts'
 import { parseEventSubscription } from '../../src/arm/subscriptions/read-settings.ts'
-import type { InputSchema } from '../../src/model/resources/input-schema.ts'
+import type { InputSchema } from '../../src/model/resources/resource.ts'
 
 const now = Date.UTC(2026, 0, 1)
 const endpointUrl = 'https://example.com/api/events?code=1'

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
-import { type WrittenType, writeStatuses } from '../../src/arm/call/write-statuses.ts'
+import { type WrittenType, writeStatuses } from '../../src/arm/call/resource-answers.ts'
 import { type EventGridEmulator, ManualClock } from '../../src/index.ts'
 
 /** The specification of Microsoft.EventGrid 2025-02-15, of Microsoft.Resources 2025-04-01 and of Microsoft.Authorization 2022-04-01. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { batchParts } from '../../src/blobs/blob-batch.ts'
+import { batchParts } from '../../src/blobs/blob-call.ts'
 
 const request = (ids: boolean) =>
   ['/a/c/one', '/a/c/two']

@@ -451,7 +451,7 @@ describe('the events of an account', () => {
     const { emulator, uploads } = await openBlobs({ eventSubscriptions: [] })
     const client = await signed(uploads, ContainerSASPermissions.parse('w'))
     await client.getBlockBlobClient('b').upload('hello', 5)
-    const [record] = emulator.records.requests.filter(({ face }) => face === 'blob')
+    const [record] = emulator.records.requests.filter(({ route }) => route === 'blob')
     const first = [{ type: 'Microsoft.Storage.BlobCreated', id: guid }]
     expect(record).toMatchObject({
       method: 'PUT',
@@ -466,7 +466,7 @@ describe('the events of an account', () => {
     const other = `${storage.blobEndpoint.replace(account, 'another')}/uploads/b`
     expect((await fetch(other, { method: 'PUT', body: 'hello' })).status).toBeGreaterThanOrEqual(400)
     expect(await events()).toEqual([])
-    expect(emulator.records.requests.filter(({ face }) => face === 'blob')).toEqual([])
+    expect(emulator.records.requests.filter(({ route }) => route === 'blob')).toEqual([])
   })
 })
 

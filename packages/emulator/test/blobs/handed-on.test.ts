@@ -38,7 +38,7 @@ async function openPort(azurite: number) {
   const agent = new Agent({ keepAlive: true })
   onTestFinished(() => agent.destroy())
   const open = (options: RequestOptions) => request({ host: '127.0.0.1', port, agent, ...options })
-  const raised = () => emulator.records.requests.filter(({ face, status }) => face === 'blob' && status < 300).length
+  const raised = () => emulator.records.requests.filter(({ route, status }) => route === 'blob' && status < 300).length
   return { emulator, port, open, raised }
 }
 
@@ -278,7 +278,7 @@ describe('where one side breaks off', () => {
     sent.destroy()
     await closed
     answer()
-    const record = await emulator.records.requests.waitFor(({ face }) => face === 'blob')
+    const record = await emulator.records.requests.waitFor(({ route }) => route === 'blob')
     expect(record).toMatchObject({ status: 201, publish: { events: { count: 1 } } })
   })
 
@@ -334,7 +334,7 @@ describe('where one side breaks off', () => {
     expect(body.toString()).toMatch(words)
     const record = emulator.records.requests.last
     expect(record).toMatchObject({
-      face: 'blob',
+      route: 'blob',
       status: 502,
       message: expect.stringMatching(words),
       publish: { topic: account },

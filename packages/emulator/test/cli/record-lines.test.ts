@@ -70,7 +70,7 @@ it.each([
 const one = { count: 1, first: [{ type: 'order.placed', id: 'one' }] }
 const request = {
   at: about.at,
-  face: 'topic',
+  route: 'topic',
   method: 'POST',
   url: '/',
   headers: {},
@@ -88,12 +88,12 @@ it.each<[name: string, record: Partial<Parameters<typeof requestLines>[0]>, line
   ],
   [
     'a blob whose event goes nowhere',
-    { face: 'blob', status: 201, publish: { topic: 'acc', events: one, unwanted: one } },
+    { route: 'blob', status: 201, publish: { topic: 'acc', events: one, unwanted: one } },
     '201  blobs of acc  order.placed one  no event subscription takes it',
   ],
   [
     'a call that did not reach Azurite',
-    { face: 'blob', status: 502, code: 'AzuriteUnavailable', message: 'No answer.', publish: { topic: 'acc' } },
+    { route: 'blob', status: 502, code: 'AzuriteUnavailable', message: 'No answer.', publish: { topic: 'acc' } },
     '502  blobs of acc  AzuriteUnavailable: No answer.',
   ],
   ['a later publish', { publish: { topic, events: one } }],
@@ -115,7 +115,7 @@ it.each<[name: string, record: Partial<Parameters<typeof requestLines>[0]>, line
 it('says of the first publish to a topic that it is that', () => {
   const lines = requestLines({ ...request, publish: { topic, events: one } }, true)
   expect(lines.map(withoutTime)).toEqual(['200  publish to orders  order.placed one  the first to this topic'])
-  const ofBlob = requestLines({ ...request, face: 'blob', publish: { topic: 'acc', events: one } }, true)
+  const ofBlob = requestLines({ ...request, route: 'blob', publish: { topic: 'acc', events: one } }, true)
   expect(ofBlob.map(withoutTime)).toEqual(['200  blobs of acc  order.placed one  the first of this account'])
 })
 

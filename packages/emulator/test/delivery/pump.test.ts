@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPump } from '../../src/delivery/pump.ts'
+import { createPump } from '../../src/delivery/pending-events.ts'
 import { ManualClock } from '../../src/model/time/clock.ts'
 import { createWorkCounter } from '../../src/model/time/work-counter.ts'
 

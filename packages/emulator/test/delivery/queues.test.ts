@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Fifo } from '../../src/delivery/queue/fifo.ts'
-import { documentedProbation, healthAfter, healthy } from '../../src/delivery/queue/probation.ts'
+import { documentedProbation, healthAfter, healthy } from '../../src/delivery/queue/retry-schedule.ts'
+import { Fifo } from '../../src/delivery/queue/waiting-events.ts'
 import { DueQueue } from '../../src/model/time/due-queue.ts'
 import { createWorkCounter } from '../../src/model/time/work-counter.ts'
 

@@ -1,4 +1,4 @@
-import type { PendingEvent } from '../../src/delivery/pending-event.ts'
+import type { PendingEvent } from '../../src/delivery/send/channel.ts'
 import { eventOf } from '../../src/model/events/event-text.ts'
 
 /** A CloudEvent on its way, of which only the id matters. */

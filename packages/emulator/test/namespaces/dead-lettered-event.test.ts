@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eventOf, textOf } from '../../src/model/events/event-text.ts'
-import { namespaceDeadLetter } from '../../src/namespaces/dead-lettered-event.ts'
+import { namespaceDeadLetter } from '../../src/namespaces/namespace-queues.ts'
 
 const event = eventOf({ id: '1', data: 5 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../src/model/events/event-text.ts'
-import { parseCloudEvents } from '../../src/namespaces/parse-cloud-events.ts'
+import { parseCloudEvents } from '../../src/namespaces/namespace-calls.ts'
 import { order } from './open-queue.ts'
 
 const structured = 'application/cloudevents+json; charset=utf-8'

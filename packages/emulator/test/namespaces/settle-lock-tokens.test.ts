@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { eventOf } from '../../src/model/events/event-text.ts'
 import { ManualClock } from '../../src/model/time/clock.ts'
+import { settleLockTokens } from '../../src/namespaces/namespace-calls.ts'
 import { createPullQueue } from '../../src/namespaces/pull-queue.ts'
-import { settleLockTokens } from '../../src/namespaces/settle-lock-tokens.ts'
 
 type Operation = Parameters<typeof settleLockTokens>[1]
 

@@ -58,7 +58,7 @@ it('a publish to a path that there is not is recorded and counted with the path,
   const { origin } = new URL(topic.url)
   expect((await post(`${origin}/api/events?code=1`, topic.headers)).status).toBe(404)
   expect(emulator.records.requests.last).toMatchObject({
-    ...{ face: 'topic', status: 404, code: 'NotFound', headers: { 'aeg-sas-key': '(redacted)' } },
+    ...{ route: 'topic', status: 404, code: 'NotFound', headers: { 'aeg-sas-key': '(redacted)' } },
     message: expect.stringContaining('POST /topics/{topic}/api/events'),
     publish: { topic: '/api/events' },
   })
@@ -94,6 +94,7 @@ it('a record says which events no event subscription takes', async () => {
       ],
     },
     unwanted: { count: 1, first: [{ id: 'e1', type: 'Order.Placed' }] },
+    unmatched: [{ subscriptionName: 'app', because: 'the event has the type Order.Placed' }],
   })
   expect(emulator.figures().refused).toBe(0)
 })

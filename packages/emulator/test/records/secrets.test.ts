@@ -161,13 +161,13 @@ it.each([
 })
 
 it.each([
-  { face: 'topic', path: '/topics/orders/api/events' },
-  { face: 'topic', path: '/eventsubscriptions/made/validate' },
-  { face: 'namespace', path: '/namespaces/shop/topics/orders:publish' },
-  { face: 'arm', path: '/subscriptions/1?api-version=2022-06-15' },
-  { face: 'entra', path: '/common/oauth2/v2.0/token' },
-  { face: 'entra', path: '/v1.0/directoryObjects/getByIds' },
-])('a body of a caller without a credential is not recorded ($face, $path)', async ({ face, path }) => {
+  { route: 'topic', path: '/topics/orders/api/events' },
+  { route: 'topic', path: '/eventsubscriptions/made/validate' },
+  { route: 'namespace', path: '/namespaces/shop/topics/orders:publish' },
+  { route: 'arm', path: '/subscriptions/1?api-version=2022-06-15' },
+  { route: 'entra', path: '/common/oauth2/v2.0/token' },
+  { route: 'entra', path: '/v1.0/directoryObjects/getByIds' },
+])('a body of a caller without a credential is not recorded ($route, $path)', async ({ route, path }) => {
   const emulator = await startEmulator()
   // Without its length: it comes in chunks.
   const out = requestSecurely(emulator.endpoints.resourceManager, {
@@ -181,6 +181,6 @@ it.each([
   const [answer] = await once(out, 'response')
   await text(answer)
   const { last } = emulator.records.requests
-  expect(last?.face).toBe(face)
+  expect(last?.route).toBe(route)
   expect(serialize(last).length).toBeLessThan(4_000)
 })

@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { createCertificateAuthority } from '../../src/server/tls/certificates.ts'
-import { derInteger, derObjectId, derTime } from '../../src/server/tls/der.ts'
+import { createCertificateAuthority, derInteger, derObjectId, derTime } from '../../src/server/tls/certificates.ts'
 
 it('issues certificates for names and addresses that its own certificate verifies', () => {
   const authority = createCertificateAuthority()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { InputSchema } from '../../src/model/resources/input-schema.ts'
+import type { InputSchema } from '../../src/model/resources/resource.ts'
 import { cloudEvent, errorOf, gridEvent, openEventGrid, publish } from '../event-grid.ts'
 
 const schemas: readonly { readonly inputSchema: InputSchema; readonly good: Record<string, unknown> }[] = [

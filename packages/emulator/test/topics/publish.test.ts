@@ -206,7 +206,7 @@ describe('an accepted request', () => {
     expect(answer.headers.get('api-supported-versions')).toBe('2018-01-01')
     expect(answer.headers.get('x-ms-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(grid.records.requests.last).toMatchObject({
-      face: 'topic',
+      route: 'topic',
       method: 'POST',
       status: 200,
       body: [cloudEvent()],

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { sasProblem } from '../../src/topics/sas-token.ts'
+import { sasProblem } from '../../src/topics/authorize-publish.ts'
 
 const key = Buffer.alloc(32, 1).toString('base64')
 const now = Date.UTC(2026, 0, 5, 14, 7, 9)

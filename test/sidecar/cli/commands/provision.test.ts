@@ -246,7 +246,7 @@ describe('--dry-run', () => {
   /** Every request to Resource Manager that could write. */
   const writesOf = ({ emulator }: Awaited<ReturnType<typeof openProvision>>) =>
     emulator.records.requests
-      .filter(({ face, method }) => face === 'arm' && !['GET', 'HEAD'].includes(method))
+      .filter(({ route, method }) => route === 'arm' && !['GET', 'HEAD'].includes(method))
       // The secret attributes of an event subscription are read by a POST.
       .filter(({ url }) => !/\/(?:getFullUrl|getDeliveryAttributes)\b/i.test(url))
 

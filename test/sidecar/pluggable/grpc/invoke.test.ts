@@ -30,7 +30,7 @@ it('publishes the bytes of a payload as data, and those that are no text as data
   await host.init('output', 'orders', fields)
   const bodyOf = async (data: Buffer) => {
     await host.invoke('orders', { operation: 'create', data })
-    const requests = emulator.records.requests.filter(({ face, method }) => face === 'topic' && method === 'POST')
+    const requests = emulator.records.requests.filter(({ route, method }) => route === 'topic' && method === 'POST')
     return [requests.at(-1)?.body].flat()[0]
   }
   for (const { sent, data } of [

@@ -3,13 +3,11 @@
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, rolesAt } from '../../entra/roles.ts'
-import { covers, sameName } from '../../model/resources/resource-ids.ts'
-import type { RoleAssignment } from '../../model/resources/role-assignment.ts'
+import { covers, type RoleAssignment, sameName } from '../../model/resources/resource.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, requireAccess } from './call.ts'
 import { armErrors } from './errors.ts'
 import type { TargetOf } from './path.ts'
-import { answerResource } from './resource-answers.ts'
-import { writeStatus } from './write-statuses.ts'
+import { answerResource, writeStatus } from './resource-answers.ts'
 
 const assignmentBody = z.object({
   properties: z.object({ roleDefinitionId: z.string().min(1), principalId: z.string().min(1) }),

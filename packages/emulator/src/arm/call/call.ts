@@ -1,10 +1,10 @@
-// What an ARM call must pass: tenant, permission, registration of the provider, existence; its body as JSON.
-import { readJson } from '../../../../../src/support/text/json-text.ts'
+/** What each call of Resource Manager brings and needs, and what must hold before the call is answered. */
+
+import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
-import { nestsTooDeeply, tooDeep } from '../../model/events/json-object.ts'
-import { trackedTypes } from '../../model/resources/resource.ts'
-import { resourceGroupId, resourceId, sameName } from '../../model/resources/resource-ids.ts'
+import { nestsTooDeeply, tooDeep } from '../../model/events/event-text.ts'
+import { resourceGroupId, resourceId, sameName, trackedTypes } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { type ArmError, armErrors } from './errors.ts'
@@ -116,4 +116,24 @@ export function jsonContent(call: ArmCall): unknown {
   const json = readJson(call.content)
   if (json === undefined) throw armErrors.invalidContent('Error parsing the request content as JSON')
   return json
+}
+
+const maxDepth = 64
+
+/** Null means that a field is left out: a body without the members that are null, at any depth. Throws an ArmError. */
+export function withoutNulls(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) throw armErrors.invalidContent(`The reader's MaxDepth of ${maxDepth} has been exceeded`)
+  if (Array.isArray(value)) return value.map((item) => withoutNulls(item, depth + 1))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .map(([name, member]) => [name, withoutNulls(member, depth + 1)]),
+  )
+}
+
+/** The settings of an event subscription without an expiration time that is empty: Terraform sends that for none. */
+export function withoutEmptyExpiry(settings: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { expirationTimeUtc, ...others } = settings
+  return expirationTimeUtc === '' ? others : settings
 }

@@ -1,7 +1,7 @@
 // Texts, codes and statuses of ARM's errors: `AuthorizationFailed`, `ResourceNotFound`, quota, `Conflict`.
 import { roleThatAllows } from '../../entra/roles.ts'
-import { advice, withAdvice } from '../../model/advice.ts'
-import { FaceError } from '../../server/face.ts'
+import { advice, withAdvice } from '../../model/wording.ts'
+import { ServiceError } from '../../server/service.ts'
 import { refusals } from '../../server/unreadable-request.ts'
 
 export interface ArmErrorDetail {
@@ -10,7 +10,7 @@ export interface ArmErrorDetail {
   readonly message: string
 }
 
-export class ArmError extends FaceError {
+export class ArmError extends ServiceError {
   override readonly name = 'ArmError'
   readonly details: readonly ArmErrorDetail[] | undefined
   readonly headers: Readonly<Record<string, string>>

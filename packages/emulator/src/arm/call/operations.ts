@@ -2,9 +2,9 @@
 // answer to polling: `operationsStatus`, `operationResults`, `Active`, `InProgress`.
 import { randomUUID } from 'node:crypto'
 import { pause, systemClock, within } from '../../../../../src/support/time/clock.ts'
-import { dotNetTime } from '../../model/events/event-grid-time.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import type { WorkCounter } from '../../model/time/work-counter.ts'
+import { dotNetTime } from '../../model/wording.ts'
 import { refusals } from '../../server/unreadable-request.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, resolveScope } from './call.ts'
 import { ArmError, type ArmErrorDetail, armErrors } from './errors.ts'

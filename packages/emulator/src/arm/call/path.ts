@@ -1,5 +1,5 @@
 // ARM URLs: which paths and scopes exist, which types are not supported.
-import { sameName } from '../../model/resources/resource-ids.ts'
+import { sameName } from '../../model/resources/resource.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */
 export type ArmTarget =

@@ -2,25 +2,23 @@
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
-import { enumeration } from '../../model/enumeration.ts'
-import { ownField } from '../../model/events/json-object.ts'
-import { randomKeys } from '../../model/resources/access-keys.ts'
-import type { Namespace, NamespaceTopic } from '../../model/resources/namespace.ts'
-import type { QueueSubscription } from '../../model/resources/queue-subscription.ts'
-import { named, parentId } from '../../model/resources/resource-ids.ts'
+import { ownField } from '../../model/events/event-text.ts'
+import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
+import { named, parentId, randomKeys } from '../../model/resources/resource.ts'
+import { enumeration } from '../../model/schemas.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { answerKeys, parseBody } from '../call/resource-answers.ts'
-import { resourceIdentity } from './identity.ts'
 import {
   deleteNamespace,
   deleteNamespaceTopic,
   deleteQueueSubscription,
+  parseQueueSubscription,
   storeNamespaceTopic,
   storeQueueSubscription,
+  viewQueueSubscription,
 } from './namespace-contents.ts'
-import { parseQueueSubscription, viewQueueSubscription } from './queue-subscriptions.ts'
-import { keepLocation, requireName, resourcesOf } from './resources.ts'
+import { keepLocation, requireName, resourceIdentity, resourcesOf } from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const namespaceBody = z.object({

@@ -1,11 +1,22 @@
-// GET, PUT, PATCH, DELETE, lists and key actions of topics, domains, system topics and namespaces; cascading deletion, fixed location.
+/** How topics, domains, system topics and namespaces are read, written, listed and deleted, in one way for all of them. */
+
+import { z } from 'zod'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import { isOfType, type Resource, type ResourceOf } from '../../model/resources/resource.ts'
-import { isBelow, regionName, sameName } from '../../model/resources/resource-ids.ts'
+import {
+  isBelow,
+  isOfType,
+  type Resource,
+  type ResourceOf,
+  regionName,
+  sameName,
+  stableGuid,
+} from '../../model/resources/resource.ts'
 import { locationOf } from '../../model/resources/store.ts'
+import { enumeration } from '../../model/schemas.ts'
+import { visibleIn } from '../call/api-versions.ts'
 import type { ArmAnswer, ArmCall } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
-import { visibleIn } from '../call/field-versions.ts'
 import type { Change } from '../call/operations.ts'
 import type { ResourceType, TargetOf } from '../call/path.ts'
 import {
@@ -17,7 +28,6 @@ import {
   writeAnswer,
 } from '../call/resource-answers.ts'
 import type { ArmContext } from '../context.ts'
-import { viewIdentity } from './identity.ts'
 
 /** A PUT or PATCH of a resource, which may not exist. */
 export interface ResourceWrite extends ArmContext {
@@ -208,3 +218,38 @@ export function keepLocation(
   if (!existing || regionName(existing.location) === regionName(location)) return
   throw armErrors.locationFixed(existing.name, existing.location, existing.resourceGroup, location)
 }
+
+/** The identity of a topic, domain, system topic or namespace, as requested. */
+export const resourceIdentity = z.looseObject({
+  type: enumeration('None', 'SystemAssigned', 'UserAssigned', 'SystemAssigned, UserAssigned'),
+  userAssignedIdentities: z
+    .record(z.string().regex(/\/providers\/Microsoft\.ManagedIdentity\/userAssignedIdentities\/[^/]+$/i), z.unknown())
+    .nullish(),
+})
+
+/** The identity of a topic or domain that has none (recorded, CLI 2021). */
+export const noIdentity = { type: 'None', principalId: null, tenantId: null, userAssignedIdentities: null } as const
+
+/**
+ * Adds `principalId` and `tenantId` to a system-assigned identity, and `principalId` and `clientId` to each user-assigned one.
+ * They stay the same as long as the resource has its id.
+ */
+export function viewIdentity(identity: unknown, { id, tenantId }: { readonly id: string; readonly tenantId: string }) {
+  if (!isRecord(identity)) return identity
+  const { type, userAssignedIdentities } = identity
+  const isSystemAssigned = typeof type === 'string' && type.includes('SystemAssigned')
+  return {
+    ...identity,
+    ...(isSystemAssigned && { principalId: guidOf(id, 'principal'), tenantId }),
+    ...(isRecord(userAssignedIdentities) && {
+      userAssignedIdentities: Object.fromEntries(
+        Object.keys(userAssignedIdentities).map((assigned) => [
+          assigned,
+          { principalId: guidOf(assigned, 'principal'), clientId: guidOf(assigned, 'client') },
+        ]),
+      ),
+    }),
+  }
+}
+
+const guidOf = (id: string, what: string) => stableGuid(`${what} of ${id.toLowerCase()}`)

@@ -1,14 +1,11 @@
 // System topics in ARM: name 3-128, one per source, source and topic type unchangeable.
 import { z } from 'zod'
-import type { SystemTopic } from '../../model/resources/resource.ts'
-import { asResourceId, sameName } from '../../model/resources/resource-ids.ts'
-import { stableGuid } from '../../model/stable-guid.ts'
+import { asResourceId, type SystemTopic, sameName, stableGuid } from '../../model/resources/resource.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
 import { parseBody } from '../call/resource-answers.ts'
-import { findTopicType, topicTypeOf } from './event-types.ts'
-import { resourceIdentity } from './identity.ts'
-import { keepLocation, storedResourcesOf } from './resources.ts'
+import { keepLocation, resourceIdentity, storedResourcesOf } from './resources.ts'
+import { findTopicType, topicTypeOf } from './topic-types.ts'
 
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),

@@ -1,23 +1,34 @@
 // Custom topics, domains and their topics in ARM: reserved names, 100 per region, `inboundIpRules`,
 // `publicNetworkAccess`.
 import { z } from 'zod'
-import { enumeration } from '../../model/enumeration.ts'
-import { ownField } from '../../model/events/json-object.ts'
-import { randomKeys } from '../../model/resources/access-keys.ts'
-import { inputSchemas } from '../../model/resources/input-schema.ts'
-import { inputSchemaMappingBy } from '../../model/resources/input-schema-mapping.ts'
-import { isIpMask } from '../../model/resources/network-rules.ts'
-import type { Publishable, PublishedResource } from '../../model/resources/resource.ts'
-import { regionName, sameName } from '../../model/resources/resource-ids.ts'
+import { ownField } from '../../model/events/event-text.ts'
+import {
+  inputSchemaMappingBy,
+  inputSchemas,
+  isIpMask,
+  type Publishable,
+  type PublishedResource,
+  randomKeys,
+  regionName,
+  sameName,
+  stableGuid,
+} from '../../model/resources/resource.ts'
 import { newLabel } from '../../model/resources/store.ts'
-import { stableGuid } from '../../model/stable-guid.ts'
+import { enumeration } from '../../model/schemas.ts'
+import { visibleIn } from '../call/api-versions.ts'
 import { type ArmCall, jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
-import { visibleIn } from '../call/field-versions.ts'
 import { parseBody } from '../call/resource-answers.ts'
-import { domainTopic } from './automatic-domain-topics.ts'
-import { noIdentity, resourceIdentity } from './identity.ts'
-import { keepLocation, type ResourceWrite, requireName, storedResourcesOf, type ViewedState } from './resources.ts'
+import { domainTopic } from './domain-topics.ts'
+import {
+  keepLocation,
+  noIdentity,
+  type ResourceWrite,
+  requireName,
+  resourceIdentity,
+  storedResourcesOf,
+  type ViewedState,
+} from './resources.ts'
 
 const record = z.record(z.string(), z.unknown())
 const changeBody = z.object({

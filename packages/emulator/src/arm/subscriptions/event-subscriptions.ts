@@ -1,14 +1,15 @@
-// ARM calls for event subscriptions: quota 500 (50 per domain), `getFullUrl`, 409 while busy.
-import { ownField } from '../../model/events/json-object.ts'
+/** How calls about event subscriptions are answered: one of them, its actions, and the lists. */
+
+import { ownField } from '../../model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
-import { eventSubscriptionId } from '../../model/resources/resource-ids.ts'
+import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
 import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
-import { answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
+import { answerList, answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
 import type { ArmContext } from '../context.ts'
-import { defaultEventTypesOf, unknownEventType } from '../resources/event-types.ts'
+import { defaultEventTypesOf, topicTypeOf, unknownEventType } from '../resources/topic-types.ts'
 import { parseEventSubscription } from './read-settings.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
@@ -171,3 +172,54 @@ function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscripti
   const sent = ownField(given, 'eventDeliverySchema') != null && eventDeliverySchema
   return { ...subscription, properties: sent ? { ...rest, eventDeliverySchema } : rest }
 }
+
+type Target = TargetOf<'eventSubscriptions'>
+
+/** The lists of event subscriptions: of a source, or of all sources below a subscription or a resource group. */
+export function listEventSubscriptions(resources: ArmResources, call: ArmCall, target: Target): ArmAnswer {
+  const type = eventSubscriptionType(target)
+  const { scope } = target
+  const resolved = authorizeAt(resources, call, target, actionOf(target, type), scope)
+  const found = resolved.parts.resource
+    ? resources.store.subscriptions.of(scope)
+    : resources.store.subscriptions.all().filter((subscription) => isListed(resources, subscription, target))
+  const wanted = found.filter(filterOf(call.query.get('$filter')))
+  return answerList(call, wanted, (subscription) =>
+    viewAt(resources, call, target, subscription, { detail: 'filled', secrets: 'hidden' }),
+  )
+}
+
+function actionOf({ location, topicType }: Target, type: string): string {
+  const parts = [location && 'locations', topicType && 'topicTypes'].filter(Boolean)
+  return parts.length > 0 ? `Microsoft.EventGrid/${parts.join('/')}/eventSubscriptions/read` : `${type}/read`
+}
+
+/**
+ * Whether a list that goes over several sources shows this one: global ones without a
+ * location, regional ones with theirs.
+ */
+function isListed(resources: ArmResources, subscription: EventSubscription, target: Target): boolean {
+  const { scope } = subscription
+  if (!covers(target.scope, scope)) return false
+  if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
+  return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
+}
+
+/**
+ * `contains(name, 'x')`, `name eq 'x'` and their negations are what the lists can be filtered by (Event
+ * Grid: REST reference, $filter).
+ */
+function filterOf(text: string | null): (subscription: EventSubscription) => boolean {
+  if (!text) return () => true
+  const contains = /^(not\s+)?contains\(\s*(?:name|namespace)\s*,\s*'([^']*)'\s*\)$/i.exec(text.trim())
+  if (contains) {
+    return ({ name }) => name.toLowerCase().includes((contains[2] ?? '').toLowerCase()) !== Boolean(contains[1])
+  }
+  const compare = /^name\s+(eq|ne)\s+'([^']*)'$/i.exec(text.trim())
+  if (compare) {
+    return ({ name }) => sameText(name, compare[2] ?? '') === (compare[1]?.toLowerCase() === 'eq')
+  }
+  throw armErrors.invalidRequest(`Invalid filter query: '${text.slice(0, 200)}'.`)
+}
+
+const sameText = (one: string, other: string) => regionName(one) === regionName(other)

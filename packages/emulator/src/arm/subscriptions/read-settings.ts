@@ -1,20 +1,19 @@
 // Reading the settings of an event subscription: PUT, PATCH and declared ones; https URL, delivery attributes, expiration, schemas.
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
-import { canConvert } from '../../model/events/convert-schema.ts'
-import { ownField } from '../../model/events/json-object.ts'
-import { plainWords } from '../../model/plain-words.ts'
+import { canConvert } from '../../model/events/accepted-event.ts'
+import { ownField } from '../../model/events/event-text.ts'
 import {
   type DeliverySchema,
   destinationOf,
   type EventSubscriptionProperties,
   eventSubscriptionSettings,
 } from '../../model/resources/event-subscription.ts'
-import type { InputSchema } from '../../model/resources/input-schema.ts'
-import { sameName } from '../../model/resources/resource-ids.ts'
+import { type InputSchema, sameName } from '../../model/resources/resource.ts'
+import { plainWords } from '../../model/schemas.ts'
+import { knownTo } from '../call/api-versions.ts'
+import { withoutEmptyExpiry, withoutNulls } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
-import { knownTo } from '../call/field-versions.ts'
-import { withoutEmptyExpiry, withoutNulls } from '../call/without-nulls.ts'
 
 /** Headers that a request needs as they are: an attribute of such a name would break the delivery. */
 const reservedHeaders: ReadonlySet<string> = new Set([

@@ -6,7 +6,7 @@ import {
   type EventSubscription,
   type EventSubscriptionProperties,
 } from '../../model/resources/event-subscription.ts'
-import { visibleIn } from '../call/field-versions.ts'
+import { visibleIn } from '../call/api-versions.ts'
 
 export interface ViewOptions {
   readonly apiVersion: string

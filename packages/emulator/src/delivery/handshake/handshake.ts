@@ -1,14 +1,10 @@
 // Webhook validation: 30 s time-out, 10 minutes manual, `webhook-allowed-origin`, validation event, failure text.
 import { randomUUID } from 'node:crypto'
 import { readJson } from '../../../../../src/support/text/json-text.ts'
-import { dotNetTime, preciseTime } from '../../model/events/event-grid-time.ts'
-import { ownField } from '../../model/events/json-object.ts'
-import { statusName } from '../../model/events/status-name.ts'
+import { ownField } from '../../model/events/event-text.ts'
+import { dotNetTime, preciseTime, statusName } from '../../model/wording.ts'
 import type { WebhookResult } from '../send/channel.ts'
 import { eventGridOrigin } from '../send/delivery-request.ts'
-
-/** An endpoint must answer within this time, in milliseconds of the emulator's clock. */
-export const handshakeTimeoutMs = 30_000
 
 /** Pause before a timed-out validation event is sent once more. The pause and the number are the emulator's choice. */
 export const validationPauseMs = 5_000

@@ -1,12 +1,13 @@
 // What follows a delivery attempt: delivered, next try at, given up, late answer.
-import type { GiveUpReason } from '../../model/events/delivery-outcome.ts'
-import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import { deliveredForm, type GiveUpReason, mappedEvent } from '../../model/events/accepted-event.ts'
+import { type EventText, withMembers } from '../../model/events/event-text.ts'
+import type { DeadLetterDestination } from '../../model/resources/destination.ts'
+import type { DeliverySchema, EventSubscription } from '../../model/resources/event-subscription.ts'
+import { preciseTime } from '../../model/wording.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
-import type { PendingEvent } from '../pending-event.ts'
-import type { WebhookResult } from '../send/channel.ts'
-import { healthAfter, healthy } from './probation.ts'
-import { decideRetry, outcomeOf } from './retry-schedule.ts'
-import type { Retries } from './waiting-retries.ts'
+import type { PendingEvent, WebhookResult } from '../send/channel.ts'
+import { decideRetry, healthAfter, healthy, outcomeOf } from './retry-schedule.ts'
+import type { Retries } from './waiting-events.ts'
 
 type Result = Pick<WebhookResult, 'status' | 'failure'>
 
@@ -114,3 +115,28 @@ const attemptsOf = ({ attempts, lastAttemptAt, lastOutcome, lastStatus }: Pendin
   lastOutcome,
   lastStatus,
 })
+
+export function deadLetterDestinationOf(subscription: EventSubscription): DeadLetterDestination | undefined {
+  const { deadLetterDestination, deadLetterWithResourceIdentity } = subscription.properties
+  return deadLetterDestination ?? deadLetterWithResourceIdentity?.deadLetterDestination
+}
+
+/**
+ * The event in its delivery schema, with the reasons for dead-lettering added. An event of a custom schema becomes the
+ * data of an Event Grid event.
+ */
+export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, schema: DeliverySchema): EventText {
+  const { event } = given
+  const added = {
+    deadLetterReason: reason,
+    deliveryAttempts: given.attempts,
+    lastDeliveryOutcome: given.lastOutcome ?? 'Probation',
+    ...(given.lastStatus !== undefined && { lastHttpStatusCode: given.lastStatus }),
+    publishTime: preciseTime(given.acceptedAt),
+    ...(given.lastAttemptAt !== undefined && { lastDeliveryAttemptTime: preciseTime(given.lastAttemptAt) }),
+  }
+  if (schema !== 'CloudEventSchemaV1_0') return withMembers(mappedEvent(event), added)
+  // Attributes of a CloudEvent have names in lower case.
+  const attributes = Object.entries(added).map(([name, value]) => [name.toLowerCase(), value])
+  return withMembers(deliveredForm(event, schema), Object.fromEntries(attributes))
+}

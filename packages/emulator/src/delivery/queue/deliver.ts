@@ -1,17 +1,13 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
-
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { pause } from '../../../../../src/support/time/clock.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
-import type { PendingEvent } from '../pending-event.ts'
-import type { Channels, PreparedRequest, WebhookResult } from '../send/channel.ts'
-import { shownAnswer, shownHeaders, shownUrl } from '../send/delivery-request.ts'
-import type { DeliveryAttempt } from './attempt-results.ts'
-import { deadLetterDestinationOf } from './dead-letter.ts'
+import type { Channels, PendingEvent, PreparedRequest, WebhookResult } from '../send/channel.ts'
+import { shownAnswer, shownSentHeaders, shownUrl } from '../send/delivery-request.ts'
+import { type DeliveryAttempt, deadLetterDestinationOf } from './attempt-results.ts'
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */
 export type Deliver = (
@@ -21,14 +17,7 @@ export type Deliver = (
 ) => Promise<void>
 
 export function createDeliver(options: DeliveryOptions, channels: Channels): Deliver {
-  const { clock, faults, records, watcher, work } = options
-
-  /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
-  async function delayed(ms: number, signal: AbortSignal): Promise<void> {
-    work.end()
-    await pause(clock, ms, signal)
-    work.begin()
-  }
+  const { clock, faults, records, trail, work } = options
 
   /** Sends a request, unless a fault takes its place. */
   async function send(
@@ -39,7 +28,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
   ): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
     const { takenBack } = faults
-    if (fault?.delayMs) await delayed(fault.delayMs, takenBack)
+    if (fault?.delayMs) await work.pause(clock, fault.delayMs, takenBack)
     const unsent = { target: url.href, durationMs: 0 }
     if (attempt.isForgotten()) return unsent
     if (fault && !takenBack.aborted) {
@@ -78,7 +67,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
       subscriptionName: subscription.name,
       url: subscribedUrl,
       target: shownUrl(new URL(result.target)),
-      headers: shownHeaders(headers, secretHeaders),
+      headers: shownSentHeaders(headers, secretHeaders),
       body: body.length > recordedBodyLimit ? firstPart(body, recordedBodyLimit) : body,
       eventIds: batch.map(({ event }) => eventId(event)),
       eventTypes: batch.map(({ event }) => eventType(event)),
@@ -102,7 +91,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
 
     function report(attempted: DeliveryRecord): void {
       records.deliveries.push(attempted)
-      watcher?.tried(subscription, events, attempted)
+      trail?.tried(subscription, events, attempted)
     }
   }
 }

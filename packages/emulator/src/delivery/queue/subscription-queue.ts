@@ -1,20 +1,17 @@
 // One event subscription's queue: concurrency, 30 attempts, time to live 1440 minutes.
-import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
-import { canConvert } from '../../model/events/convert-schema.ts'
+import { type AcceptedEvent, canConvert } from '../../model/events/accepted-event.ts'
 import { compileFilter } from '../../model/events/filters.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { PendingEvent } from '../pending-event.ts'
+import type { PendingEvent } from '../send/channel.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
 import { type AttemptResultOptions, createAttemptResults } from './attempt-results.ts'
-import { takeBatch } from './batch.ts'
 import type { Deliver } from './deliver.ts'
-import { Fifo } from './fifo.ts'
 import { outcomeOf } from './retry-schedule.ts'
-import { createRetries } from './waiting-retries.ts'
+import { createRetries, Fifo, takeBatch } from './waiting-events.ts'
 
 export interface SubscriptionQueueOptions extends AttemptResultOptions {
   /** Sends one request with a batch of events, and reports its result to `attempt`. */
-  readonly send: Deliver
+  readonly deliver: Deliver
   /** The bytes of an event in the delivery schema. */
   readonly sizeOf: (event: AcceptedEvent, subscription: EventSubscription) => number
 }
@@ -30,7 +27,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
   const retries = createRetries()
   const results = createAttemptResults(first.id, options, retries)
   let subscription = first
-  let matches = compileFilter(first.properties.filter)
+  let mismatch = compileFilter(first.properties.filter)
   let requests = 0
   let eventsUnderWay = 0
   let dropped = false
@@ -38,12 +35,13 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
 
   const policy = () => ({ ...defaultPolicy, ...subscription.properties.retryPolicy })
 
-  function send(batch: readonly PendingEvent[]): void {
+  function deliverBatch(batch: readonly PendingEvent[]): void {
     work.begin()
     requests++
     eventsUnderWay += batch.length
+    for (const { event } of batch) options.trail?.changed(subscription, event, { state: 'sending' })
     void options
-      .send(subscription, batch, {
+      .deliver(subscription, batch, {
         finish(result) {
           requests--
           eventsUnderWay -= batch.length
@@ -79,7 +77,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
           expired: (event) => results.giveUp(subscription, event, 'TimeToLiveExceeded'),
         })
         if (batch.length === 0) break
-        send(batch)
+        deliverBatch(batch)
       }
     }
     if (retries.nextDue !== undefined) options.wakeAt(retries.nextDue)
@@ -91,10 +89,11 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
       subscription = next
-      matches = compileFilter(next.properties.filter)
+      mismatch = compileFilter(next.properties.filter)
     },
     /** Whether the subscription's filter matches an event. */
-    matches: (event: AcceptedEvent) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(event),
+    matches: (event: AcceptedEvent) =>
+      canConvert(event.schema, deliverySchemaOf(subscription)) && mismatch(event) === undefined,
     /** Adds an event without applying the filter. */
     add(event: PendingEvent, due = 0): void {
       if (due > clock.now()) retries.add(due, event)

@@ -1,6 +1,27 @@
-// Interface of a way to send events (webhook, storage queue); first fitting one.
+/** How events on their way are sent: what an attempt needs, and which way, web hook or storage queue, takes an event subscription. */
+
+import type { AcceptedEvent, DeliveryOutcome } from '../../model/events/accepted-event.ts'
+import type { Hold } from '../../model/held-bytes.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { PendingEvent } from '../pending-event.ts'
+
+/** An event on its way to one subscription. */
+export interface PendingEvent {
+  readonly event: AcceptedEvent
+  /** Its number in the journal; undefined without a journal. */
+  readonly row?: number | undefined
+  /** Its bytes, which count as pending until it is released. */
+  readonly hold?: Hold | undefined
+  readonly acceptedAt: number
+  /** Delivery attempts so far. */
+  attempts: number
+  lastAttemptAt?: number | undefined
+  lastOutcome?: DeliveryOutcome | undefined
+  lastStatus?: number | undefined
+  /** Whether it waits for its next attempt. */
+  waits?: boolean
+  /** The subscriber answered late while the event waited: there is no next attempt. */
+  answered?: boolean
+}
 
 /** The result of a request. Requests never throw. */
 export interface WebhookResult {

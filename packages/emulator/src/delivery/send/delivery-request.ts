@@ -1,11 +1,10 @@
 // Headers of a delivery (`aeg-event-type`, `aeg-delivery-count`), content type, delivery attributes, batch body.
 import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepted-event.ts'
-import { plainTextAt } from '../../model/events/event-text.ts'
+import { fieldAt, plainTextAt } from '../../model/events/event-text.ts'
 import { placeByKey } from '../../model/events/filters.ts'
-import { fieldAt } from '../../model/events/json-object.ts'
 import type { DeliveryAttributeMapping, WebHookProperties } from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
-import { secretValuesOf, withoutValues } from '../../model/shown-text.ts'
+import { secretValuesOf, withoutValues } from '../../records/shown-request.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'
@@ -95,7 +94,7 @@ export function secretHeadersOf({ deliveryAttributeMappings = [] }: WebHookPrope
 }
 
 /** The headers for records: the token and the values of secret attributes are redacted. */
-export function shownHeaders(
+export function shownSentHeaders(
   headers: Readonly<Record<string, string>>,
   secret: ReadonlySet<string>,
 ): Record<string, string> {

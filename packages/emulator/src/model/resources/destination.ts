@@ -1,7 +1,6 @@
 // Where an event subscription delivers, and where it puts dead letters: the settings of each kind of destination, and their limits.
 import { z } from 'zod'
-import { byMember, enumeration } from '../enumeration.ts'
-import type { ReadonlyDeep } from '../readonly-deep.ts'
+import { byMember, enumeration, type ReadonlyDeep } from '../schemas.ts'
 
 const maxDeliveryAttributes = 10
 const maxAttributeBytes = 4096

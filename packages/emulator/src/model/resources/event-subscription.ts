@@ -1,9 +1,54 @@
-// Event subscriptions: provisioning states, and settings with their limits: 25 filters, 512 characters.
+/** Which settings an event subscription has, with their limits, and which of them are in force in each provisioning state. */
 import { z } from 'zod'
-import { enumeration } from '../enumeration.ts'
-import type { ReadonlyDeep } from '../readonly-deep.ts'
-import { type AdvancedFilter, advancedFilterSchema } from './advanced-filter.ts'
+import { byMember, enumeration, type ReadonlyDeep } from '../schemas.ts'
 import { type Destination, deadLetterDestination, destination, destinationIdentity } from './destination.ts'
+
+const stringOperators = [
+  ...(['StringIn', 'StringNotIn', 'StringBeginsWith', 'StringNotBeginsWith'] as const),
+  ...(['StringEndsWith', 'StringNotEndsWith', 'StringContains', 'StringNotContains'] as const),
+] as const
+
+const numberListOperators = ['NumberIn', 'NumberNotIn'] as const
+const rangeOperators = ['NumberInRange', 'NumberNotInRange'] as const
+const numberOperators = [
+  ...(['NumberLessThan', 'NumberLessThanOrEquals'] as const),
+  ...(['NumberGreaterThan', 'NumberGreaterThanOrEquals'] as const),
+] as const
+const keyOperators = ['IsNullOrUndefined', 'IsNotNull'] as const
+
+export type StringOperator = (typeof stringOperators)[number]
+
+/** The schema of an advanced filter. @param value a text to compare with @param minValues fewest items of a list */
+export function advancedFilterSchema(value: z.ZodString, minValues: 0 | 1) {
+  const key = z.string().min(1)
+  const atLeast = <Item extends z.ZodType>(list: z.ZodArray<Item>) => list.min(minValues)
+  return byMember(
+    'operatorType',
+    [
+      ...numberListOperators,
+      ...rangeOperators,
+      ...numberOperators,
+      ...stringOperators,
+      ...['BoolEquals'],
+      ...keyOperators,
+    ],
+    z.discriminatedUnion('operatorType', [
+      z.object({ operatorType: z.enum(numberListOperators), key, values: atLeast(z.array(z.number())) }),
+      z.object({
+        operatorType: z.enum(rangeOperators),
+        key,
+        values: atLeast(z.array(z.tuple([z.number(), z.number()]))),
+      }),
+      z.object({ operatorType: z.enum(numberOperators), key, value: z.number() }),
+      z.object({ operatorType: z.enum(stringOperators), key, values: atLeast(z.array(value)) }),
+      z.object({ operatorType: z.literal('BoolEquals'), key, value: z.boolean() }),
+      z.object({ operatorType: z.enum(keyOperators), key }),
+    ]),
+  )
+}
+
+/** One condition on a field of the event. */
+export type AdvancedFilter = ReadonlyDeep<z.infer<ReturnType<typeof advancedFilterSchema>>>
 
 /** The maximum of advanced filters of a subscription, and of values in all of them (Event Grid: event-filtering). */
 const maxAdvancedFilters = 25
@@ -96,7 +141,7 @@ export function deliveredBy(subscription: EventSubscription): EventSubscription 
 }
 
 /** The same for new events, which are taken in `Succeeded` and during an update. */
-export function takenBy(subscription: EventSubscription): EventSubscription | undefined {
+export function takingEvents(subscription: EventSubscription): EventSubscription | undefined {
   const isOpen = subscription.provisioningState === 'Succeeded' || subscription.provisioningState === 'Updating'
   return isOpen ? deliveredBy(subscription) : undefined
 }

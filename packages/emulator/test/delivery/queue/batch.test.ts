@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import type { PendingEvent } from '../../../src/delivery/pending-event.ts'
-import { takeBatch } from '../../../src/delivery/queue/batch.ts'
-import { Fifo } from '../../../src/delivery/queue/fifo.ts'
+import { Fifo, takeBatch } from '../../../src/delivery/queue/waiting-events.ts'
+import type { PendingEvent } from '../../../src/delivery/send/channel.ts'
 import type { WebHookProperties } from '../../../src/model/resources/destination.ts'
 import { waitingEvent } from '../waiting-event.ts'
 

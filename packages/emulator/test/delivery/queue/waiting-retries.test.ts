@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRetries } from '../../../src/delivery/queue/waiting-retries.ts'
+import { createRetries } from '../../../src/delivery/queue/waiting-events.ts'
 import { waitingEvent } from '../waiting-event.ts'
 
 /** `late` is due at 30, `soon` at 10, `next` at 20. */

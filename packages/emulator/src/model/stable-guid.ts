@@ -1,8 +1,0 @@
-// GUID derived from a text by SHA-256, same after restart.
-import { createHash } from 'node:crypto'
-
-/** A GUID that is the same for the same text, for ids that should survive a restart. */
-export function stableGuid(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
