@@ -1,5 +1,6 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { Handling, RecentCounts } from '../dispatch/recent.ts'
+import { otherCredential } from '../listener/log-events.ts'
 import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
@@ -92,6 +93,8 @@ interface InputFacts {
     readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
   }
   readonly handlerAttached: boolean
+  /** Whether this process writes the event subscription. */
+  readonly manages: boolean
   readonly subscription: SubscriptionState
   readonly timesDeleted: number
   /** False while the event subscription delivers without our credential, to another replica. */
@@ -137,9 +140,9 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   // An upsert that succeeded since then has seen our credential in it: the delivery was forged, or from before.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
   if (foreign && foreign.lastAt > seenAt && now - foreign.lastAt < foreignDeliveryMs) {
-    reasons.push(
-      'deliveries of our event subscription have no credential that is known here: they are answered 503, and Event Grid sends them again',
-    )
+    const what = 'deliveries of our event subscription have no credential that is known here'
+    const then = facts.manages ? '' : `; ${otherCredential}`
+    reasons.push(`${what}: they are answered 503, and Event Grid sends them again${then}`)
   }
   if (lastRefused && now - lastRefused.lastAt < refusedMs) {
     const { why, status, lastAt } = lastRefused

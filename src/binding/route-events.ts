@@ -1,6 +1,7 @@
 /** `routeEvents`: which handler an event goes to, by its type, and what becomes of one that no schema or handler takes. */
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
+import { issuesInWords, type SchemaIssue } from '../support/process/error-code.ts'
 import { checkValues, mustBe } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/json-text.ts'
 import { checkHandler } from './refuse-wrong-options.ts'
@@ -25,13 +26,6 @@ export interface StandardSchema<Output = unknown> {
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
-
-/** One fault of a value. */
-export interface SchemaIssue {
-  readonly message: string
-  /** The way to the fault: keys, or objects with a key. */
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
-}
 
 /** How a router treats events whose data its schema refuses. */
 export interface RouteOptions {
@@ -141,7 +135,7 @@ function validating(schema: StandardSchema, handler: EventHandler, { onInvalid }
     const result = await schema['~standard'].validate(data)
     if (result.issues === undefined)
       return handler({ ...event, signal: event.signal, cloudEvent: { ...event.cloudEvent, data: result.value } })
-    const message = `the data of an event of type ${quote(type)} is invalid: ${wordIssues(result.issues)}`
+    const message = `the data of an event of type ${quote(type)} is invalid: ${issuesInWords(result.issues)}`
     throw onInvalid === 'retry' ? new Error(message) : new RejectEvent(message)
   }
 }
@@ -161,17 +155,6 @@ function rejectUnrouted({ cloudEvent }: ReceivedEvent): never {
 }
 
 const unrouted = (type: string) => `no handler for events of type ${quote(type)}`
-
-/** Issues that an error names: more would not fit in a log line. */
-const maxIssues = 5
-
-function wordIssues(issues: readonly SchemaIssue[]): string {
-  const words = issues.slice(0, maxIssues).map(({ message, path = [] }) => {
-    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
-    return [keys.join('.'), message].filter((part) => part !== '').join(': ')
-  })
-  return issues.length > maxIssues ? `${words.join('; ')}; and ${issues.length - maxIssues} more` : words.join('; ')
-}
 
 // For callers without TypeScript: every argument is checked at the call, because a wrong one would cost each event.
 

@@ -1,7 +1,8 @@
-/** The interface `Logger`, loggers that never throw or that tell the trace, and a log whose repeated lines come once in 30 s. */
+/** The interface `Logger`, loggers that never throw or that tell the trace, and a log that joins lines that repeat. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { trace } from '@opentelemetry/api'
 import { mustHave } from '../support/process/option-checks.ts'
-import type { CancelTimer, Clock } from '../support/time/clock.ts'
+import { type CancelTimer, type Clock, createClock } from '../support/time/clock.ts'
 import { dropErrors } from './telemetry.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
@@ -86,85 +87,121 @@ export type QuietLog = ReturnType<typeof createQuietLog>
 
 export interface QuietLogOptions {
   readonly logger: Logger
-  readonly now: () => number
-  /** With it, lines that were left out are counted in a line of their own at the end of that time. @default none */
+  /** @default the machine's, whose timer keeps no process alive */
   readonly clock?: Pick<Clock, 'setTimer'>
 }
 
-/** A function is called only where the line is written. */
+/** A function is called only where a line shows what it gives. */
 export type QuietFields = LogFields | (() => LogFields)
 
-const maxSubjects = 16
+type Level = 'error' | 'warn' | 'info'
 
-/** One line for each message, or subject, in this time. The next line of the message says how many were left out. */
+/** Lines like the one that was written last. */
+interface Repeated {
+  readonly level: Level
+  readonly message: string
+  count: number
+  /** The different values of each field, at most {@link maxValues}. */
+  readonly values: Map<string, Set<LogFields[string]>>
+  cancel: CancelTimer
+}
+
+/** Time in which lines like one that was written are joined. */
 const intervalMs = 30_000
 
-/** Makes a log that writes a line at once, then counts the same line for a while, so that no sender can flood it. */
-export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
-  const lastAt = new Map<string, number>()
-  const leftOut = new Map<string, { count: number; write: () => void; cancel: CancelTimer | undefined }>()
-  const subjects = new Set<string>()
+/** Subjects of one message that have lines of their own. */
+const maxSubjects = 16
+
+/** Values of a field, ids among them, that a joined line shows. */
+const maxValues = 20
+
+const unrefClock = createClock({ keepsAlive: false })
+
+/**
+ * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time, without
+ * waiting for another: `leftOut` is their number, `ids` the values of their field `id`, and each other field has the values that they had.
+ */
+export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) {
+  const open = new Map<string, Repeated>()
+  // A timer would take the context of a delivery along, and the joined line its trace.
+  const inOwnContext = AsyncLocalStorage.snapshot()
   let closed = false
 
-  /** What lines are bounded by: the message, or it with its subject. */
-  function keyOf(message: string, about: string | undefined, at: number): string {
-    if (about === undefined) return message
-    const key = `${message} ${about}`
-    if (subjects.has(key)) return key
-    for (const old of subjects) {
-      if (at - (lastAt.get(old) ?? 0) < intervalMs) continue
-      subjects.delete(old)
-      lastAt.delete(old)
-    }
-    if (subjects.size >= maxSubjects) return message
-    subjects.add(key)
-    return key
-  }
-
-  /** Writes a line, with the number of those like it that were left out before. */
-  function writeNow(level: 'warn' | 'info', message: string, fields: QuietFields): void {
-    const before = leftOut.get(message)
-    before?.cancel?.()
-    leftOut.delete(message)
-    const written = typeof fields === 'function' ? fields() : fields
-    logger[level](message, before ? { ...written, leftOut: before.count } : written)
-  }
-
-  const write = (level: 'warn' | 'info', message: string, fields: QuietFields, about?: string) => {
-    const at = now()
-    const key = keyOf(message, about, at)
-    const before = lastAt.get(key)
-    if (before === undefined || at - before >= intervalMs) {
-      lastAt.set(key, at)
-      writeNow(level, message, fields)
-      return
-    }
-    const like = leftOut.get(message)
+  function write(level: Level, message: string, fields: QuietFields, about = ''): void {
+    const own = keyOf(message, about)
+    const key = open.has(own) || hasRoom(message) ? own : keyOf(message, '')
+    const like = open.get(key)
     if (like) {
-      like.count++
+      add(like, fields)
       return
     }
-    const writeCount = () => writeNow(level, message, {})
-    const cancel = closed ? undefined : clock?.setTimer(intervalMs, writeCount)
-    leftOut.set(message, { count: 1, write: writeCount, cancel })
+    logger[level](message, valuesOf(fields))
+    // No timer may outlive its owner. What comes afterwards is of the last handler calls, so it is bounded.
+    if (!closed) begin(key, level, message)
   }
+
+  const hasRoom = (message: string) =>
+    [...open.values()].filter((like) => like.message === message).length < maxSubjects
+
+  function begin(key: string, level: Level, message: string): void {
+    const cancel = inOwnContext(() => clock.setTimer(intervalMs, () => end(key)))
+    open.set(key, { level, message, count: 0, values: new Map(), cancel })
+  }
+
+  /** Writes the joined line, if there is one, and then joins the lines that follow it. */
+  function end(key: string): void {
+    const like = open.get(key)
+    open.delete(key)
+    if (!like || like.count === 0) return
+    const { level, message, count } = like
+    logger[level](message, { ...joined(like), leftOut: count })
+    if (!closed) begin(key, level, message)
+  }
+
   return {
     /**
      * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
-     * own line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
+     * own line. At most 16 subjects of a message at a time: a sender who invents subjects can flood neither log nor memory. The others
+     * share one line.
      */
     warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
+    /** The same at level error, for what is a fault of our code or the host's. */
+    error: (message: string, fields: QuietFields = {}, about?: string) => write('error', message, fields, about),
     /** The same at level info, for what any scanner or probe may cause. */
     info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
     /** Every line, at level debug. */
     debug: (message: string, fields: () => LogFields) => logger.debug(message, fields()),
-    /**
-     * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
-     * Later lines are still written, one in 30 s; the next line of the message says how many were left out.
-     */
-    close() {
+    /** Writes now what waits to be joined, and ends the timers. Later lines are written one by one. */
+    close(): void {
       closed = true
-      for (const { write } of [...leftOut.values()]) write()
+      for (const [key, { cancel }] of [...open]) {
+        cancel()
+        end(key)
+      }
     },
   }
+}
+
+const keyOf = (message: string, about: string) => `${message}\n${about}`
+
+const valuesOf = (fields: QuietFields): LogFields => (typeof fields === 'function' ? fields() : fields)
+
+/** An event that fails again adds no id, so that it does not hide others. */
+function add(like: Repeated, fields: QuietFields): void {
+  const kept = like.values.get('id')?.size ?? like.count
+  like.count++
+  if (kept >= maxValues) return
+  for (const [name, value] of Object.entries(valuesOf(fields))) {
+    const values = like.values.get(name) ?? new Set()
+    if (values.size < maxValues) values.add(value)
+    like.values.set(name, values)
+  }
+}
+
+function joined({ values }: Repeated): LogFields {
+  const fields = [...values].map(([name, [...all]]) => {
+    if (name === 'id') return ['ids', all.join(', ')]
+    return [name, all.length === 1 ? all[0] : all.join(', ')]
+  })
+  return Object.fromEntries(fields)
 }

@@ -4,6 +4,7 @@ import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs, OpenD
 import type { DeliveryEvent } from './events.ts'
 import { type CallOutcome, type CurrentHandler, callHandler, type HandlerReports } from './handler.ts'
 import { createHandling, type Handling } from './recent.ts'
+import { logTimeout } from './result.ts'
 
 export interface DispatcherOptions extends HandlerReports {
   readonly handler: CurrentHandler
@@ -21,6 +22,7 @@ interface Call {
   /** The delivery whose bytes the event holds. */
   readonly delivery: OpenDelivery
   readonly event: DeliveryEvent
+  readonly id: string
   readonly arrivedAt: number
   readonly signal: AbortSignal
   /** The events that wait for the end of the call: that of the delivery that began it, then those of redeliveries that joined it. */
@@ -127,11 +129,12 @@ export class Dispatcher {
     open.begin(index)
     const { members, metadata, arrivedAt } = open.delivery
     const { signal } = open
-    const call: Call = { delivery: open, event, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
-    this.#running.push(call)
     // A handler may change the metadata, and another event of the batch must not see that.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
+    const { id } = received.cloudEvent
+    const call: Call = { delivery: open, event, id, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
+    this.#running.push(call)
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
@@ -231,6 +234,9 @@ export class Dispatcher {
   /** `handlerTimeout` is over. */
   #expire(open: OpenDelivery): void {
     this.#leaveQueue(open)
+    const { handlerTimeoutMs } = this.#options
+    for (const { id, awaitedBy } of this.#running)
+      if (awaitedBy.some(({ delivery }) => delivery === open)) logTimeout(id, handlerTimeoutMs, this.#options)
     this.#settle(open)
     open.abort()
   }

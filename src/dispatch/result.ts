@@ -1,9 +1,10 @@
 /** What a handler's result or error says: whether the event counts as handled, and what the log shows of a failure. */
-import { inspect, types } from 'node:util'
+import { types } from 'node:util'
 import { isRejectEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import { otherError } from '../core/telemetry.ts'
+import { errorInWords, isError, partsOf } from '../support/process/error-code.ts'
 import { cut, oneLine } from '../support/text/text.ts'
 
 /** A result that is no success: a clause that says why, and the error that it tells of. */
@@ -28,7 +29,7 @@ export function failedResult(result: unknown): FailedResult | undefined {
   const rejection = ends.includes(undefined) ? undefined : ends.find((end) => end?.status === 'rejected')
   if (rejection) {
     const { reason: cause } = rejection
-    return { what: `a settled promise that was rejected (${readThrown(cause).reason}); ${mustThrow}`, cause }
+    return { what: `a settled promise that was rejected (${errorInWords(cause)}); ${mustThrow}`, cause }
   }
   // Every member is looked at, because each promise that rejects later would end the process.
   const [first] = members.flatMap((member) => failedValue(member, 'member') ?? [])
@@ -44,7 +45,7 @@ function failedValue(value: unknown, place?: 'member'): FailedResult | undefined
       if (types.isPromise(value)) Promise.prototype.then.call(value, undefined, () => {})
       return { what: `a promise that is not awaited; ${whenDone}` }
     }
-    if (isError(value)) return { what: `an Error (${readThrown(value).reason}); ${mustThrow}`, cause: value }
+    if (isError(value)) return { what: `an Error (${errorInWords(value)}); ${mustThrow}`, cause: value }
     const response = responseIn(value)
     if (response?.ok === false) return { what: `a Response with the status ${response.status}; ${mustThrow}` }
     const unfinished = response ? undefined : unfinishedWork(value)
@@ -102,31 +103,14 @@ interface Thrown {
 
 /** Reads what a handler threw: anything, even an object whose properties throw when they are read. */
 export function readThrown(thrown: unknown): Thrown {
+  const reason = errorInWords(thrown)
   try {
-    if (!isError(thrown)) return { rejected: false, type: otherError, reason: wordsOf(thrown) }
-    const name = String(thrown.name)
-    return { rejected: isRejectEvent(thrown), type: name, reason: `${name}: ${String(thrown.message)}` }
-  } catch {
-    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
-  }
+    if (isError(thrown)) return { rejected: isRejectEvent(thrown), type: String(thrown.name), reason }
+  } catch {}
+  return { rejected: false, type: otherError, reason }
 }
 
-/** An error, also one of another realm, such as a test runner's sandbox. */
-const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value)
-
-/** No code of the value runs, and of a large one only the beginning is read: with more of it a log line would not get longer. */
-function wordsOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown
-  return inspect(thrown, {
-    depth: 1,
-    customInspect: false,
-    breakLength: Number.POSITIVE_INFINITY,
-    maxArrayLength: 10,
-    maxStringLength: 1_000,
-  })
-}
-
-/** Errors whose stack the log shows at `debug`, that of the handler and its causes; and lines of each stack. */
+/** Errors whose stack the log shows at `debug`, that of the handler and those in it; and lines of each stack. */
 const maxErrors = 5
 const maxLines = 20
 
@@ -135,14 +119,22 @@ interface FailureLog {
   readonly secrets?: (() => readonly string[]) | undefined
 }
 
-/** Tells of a failed call: a warning, and at `debug` the stacks. @param secrets asked when a line is written */
-export function logFailure(id: string, error: unknown, { log, secrets }: FailureLog): void {
+interface Failure {
+  /** Of the event. */
+  readonly id: string
+  readonly error: unknown
+  /** The time-out was over, of which the log tells. */
+  readonly isLate: boolean
+}
+
+/** Tells of a failed call: a warning, unless it comes late, and at `debug` the stacks. @param secrets asked when a line is written */
+export function logFailure({ id, error, isLate }: Failure, { log, secrets }: FailureLog): void {
   const { rejected, reason } = readThrown(error)
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
   const shown = (text: string) => scrub(text, secrets?.())
   // Cleaned only where the line is written: that takes longer than all else here.
   const fields = () => ({ id: oneLine(id, 120), error: cut(shown(reason), 300) })
-  log.warn(message, fields, oneLine(reason.slice(0, 1_000), 300))
+  if (!isLate) log.warn(message, fields, oneLine(reason.slice(0, 1_000), 300))
   const stackOf = (one: unknown) => textOf(one).split('\n', maxLines).map(shown).join('\n')
   log.debug(message, () => {
     const [stack, ...causes] = errorAndCauses(error).map(stackOf)
@@ -150,18 +142,35 @@ export function logFailure(id: string, error: unknown, { log, secrets }: Failure
   })
 }
 
+/** Tells of an event whose time is over. Its handler may still run. */
+export function logTimeout(id: string, handlerTimeoutMs: number, { log }: FailureLog): void {
+  log.warn('the handler did not end in time, so the event is not acknowledged', {
+    id: oneLine(id, 120),
+    handlerTimeout: `${handlerTimeoutMs / 1_000}s`,
+    advice: timeoutAdvice,
+  })
+}
+
+const timeoutAdvice =
+  'make the handler faster, or have it put the work into a queue of its own and return; handlerTimeout is at most 25s with push, ' +
+  'and up to 1h with deliveryMode: pull'
+
+/** An error, its causes and the errors in it, the nearest ones first. */
 function errorAndCauses(error: unknown): unknown[] {
   const errors = [error]
   try {
-    for (let at = error; isError(at) && at.cause !== undefined && errors.length < maxErrors; at = at.cause)
-      errors.push(at.cause)
+    for (const one of errors) {
+      if (!isError(one)) continue
+      errors.push(...(one.cause === undefined ? [] : [one.cause]), ...partsOf(one).slice(0, maxErrors))
+      if (errors.length >= maxErrors) break
+    }
   } catch {}
-  return errors
+  return errors.slice(0, maxErrors)
 }
 
 function textOf(error: unknown): string {
   try {
-    return isError(error) ? String(error.stack) : wordsOf(error)
+    return isError(error) ? String(error.stack) : errorInWords(error)
   } catch {
     return 'an error that cannot be read'
   }

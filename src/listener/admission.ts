@@ -37,6 +37,8 @@ export interface Gate extends OptionsContext {
   /** In lower case. */
   readonly eventSubscriptionName: string
   readonly maxRequestBytes: number
+  /** Does this process write the event subscription? */
+  readonly manages: boolean
   readonly checkCredential: CheckCredential
   /** Does a delivery name a former event subscription whose deliveries are taken as well? */
   readonly namesFormer: (headers: IncomingHttpHeaders) => boolean
@@ -109,8 +111,8 @@ function refuseUnproven(
     case 'mismatch':
       return refused('The delivery token is wrong.')
     case 'absent':
-      if (namesUs) return putOff(unknownCredential, 'foreign')
-      if (gate.namesFormer(headers)) return putOff(unknownToFormer, 'formerUnknown')
+      if (namesUs) return gate.manages ? putOff(beingChecked, 'foreign') : putOff(unknownCredential, 'foreignUnmanaged')
+      if (gate.namesFormer(headers)) return putOff(unknownCredential, 'formerUnknown')
       return refused('A credential is required.')
     case 'failing': {
       const writtenAt = gate.subscriptionWrittenAt()
@@ -122,9 +124,8 @@ function refuseUnproven(
   }
 }
 
-const unknownCredential =
-  'The delivery carries no credential that is known here; the event subscription is being checked.'
-const unknownToFormer = 'The delivery carries no credential that is known here.'
+const beingChecked = 'The delivery carries no credential that is known here; the event subscription is being checked.'
+const unknownCredential = 'The delivery carries no credential that is known here.'
 const mayBeChanging = 'The token is not accepted; the event subscription may still be changing.'
 
 function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecision {

@@ -1,11 +1,13 @@
 /** What is said to whom: each request is answered once, and counted. */
 import type { FastifyReply } from 'fastify'
-import type { Logger, QuietLog } from '../core/logger.ts'
+import type { QuietLog } from '../core/logger.ts'
+import { scrub } from '../core/scrub.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
 import { createRecentCounts, type RecentCounts } from '../dispatch/recent.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
-import { nameOf } from '../support/process/error-code.ts'
+import { errorInWords } from '../support/process/error-code.ts'
+import { cut } from '../support/text/text.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
 import { credentialProblems, faultInWords } from './credential-fault.ts'
 import { logEvents, writeLine } from './log-events.ts'
@@ -13,8 +15,9 @@ import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './request
 
 export interface AnswersOptions {
   readonly scope: Scope
-  readonly logger: Logger
   readonly log: QuietLog
+  /** Our secrets, which an error may repeat. @default none */
+  readonly secrets?: (() => readonly string[]) | undefined
   /** As traces and metrics name it. */
   readonly source: DeliverySource
   /** Called for each delivery that names our event subscription and carries no known credential. */
@@ -49,7 +52,7 @@ export interface AnswerFigures {
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers(options: AnswersOptions) {
-  const { scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded } = options
+  const { scope, log, secrets, source, onForeignDelivery, now, elapsed, isCrowded } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
@@ -89,7 +92,7 @@ export function createAnswers(options: AnswersOptions) {
     const { request } = reply
     const { answer, logEvent, unproven = false, fault } = refusal
     if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, scope, fault })
-    if (logEvent === 'foreign') {
+    if (logEvent === 'foreign' || logEvent === 'foreignUnmanaged') {
       foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
       onForeignDelivery?.()
     }
@@ -117,7 +120,8 @@ export function createAnswers(options: AnswersOptions) {
       lastRefused = undefined
       recent.add(false)
       try {
-        if (status === 503) log.warn(`put off a delivery: ${detail}`)
+        // The dispatcher has told of a time-out.
+        if (outcomes.includes('notTried')) log.warn(`put off a delivery: ${detail}`)
         const answer = status === 200 ? acknowledgement : problemAnswer(status, detail)
         answerPost(reply, answer, deliveries, false, onKnown)
       } catch (error) {
@@ -129,12 +133,12 @@ export function createAnswers(options: AnswersOptions) {
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
       if (reply.sent) return
-      const reason = nameOf(error)
-      logger.error('a request failed in the listener', { error: reason })
+      const reason = cut(scrub(errorInWords(error), secrets?.()), 300)
+      log.error('a request failed in the listener', { error: reason }, reason)
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
-        lastRefused = { why: `the listener failed by ${reason}`, status: answer.status, lastAt: now() }
+        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
         recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../core/errors.ts'
-import { createQuietLog } from '../core/logger.ts'
+import { createQuietLog, type Logger } from '../core/logger.ts'
 import { processRoom, type Room } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
@@ -26,9 +26,10 @@ import {
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
-    Pick<AnswersOptions, 'logger' | 'onForeignDelivery'>,
+    Pick<AnswersOptions, 'onForeignDelivery'>,
     Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
     Pick<DispatcherOptions, 'secrets' | 'onError'> {
+  readonly logger: Logger
   /** The current handler; without one deliveries are answered 503. */
   readonly handler: CurrentHandler
   /** @default they are not known */
@@ -56,9 +57,7 @@ export async function createListener(options: ListenerOptions) {
   refuseWithoutCodeGeneration(options.input.handshakePort)
   const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
-  const log = createQuietLog({ logger, now: elapsed })
-  // With a log of its own, a handler that fails on every event does not crowd out warnings about other senders.
-  const handlerLog = createQuietLog({ logger, now: elapsed, clock })
+  const log = createQuietLog({ logger, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
   const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
@@ -68,7 +67,7 @@ export async function createListener(options: ListenerOptions) {
     handler,
     onError,
     secrets,
-    log: handlerLog,
+    log,
     now: elapsed,
     clock,
   })
@@ -94,6 +93,7 @@ export async function createListener(options: ListenerOptions) {
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
+    manages: input.provisioning === 'manage',
     checkCredential: formers.withPresent(await createCredentialCheck(check)),
     namesFormer: formers.areNamedBy,
   }
@@ -106,7 +106,16 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded })
+  const answers = createAnswers({
+    scope: input.scope,
+    secrets,
+    log,
+    source,
+    onForeignDelivery,
+    now,
+    elapsed,
+    isCrowded,
+  })
   const routes = createRoutes({
     gate,
     answers,
@@ -135,7 +144,7 @@ export async function createListener(options: ListenerOptions) {
     address = undefined
     closing.abort()
     await server.close()
-    handlerLog.close()
+    log.close()
   }
 
   return {

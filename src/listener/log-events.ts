@@ -10,6 +10,8 @@ export const logEvents = {
   /** Our event subscription seems to carry another credential. */
   foreign:
     'put off a delivery: it names our event subscription but carries no known credential; reading the event subscription again',
+  /** The same where nobody here writes the event subscription. */
+  foreignUnmanaged: 'put off a delivery: it names our event subscription but carries no known credential',
   unauthorized: 'refused a delivery: its credential is missing or wrong',
   otherSender:
     'refused events of another event subscription, which delivers here with no known credential: Event Grid does not send them again',
@@ -34,6 +36,11 @@ export type LogEvent = keyof typeof logEvents
 
 /** The lines that any scanner or probe may cause. */
 const infos: ReadonlySet<LogEvent> = new Set(['otherPath', 'otherMethod'])
+
+/** What to do where deliveries carry another credential than this process knows, and it does not write the event subscription. */
+export const otherCredential =
+  'run eventgrid-binding provision with the metadata and secrets of this process, or write its credential where the event ' +
+  'subscription is made; until then a deliveryToken of the form new,old takes deliveries of both'
 
 interface Refused {
   readonly status: number
@@ -62,6 +69,7 @@ export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, 
       contentType: oneLine(contentType ?? '', 120),
       contentEncoding: oneLine(contentEncoding ?? '', 120),
     }),
+    ...(logEvent === 'foreignUnmanaged' && { remedy: otherCredential }),
     ...other,
   }
   write(message, fields, other?.eventSubscription)

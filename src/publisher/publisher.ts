@@ -61,7 +61,7 @@ export function createPublisher(options: PublisherOptions) {
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
-  const doubts = createQuietLog({ logger, now: clock.elapsed })
+  const doubts = createQuietLog({ logger, clock })
   let closed: Promise<void> | undefined
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
@@ -93,6 +93,7 @@ export function createPublisher(options: PublisherOptions) {
     closing.abort()
     await queue.idle()
     client.close()
+    doubts.close()
   }
 
   const begin = (

@@ -8,7 +8,8 @@ import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff, pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
 import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
   createNamespaceClient,
@@ -53,7 +54,7 @@ const lastSettlementsMs = 5_000
 export class Receiver {
   readonly #options: ReceiverOptions
   readonly #client: NamespaceClient
-  readonly #handlerLog: QuietLog
+  readonly #log: QuietLog
   readonly #dispatcher: Dispatcher
   readonly #held: ReturnType<typeof createHeldEvents>
   readonly #failures: ReturnType<typeof createReceiveFailures>
@@ -77,10 +78,8 @@ export class Receiver {
     const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
-    // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
-    this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
-    const log = this.#handlerLog
+    this.#log = createQuietLog({ logger, clock })
     this.#dispatcher = new Dispatcher({
       ...pull,
       destination,
@@ -89,14 +88,14 @@ export class Receiver {
       secrets,
       now,
       clock,
-      log,
+      log: this.#log,
       onCallEnd: onRoom,
     })
     this.#held = createHeldEvents({
       ...options,
       client: this.#client,
       counts: this.#counts,
-      log: createQuietLog({ logger, now }),
+      log: this.#log,
       onRoom,
     })
     const { signal } = this.#closing
@@ -146,7 +145,7 @@ export class Receiver {
     await within(clock, lastSettlementsMs, this.#held.idle())
     this.#held.close()
     this.#client.close()
-    this.#handlerLog.close()
+    this.#log.close()
   }
 
   /** Events that end in the same turn make one receive. */

@@ -24,6 +24,7 @@ async function open(options: BindingOptions, metadata: Readonly<Record<string, s
   await emulator.connect(binding, { topic: 'orders', metadata: { maxDeliveryAttempts: '1', ...metadata } })
   return {
     log,
+    binding,
     async publish(data: unknown): Promise<(number | undefined)[]> {
       await binding.invoke('create', data)
       await emulator.settled()
@@ -115,6 +116,29 @@ it('the log has stack and causes at debug, and no secret in them', async () => {
   expect(line?.fields?.stack).toContain('on-error.test.ts')
   expect(line?.fields?.cause).toMatch(/the store said Bearer \(redacted\).*on-error\.test\.ts.*code: 42/s)
   expect(log.text()).not.toContain(secret)
+})
+
+it('the log has the stacks of the errors in an AggregateError at debug', async () => {
+  const error = new AggregateError([new Error('one'), new Error('two', { cause: new Error('three') })], 'both')
+  const { publish, log } = await open({ onEvent: fail(error) })
+  await publish(1)
+  const line = log.lines.find(({ level, fields }) => level === 'debug' && fields?.stack !== undefined)
+  expect(line?.fields?.cause).toMatch(/one.*on-error\.test\.ts.*two.*on-error\.test\.ts.*three/s)
+})
+
+it('an error of a hook of the host stands in the log and in health with its message, without a secret', async () => {
+  const { publish, log, binding } = await open({
+    onEvent() {},
+    fastify: (server) =>
+      void server.addHook('onRequest', async ({ method }) => {
+        if (method === 'POST') throw new RangeError('the tenant has no quota: Bearer abcdef')
+      }),
+  })
+  expect(await publish(1)).toEqual([500])
+  const said = 'RangeError: the tenant has no quota: Bearer (redacted)'
+  const line = log.lines.find(({ message }) => message === 'a request failed in the listener')
+  expect(line).toMatchObject({ level: 'error', fields: { error: said } })
+  expect(JSON.stringify(binding.health())).toContain(said)
 })
 
 describe('a logger that takes the fields first', () => {

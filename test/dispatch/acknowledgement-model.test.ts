@@ -3,13 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
-import { createQuietLog } from '../../src/core/logger.ts'
+import { createQuietLog, silentLogger } from '../../src/core/logger.ts'
 import { createRoom, type Delivery } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/events.ts'
 import { decideAcknowledgement } from '../../src/listener/answers.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
-import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 import { type Body, createLedger, type End, invalidText, type Run } from './acknowledgement-ledger.ts'
@@ -111,7 +110,7 @@ function open(maxConcurrency: number) {
     },
     maxConcurrency,
     handlerTimeoutMs,
-    log: createQuietLog({ logger: captureLog(), now: clock.now }),
+    log: createQuietLog({ logger: silentLogger }),
     now: clock.now,
     clock: clock.clock,
   })

@@ -42,7 +42,7 @@ function openDispatcher(limits: { readonly maxConcurrency?: number; readonly han
     handler: { current: limits.handler ?? handler },
     maxConcurrency: limits.maxConcurrency ?? 8,
     handlerTimeoutMs: 25_000,
-    log: createQuietLog({ logger: log, now: clock.now }),
+    log: createQuietLog({ logger: log, clock: clock.clock }),
     now: clock.now,
     clock: clock.clock,
   })
@@ -109,37 +109,55 @@ describe('handlerTimeout', () => {
 })
 
 describe('a handler that fails', () => {
-  it('has a line of the log for each error, and one for all failures with the same within half a minute', async () => {
+  it('has a line of the log for each error at once, and one for all failures with the same half a minute later', async () => {
     const { calls, deliver, warnings, clock } = openDispatcher()
-    const failOf = async (id: string) => {
+    const failBy = async (id: string, error: string) => {
       deliver([id])
-      await calls.at(-1)?.reject(new Error(`no ${id}`))
+      await calls.at(-1)?.reject(new Error(error))
     }
-    for (const id of ['a', 'b', 'a', 'c', 'a']) await failOf(id)
-    clock.advance(30_000)
-    await failOf('a')
+    for (const id of ['a', 'b', 'c']) await failBy(id, 'answered 404')
+    for (const id of ['d', 'e']) await failBy(id, 'answered 500')
     expect(warnings().map(({ fields }) => fields)).toEqual([
-      { id: 'a', error: 'Error: no a' },
-      { id: 'b', error: 'Error: no b' },
-      { id: 'c', error: 'Error: no c', leftOut: 1 },
-      { id: 'a', error: 'Error: no a', leftOut: 1 },
+      { id: 'a', error: 'Error: answered 404' },
+      { id: 'd', error: 'Error: answered 500' },
+    ])
+    clock.advance(30_000)
+    expect(
+      warnings()
+        .slice(2)
+        .map(({ fields }) => fields),
+    ).toEqual([
+      { ids: 'b, c', error: 'Error: answered 404', leftOut: 2 },
+      { ids: 'e', error: 'Error: answered 500', leftOut: 1 },
+    ])
+  })
+})
+
+describe('a handler that does not end in time', () => {
+  it('has a line with the id of its event, the limit and what to do; a failure afterwards has none', async () => {
+    const { calls, deliver, warnings, clock } = openDispatcher()
+    deliver(['a', 'b'])
+    await calls[1]?.resolve()
+    clock.advance(25_000)
+    await calls[0]?.reject(new Error('aborted'))
+    expect(warnings()).toEqual([
+      {
+        level: 'warn',
+        message: 'the handler did not end in time, so the event is not acknowledged',
+        fields: { id: 'a', handlerTimeout: '25s', advice: expect.stringContaining('handlerTimeout') },
+      },
     ])
   })
 
-  it('counts every failure that has no line, also of events that fail no more', async () => {
-    const { calls, deliver, warnings, clock } = openDispatcher()
-    const failAll = async (ids: readonly string[]) => {
-      for (const id of ids) {
-        deliver([id])
-        await calls.at(-1)?.reject(new Error('no'))
-      }
-    }
-    const ids = Array.from({ length: 20 }, (_, index) => `event-${index}`)
-    for (let round = 0; round < 5; round++) await failAll(ids)
-    clock.advance(30_000)
-    await failAll(['another'])
-    const leftOut = warnings().reduce((sum, { fields }) => sum + Number(fields?.leftOut ?? 0), 0)
-    expect(warnings().length + leftOut).toBe(101)
+  it('has a line for a redelivery that joined its call too', () => {
+    const { deliver, warnings, clock } = openDispatcher()
+    deliver(['a'])
+    clock.advance(10_000)
+    deliver(['a'], { redelivered: true })
+    clock.advance(25_000)
+    expect(warnings()).toHaveLength(1)
+    clock.advance(20_000)
+    expect(warnings().map(({ fields }) => fields?.id ?? fields?.ids)).toEqual(['a', 'a'])
   })
 })
 

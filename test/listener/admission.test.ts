@@ -7,6 +7,7 @@ const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
   eventSubscriptionName: 'orders',
   maxRequestBytes: 100,
+  manages: true,
   checkCredential: () => proven,
   namesFormer: () => false,
   handler: { current: () => {} },
@@ -91,6 +92,12 @@ describe('the head of a request decides', () => {
       ourName,
       { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
       evidence('absent'),
+    ],
+    [
+      'no credential in our name, where others write the event subscription',
+      ourName,
+      { status: 503, logEvent: 'foreignUnmanaged', fault: { problem: 'absent' } },
+      { ...evidence('absent'), manages: false },
     ],
     ['no credential in no name', json, { ...unauthorized }, evidence('absent')],
     [

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createManualClock } from '../support/manual-clock.ts'
 import { bySecrets, cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
 
 const other = credentialFrom('another secret')
@@ -124,18 +125,18 @@ describe('a delivery of an event subscription that a renamed component left behi
   })
 
   it('has a line of its own for each name, and one together for names beyond 16', async () => {
-    let time = 0
-    const { deliver, log } = await openListener({ now: () => time })
+    const { clock, advance } = createManualClock()
+    const { deliver, log } = await openListener({ clock })
     const sendAll = async () => {
       for (let index = 0; index < 40; index++) await deliver('x', from(`former${index}`))
     }
     await sendAll()
     await sendAll()
     expect(log.lines).toHaveLength(17)
-    time = 30_000
-    await deliver('x', from('former39'))
-    expect(log.lines).toHaveLength(18)
-    expect(log.lines.at(-1)?.fields).toMatchObject({ eventSubscription: 'former39' })
+    advance(30_000)
+    expect(log.lines).toHaveLength(34)
+    const { eventSubscription } = log.lines.at(-1)?.fields ?? {}
+    expect(String(eventSubscription).split(', ')).toEqual(Array.from({ length: 20 }, (_, at) => `former${at + 17}`))
   })
 })
 

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createQuietLog } from '../../src/core/logger.ts'
 import { eventMetadata, readEvent } from '../../src/dispatch/events.ts'
 import { refuseRepresentation } from '../../src/listener/request.ts'
-import { captureLog } from '../support/captured-log.ts'
-import { createManualClock } from '../support/manual-clock.ts'
 
 const cloudEvent = { specversion: '1.0', id: '1', source: 's', type: 't' }
 const time = '2026-11-21T10:00:00Z'
@@ -103,40 +100,4 @@ it.each([
   { contentType: ';charset=utf-8', fine: false },
 ])('judges the content type $contentType', ({ contentType, fine }) => {
   expect(refuseRepresentation({ 'content-type': contentType }) === undefined).toBe(fine)
-})
-
-describe('createQuietLog', () => {
-  function open() {
-    const clock = createManualClock()
-    const logger = captureLog()
-    const log = createQuietLog({ logger, now: clock.now, clock: clock.clock })
-    return { clock, log, lines: () => logger.lines.map(({ message, fields }) => [message, fields]) }
-  }
-
-  it('tells of lines that were left out though none comes after them, at the end of the time or at once', () => {
-    const { clock, log, lines } = open()
-    for (let line = 0; line < 17; line++) log.warn('one', { line }, 'the same error')
-    clock.advance(30_000)
-    for (let line = 0; line < 3; line++) log.warn('one', { line }, 'the same error')
-    log.close()
-    log.close()
-    expect(lines().map(([, fields]) => fields)).toEqual([{ line: 0 }, { leftOut: 16 }, { line: 0 }, { leftOut: 2 }])
-    expect(clock.pending()).toBe(0)
-  })
-
-  it('sets no timer after it was closed, and still writes each line once in 30 s', () => {
-    const { clock, log, lines } = open()
-    log.warn('one', { line: 0 })
-    log.close()
-    for (let line = 1; line < 4; line++) log.warn('one', { line })
-    log.warn('another')
-    expect(clock.pending()).toBe(0)
-    clock.advance(30_000)
-    log.warn('one', { line: 4 })
-    expect(lines()).toEqual([
-      ['one', { line: 0 }],
-      ['another', {}],
-      ['one', { line: 4, leftOut: 3 }],
-    ])
-  })
 })

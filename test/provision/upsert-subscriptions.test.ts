@@ -179,15 +179,26 @@ it('goes on for ever in the background where an operator may put it right, half 
   expect(log.filter((line) => line.startsWith('error') && line.includes('az role assignment create'))).toHaveLength(2)
 })
 
-it('starts a failed handshake again by a PUT, and logs what the endpoint answered', async () => {
-  const { arm, upsert, log } = await start()
-  arm.operations.push(handshakeFailed('ServiceUnavailable'), handshakeFailed('NotFound'))
+it('starts a failed handshake again by a PUT, and logs what the endpoint answered, for 15 seconds without advice', async () => {
+  const { arm, upsert, log, time } = await start()
+  const operations = [
+    handshakeFailed('NotFound'),
+    ...Array.from({ length: 9 }, () => handshakeFailed('ServiceUnavailable')),
+  ]
+  arm.operations.push(...operations)
   expect(await upsert()).toMatchObject({ action: 'created' })
-  expect(arm.writes().map(({ method }) => method)).toEqual(['PUT', 'PUT', 'PUT'])
+  expect(new Set(arm.writes().map(({ method }) => method))).toEqual(new Set(['PUT']))
   const lines = log.filter((line) => line.startsWith('warn'))
-  expect(lines[0]).toContain('OPTIONS was answered ServiceUnavailable')
-  expect(lines[0]).toContain('delete its pod')
-  expect(lines[1]).toContain('OPTIONS was answered NotFound')
+  expect(lines[0]).toContain('OPTIONS was answered NotFound')
+  expect(lines[1]).toContain('OPTIONS was answered ServiceUnavailable')
+  let passed = 0
+  for (const [index, line] of lines.entries()) {
+    const isEarly = passed < 15_000
+    expect(line.includes('wait: a load balancer')).toBe(isEarly)
+    if (index > 0) expect(line.includes('delete its pod')).toBe(!isEarly)
+    passed += time.waits[index] ?? 0
+  }
+  expect(passed).toBeGreaterThan(15_000)
 })
 
 it('goes on with a failed handshake beyond subscriptionTimeout in the background', async () => {

@@ -10,6 +10,7 @@ import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import { type Ingress, localUrls } from './delivery/send/ingress.ts'
+import { createWebhookClient } from './delivery/send/webhook-client.ts'
 import { createUntaken } from './delivery/untaken.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
@@ -20,7 +21,7 @@ import type { EventText } from './model/events/event-text.ts'
 import { createPendingBound } from './model/held-bytes.ts'
 import type { Addresses } from './model/resource-views.ts'
 import type { NamespaceTopic } from './model/resources/namespace.ts'
-import { ManualClock } from './model/time/clock.ts'
+import { ManualClock, realClock } from './model/time/clock.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
 import { registerNamespaceRoutes } from './namespaces/namespace-routes.ts'
@@ -59,12 +60,13 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   })
   const { engine, queues, operations, provisioning } = parts
   const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
+  const client = createWebhookClient({ ...options, clock: realClock, ingress: (url) => ingress(url) ?? localUrls(url) })
   const server = createEmulatorServer(
     authority,
     named,
     (path) => isPagePath(path) || isTestPath(path) || /^\/(topics|eventsubscriptions|namespaces)\//.test(path),
     undefined,
-    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https }),
+    createIngressFront({ ingress: (url) => ingress(url), ownAddress: () => addresses.https, deliver: client.send }),
     (request, refusal) => {
       const { url = '/' } = request
       // As the requests of the page and of the test interface that are answered.
@@ -107,6 +109,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     state.freeze()
     queues.close()
     operations.close()
+    client.close()
     await Promise.all([engine.close(), closeServers()])
   }
   const close = async () => {

@@ -451,6 +451,15 @@ export class EventGridEmulator implements AsyncDisposable {
     if (azure) azure.registration = 'Unregistered'
   }
 
+  /**
+   * A token of the emulator's own issuer that its Entra takes as `client_assertion` of a client, for an hour: what a workload identity finds
+   * in AZURE_FEDERATED_TOKEN_FILE. @param clientId @default the first client. Rejects with a RangeError for an unknown client.
+   */
+  async assertion(clientId: string = this.clientId): Promise<string> {
+    this.#principal(clientId)
+    return this.#parts.tokens.issueAssertion(clientId)
+  }
+
   /** Signs tokens with a new key. The former keys stay published, or with `forget` older tokens become invalid. */
   rotateKeys(options?: { readonly forget?: boolean }): Promise<void> {
     return this.#parts.tokens.rotateKeys(options)

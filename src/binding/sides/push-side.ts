@@ -134,6 +134,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
           closed,
           listener: listener.status(),
           handlerAttached: handler.current !== undefined,
+          manages: provisioning === 'manage',
           subscription: stateNow(),
           timesDeleted: keeper?.timesDeleted() ?? 0,
           mayBeRouted: mayBeRouted(),

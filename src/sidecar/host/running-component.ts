@@ -5,7 +5,7 @@ import { component } from '../../binding/component.ts'
 import type { Endpoints } from '../../core/endpoints.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { ReceivedEvent } from '../../core/event.ts'
-import { createQuietLog, type Logger } from '../../core/logger.ts'
+import { createQuietLog, type Logger, type QuietLog } from '../../core/logger.ts'
 import { Secret } from '../../core/secret.ts'
 import { forwardedMetadata } from '../../dispatch/handler.ts'
 import type { LoadedComponent } from '../../metadata/load/load-files.ts'
@@ -46,6 +46,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { name } = first.component
   const binding = component.create({ logger, ...(endpoints && { endpoints }) })
   const counters = metrics.component(name)
+  const failures = createQuietLog({ logger })
   let loaded = first
   let isRunning = false
   let inFlight = 0
@@ -87,8 +88,8 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     /** The port of its listener; `undefined` without one. */
     port: () => binding.address()?.port,
     operations: () => binding.operations(),
-    /** Runs an operation as `Binding.invoke` does; logs a failure, the same one at most twice a minute. */
-    invoke: countedInvoke(binding, logger, counters),
+    /** Runs an operation as `Binding.invoke` does; logs a failure, those like it once in 30 s. */
+    invoke: countedInvoke(binding, failures, counters),
     health: () => binding.health(),
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
@@ -110,12 +111,12 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     async close(): Promise<void> {
       attachment?.attached.end()
       await binding.close()
+      failures.close()
     },
   }
 }
 
-function countedInvoke(binding: BindingComponent, logger: Logger, counters: ComponentCounters) {
-  const failures = createQuietLog({ logger, now: () => performance.now() })
+function countedInvoke(binding: BindingComponent, failures: QuietLog, counters: ComponentCounters) {
   return async (operation: string, data: unknown, call: InvokeOptions): Promise<ComponentAnswer> => {
     const since = performance.now()
     const count = (code: string) => counters.invoke(code, performance.now() - since)

@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'
+import { createQuietLog } from '../../core/logger.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
@@ -54,8 +55,9 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     endpoints: options.endpoints,
     publishAnswer: (answer, signal) => publishAnswer(answer, signal),
   })
-  const callOutput = createCallOutput({ host, logger })
-  const publishAnswer = createAnswerPublisher({ callOutput, logger })
+  const log = createQuietLog({ logger })
+  const callOutput = createCallOutput({ host, log })
+  const publishAnswer = createAnswerPublisher({ callOutput, log })
   metrics.watch(() => host.components().map((component) => component.figures()))
   const reload = createReload({ host, load: components.load, logger })
   metrics.watchConfig(reload.state)
@@ -66,6 +68,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await loadGrpc('--grpc-port', () => import('./api/grpc-api.ts'))).createGrpcApi(both)
   const undo: (() => unknown)[] = [
+    log.close,
     () => channel?.close(),
     () => Promise.all([api.close(), grpcApi?.close()]),
     () => host.close(),

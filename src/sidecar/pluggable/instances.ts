@@ -27,7 +27,7 @@ export function createInstances(options: InstancesOptions) {
   let closing = false
   let wasInitialized = false
   /** One for all components: a caller may make up names. */
-  const quiet = createQuietLog({ logger: loggerOf(), now: () => performance.now() })
+  const quiet = createQuietLog({ logger: loggerOf() })
 
   // Events without an acknowledgement are rare, so a check now and then is enough.
   const sweep = setInterval(() => {
@@ -116,6 +116,7 @@ export function createInstances(options: InstancesOptions) {
       await closeAll('output')
       clearInterval(sweep)
       for (const instance of instances.values()) instance.stop()
+      quiet.close()
     },
   }
 }

@@ -34,6 +34,8 @@ export interface Probe {
   readonly method: 'OPTIONS' | 'POST' | 'GET'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
+  /** The name that the certificate must have. @default the host of the URL */
+  readonly servername?: string | undefined
   /** What is trusted. @default Node's certificates */
   readonly secureContext?: SecureContext | undefined
   readonly signal: AbortSignal
@@ -58,10 +60,11 @@ const maxBytes = 65_536
 export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>
   withLimit({ ms: limitMs, signal }, (limited) => send({ ...request, signal: limited }))
 
-function send({ url, target, method, headers, body, secureContext, signal }: Probe): Promise<ProbeAnswer> {
+function send({ url, target, method, headers, body, servername, secureContext, signal }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
+  const certified = servername ?? hostname
   let giveUp = () => reject(signal.reason)
   // Before a proxy has opened its tunnel the request itself says nothing of its end.
   signal.addEventListener('abort', () => giveUp(), { once: true })
@@ -73,7 +76,7 @@ function send({ url, target, method, headers, body, secureContext, signal }: Pro
     ...to,
     method,
     path: `${url.pathname}${url.search}`,
-    ...(isTls && { servername: isIP(hostname) ? '' : hostname, ...(secureContext && { secureContext }) }),
+    ...(isTls && { servername: isIP(certified) ? '' : certified, ...(secureContext && { secureContext }) }),
     signal,
     headers: {
       host: url.host,

@@ -226,20 +226,30 @@ describe('provisioning: check', () => {
   })
 })
 
-it.each(['none', 'check'])('%s: answers an unknown credential 503, and asks nobody', async (provisioning) => {
-  const world = await openComponents()
-  await provisioned(world, { deliveryToken: oldToken })
-  const before = structuredClone(world.existing()?.properties)
-  const { binding, handled, ready } = world.start({ deliveryToken: newToken, provisioning })
-  await ready
-  const asked = world.watch()
-  world.raise('one')
-  await world.deliveries.waitFor(({ status }) => status === 503)
-  expect(binding.health().input).toMatchObject({ status: 'degraded' })
-  await binding.close()
-  expect([handled, asked()]).toEqual([[], []])
-  expect(world.existing()?.properties).toEqual(before)
-})
+it.each(['none', 'check'])(
+  '%s: answers an unknown credential 503, asks nobody, and says who has to write it',
+  async (provisioning) => {
+    const world = await openComponents()
+    await provisioned(world, { deliveryToken: oldToken })
+    const before = structuredClone(world.existing()?.properties)
+    const { binding, handled, log, ready } = world.start({ deliveryToken: newToken, provisioning })
+    await ready
+    const asked = world.watch()
+    world.raise('one')
+    await world.deliveries.waitFor(({ status }) => status === 503)
+    const says = expect.stringContaining(
+      'run eventgrid-binding provision with the metadata and secrets of this process',
+    )
+    expect(binding.health().input).toMatchObject({ status: 'degraded', reasons: expect.arrayContaining([says]) })
+    await binding.close()
+    const line = log.lines.find(({ message }) =>
+      message.startsWith('put off a delivery: it names our event subscription'),
+    )
+    expect(line).toMatchObject({ message: expect.not.stringContaining('reading'), fields: { remedy: says } })
+    expect([handled, asked()]).toEqual([[], []])
+    expect(world.existing()?.properties).toEqual(before)
+  },
+)
 
 it('says at init which settings stay in Azure though no field sets them', async () => {
   const world = await openComponents()

@@ -86,20 +86,6 @@ const faults: readonly Fault[] = [
     says: /is in use[\s\S]*answers OPTIONS with 418 \(server: teapot\)[\s\S]*choose another port/,
   },
   {
-    id: 'endpoint/connect',
-    how: 'nobody at the port',
-    breakIt: async ({ write }) => write({ subscriberEndpoint: `https://localhost:${await freePort()}/api/events` }),
-    skipped: ['endpoint/certificate', 'endpoint/handshake', 'endpoint/path'],
-    says: /ECONNREFUSED[\s\S]*AzureEventGrid/,
-  },
-  {
-    id: 'endpoint/certificate',
-    how: 'a self-signed certificate',
-    breakIt: async ({ write }) => write({ subscriberEndpoint: `${await selfSigned()}/api/events` }),
-    skipped: ['endpoint/handshake', 'endpoint/path'],
-    says: /self-signed[\s\S]*public authority/,
-  },
-  {
     id: 'endpoint/handshake',
     how: 'an ingress that answers 503',
     breakIt: async ({ emulator }) => emulator.useIngress('https://orders.example.com/', await answering(503)),
@@ -201,20 +187,51 @@ const faults: readonly Fault[] = [
   },
 ]
 
-/** The faults that show themselves without the emulator in the place of public names. */
-const strangers: readonly Pick<Fault, 'id' | 'skipped'>[] = [
-  { id: 'endpoint/dns', skipped: ['endpoint/connect', 'endpoint/certificate', 'endpoint/handshake', 'endpoint/path'] },
-  { id: 'topic/dns', skipped: ['topic/certificate', 'topic/credential'] },
+const unknownHost = 'https://no-such-host.invalid/api/events'
+const unknownSays = /no-such-host\.invalid does not resolve[\s\S]*dig \+short/
+
+/** The faults that show themselves without `--emulator`, which sends the requests to an endpoint by itself. */
+const strangers: readonly Fault[] = [
+  {
+    id: 'endpoint/dns',
+    how: 'a name that does not resolve',
+    breakIt: ({ write }) => write({ subscriberEndpoint: unknownHost }),
+    skipped: ['endpoint/connect', 'endpoint/certificate', 'endpoint/handshake', 'endpoint/path'],
+    says: unknownSays,
+  },
+  {
+    id: 'endpoint/connect',
+    how: 'nobody at the port',
+    breakIt: async ({ write }) => write({ subscriberEndpoint: `https://localhost:${await freePort()}/api/events` }),
+    skipped: ['endpoint/certificate', 'endpoint/handshake', 'endpoint/path'],
+    says: /ECONNREFUSED[\s\S]*AzureEventGrid/,
+  },
+  {
+    id: 'endpoint/certificate',
+    how: 'a self-signed certificate',
+    breakIt: async ({ write }) => write({ subscriberEndpoint: `${await selfSigned()}/api/events` }),
+    skipped: ['endpoint/handshake', 'endpoint/path'],
+    says: /self-signed[\s\S]*public authority/,
+  },
+  {
+    id: 'topic/dns',
+    how: 'a name that does not resolve',
+    breakIt: ({ write }) => write({ topicEndpoint: unknownHost }),
+    skipped: ['topic/certificate', 'topic/credential'],
+    says: unknownSays,
+  },
 ]
 
 /** The metadata field that a failure is about, where that is one. */
 const fields: Readonly<Record<string, string>> = {
   'machine/port': 'handshakePort',
+  'endpoint/dns': 'subscriberEndpoint',
   'endpoint/connect': 'subscriberEndpoint',
   'endpoint/certificate': 'subscriberEndpoint',
   'endpoint/handshake': 'subscriberEndpoint',
   'endpoint/path': 'subscriberEndpoint',
   'azure/scope': 'scope',
+  'topic/dns': 'topicEndpoint',
   'topic/certificate': 'topicEndpoint',
 }
 
@@ -257,16 +274,15 @@ it('files/yaml fails where a file is no YAML, with the line and a mark under the
   expect(checked.code).toBe(1)
 })
 
-it.each(strangers)('$id fails alone for a name that does not resolve', async ({ id, skipped }) => {
+it.each(strangers)('$id fails alone without an emulator: $how', async ({ id, breakIt, skipped, says }) => {
   const world = await openCheck()
-  const field = id === 'topic/dns' ? 'topicEndpoint' : 'subscriberEndpoint'
-  world.write({ [field]: 'https://no-such-host.invalid/api/events' })
-  // Without --emulator, which would answer for the public names.
-  const only = `files,${id.replace('/dns', '')}`
+  await breakIt(world)
+  const only = `files,${id.split('/')[0]}`
   const checked = await runCheck(['--components', world.folder.path, '--json', '--only', only])
   expect(checked.idsThat('failed')).toEqual([id])
   expect(checked.idsThat('skipped')).toEqual(skipped)
-  expect(checked.said(id)).toMatch(/no-such-host\.invalid does not resolve[\s\S]*dig \+short/)
+  expect(checked.said(id)).toMatch(says)
+  expect(checked.fieldOf(id)).toBe(fields[id])
 })
 
 it('filters/event says which conditions refuse a sample event, without Azure', async () => {

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-machine.ts'
 import { UsageError } from '../../../src/support/command-line/options.ts'
 import { componentFile, componentYaml } from '../../support/component-folder.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
+import { openIngress } from '../../support/public-ingress.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { openCheck, runCheck } from './open-check.ts'
 
@@ -253,7 +255,7 @@ it.each(hostile)('is harmed by no answer: one $name', async ({ answer, says }) =
 })
 
 const noRule =
-  /no ingress rule for https:\/\/orders\.example\.com\/api\/events[\s\S]*--ingress https:\/\/orders\.example\.com\/=/
+  /does not reach https:\/\/orders\.example\.com\/api\/events: .*no ingress rule[\s\S]*--ingress https:\/\/orders\.example\.com\/=/
 
 it.each([
   { name: 'there is none', from: 'https://other.example.com/', says: noRule },
@@ -261,13 +263,59 @@ it.each([
   {
     name: 'one leads nowhere',
     from: 'https://orders.example.com/',
-    says: /answered 502 .*"The emulator's ingress rule sends/,
+    says: /nothing listens at http:\/\/127\.0\.0\.1:1, where https:\/\/orders\.example\.com leads/,
   },
 ])('says what is wrong with the ingress rules of an emulator: $name', async ({ from, says }) => {
   const { check, emulator } = await openCheck()
   emulator.setIngress([{ from, to: 'http://127.0.0.1:1/' }])
   const { said } = await check('--only', 'endpoint')
   expect(said('endpoint/handshake')).toMatch(says)
+})
+
+describe('check on the emulator reaches whom the emulator reaches:', () => {
+  it('an endpoint of this machine that an ingress rule leads elsewhere', async () => {
+    const { check, emulator, port, write } = await openCheck()
+    const nobody = await freePort()
+    write({ subscriberEndpoint: `https://localhost:${nobody}/api/events` })
+    emulator.setIngress([{ from: `https://localhost:${nobody}/`, to: `http://127.0.0.1:${port}/` }])
+    const { idsThat } = await check('--only', 'endpoint')
+    expect(idsThat('ok')).toContain('endpoint/handshake')
+    expect(idsThat('failed')).toEqual([])
+  })
+
+  it('an endpoint that no rule leads anywhere, whose authority the emulator alone trusts', async () => {
+    const ingress = await openIngress()
+    const { check, port, write, emulator } = await openCheck({ trustedCertificates: [ingress.ca] })
+    ingress.route(() => port)
+    write({ subscriberEndpoint: ingress.url })
+    emulator.setIngress([])
+    const { idsThat } = await check('--only', 'endpoint')
+    expect(idsThat('ok')).toContain('endpoint/handshake')
+    expect(idsThat('failed')).toEqual([])
+  })
+
+  it('not one whose authority the emulator does not trust, nor one that speaks plain http', async () => {
+    const ingress = await openIngress()
+    const { check, port, write, emulator } = await openCheck()
+    emulator.setIngress([])
+    ingress.route(() => port)
+    write({ subscriberEndpoint: ingress.url })
+    expect((await check('--only', 'endpoint')).said('endpoint/handshake')).toMatch(
+      /does not reach .*self.signed certificate/,
+    )
+    write({ subscriberEndpoint: `https://localhost:${port}/api/events` })
+    expect((await check('--only', 'endpoint')).said('endpoint/handshake')).toMatch(/does not reach https:\/\/localhost/)
+  })
+
+  it('as its deliveries show, which come where the check has come', async () => {
+    const { check, emulator, port, write } = await openCheck()
+    const nobody = await freePort()
+    const subscriberEndpoint = `https://localhost:${nobody}/api/events`
+    write({ subscriberEndpoint })
+    emulator.setIngress([{ from: `https://localhost:${nobody}/`, to: `http://127.0.0.1:${port}/` }])
+    const { code } = await check('--round-trip', '--skip', 'azure/subscription')
+    expect(code).toBe(0)
+  })
 })
 
 it('names --emulator where the environment points at one and a public name does not resolve', async () => {

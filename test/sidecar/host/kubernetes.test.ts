@@ -49,7 +49,16 @@ const customKinds = {
 } as const
 
 /** Applied by hand, not by kubectl apply -k. */
-const byHand = ['provision-service-account.yaml', 'provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml']
+const byHand = [
+  'provision-service-account.yaml',
+  'provision-job.yaml',
+  'provision-component.yaml',
+  'component-without-rights.yaml',
+  'check-cronjob.yaml',
+  'without-dapr.yaml',
+]
+
+const components = ['component.yaml', 'component-without-rights.yaml', 'provision-component.yaml']
 
 /** The part of a manifest at a path. */
 const at = (file: string, ...path: readonly (string | number)[]) =>
@@ -72,7 +81,7 @@ describe('the manifests', () => {
   it('are all listed for kubectl apply -k, and all checked here', () => {
     expect([...at('kustomization.yaml', 'resources'), ...byHand].toSorted()).toEqual(files.toSorted())
     expect(files.toSorted()).toEqual(
-      [...Object.keys({ ...kinds, ...customKinds }), 'component.yaml', 'pod-monitor.yaml'].toSorted(),
+      [...Object.keys({ ...kinds, ...customKinds }), ...components, 'pod-monitor.yaml'].toSorted(),
     )
   })
 
@@ -156,6 +165,57 @@ describe('the component', () => {
     expect(at('network-policy.yaml', 'spec', 'ingress', 0, 'ports', 0, 'port')).toBe(input?.handshakePort)
     expect(at('network-policy.yaml', 'spec', 'ingress', 1, 'ports', 0, 'port')).toBe(portNamed('health'))
   })
+})
+
+describe('pods without rights in Azure', () => {
+  const secrets = {
+    'event-grid': { clientSecret: 'of the Job', deliveryToken: 'a token of the deliveries', accessKey: 'a key' },
+  }
+  const read = (file: string) => {
+    const [component] = parseComponents(textOf(file), { secrets })
+    return parseMetadata(component?.properties ?? {}, { componentName: component?.name ?? '' })
+  }
+  const ofPods = read('component-without-rights.yaml')
+  const ofJob = read('provision-component.yaml')
+  /** The ConfigMaps and Secrets that a pod of a manifest mounts, or takes its environment from. */
+  const mountedBy = (file: string): string[] => {
+    const found = textOf(file).matchAll(/(configMap(?:Ref|KeyRef)?|secret(?:Ref|KeyRef)?):\n +(?:secretN|n)ame: (\S+)/g)
+    return [...found].map(([, kind, name]) => `${kind} ${name}`)
+  }
+
+  it('have a component without a credential of Resource Manager, for the event subscription that the Job writes', () => {
+    expect([ofPods.warnings, ofJob.warnings]).toEqual([[], []])
+    expect(ofPods.push).toMatchObject({ provisioning: 'none', credential: undefined })
+    expect(textOf('component-without-rights.yaml')).not.toMatch(/name: (?:azure)?client|key: clientSecret/i)
+    const shared = ['scope', 'eventSubscriptionName', 'subscriberEndpoint', 'deliveryAuthentication'] as const
+    for (const name of shared) expect(ofPods.push?.[name], name).toEqual(ofJob.push?.[name])
+    expect(ofJob.push?.credential).toBeDefined()
+    expect(ofJob.output).toBeUndefined()
+  })
+
+  it('share neither ConfigMap nor Secret with the Job and the CronJob, and these none with each other', () => {
+    const readers = [
+      ['deployment.yaml', 'without-dapr.yaml', '../check/init-container.yaml'].flatMap(mountedBy),
+      mountedBy('provision-job.yaml'),
+      mountedBy('check-cronjob.yaml'),
+    ].map((names) => [...new Set(names)])
+    expect(readers.map(({ length }) => length)).toEqual([2, 2, 2])
+    expect(new Set(readers.flat()).size).toBe(6)
+    expect(at('provision-job.yaml', 'spec', 'template', 'spec', 'serviceAccountName')).not.toBe(
+      template.spec.serviceAccountName,
+    )
+  })
+
+  it.each(['provision-job.yaml', 'check-cronjob.yaml', 'without-dapr.yaml', '../check/init-container.yaml'])(
+    '%s says how each ConfigMap and Secret that it mounts is made',
+    (file) => {
+      for (const mounted of mountedBy(file)) {
+        const [kind, name] = mounted.split(' ')
+        const made = kind === 'secret' ? `create secret generic ${name} ` : `create configmap ${name} `
+        expect(textOf(file)).toContain(`#   kubectl ${made}`)
+      }
+    },
+  )
 })
 
 describe('the pods', () => {

@@ -43,6 +43,21 @@ export const entraErrors = {
       7000218,
       "The request body must contain the following parameter: 'client_assertion' or 'client_secret'.",
     ),
+  unsupportedAssertion: (type: string) =>
+    invalidRequest(50027, `The client assertion type '${type}' is not supported.`),
+  invalidAssertion: () =>
+    invalidClient(700027, withAdvice('Client assertion failed signature validation.', advice.assertion)),
+  expiredAssertion: () =>
+    invalidClient(700024, withAdvice('Client assertion is not within its valid time range.', advice.assertion)),
+  foreignAssertion: (subject: string) =>
+    invalidClient(
+      700213,
+      withAdvice(
+        `No matching federated identity record found for presented assertion subject '${subject}'. Please check your federated ` +
+          'identity credential Subject, Audience and Issuer against the presented assertion.',
+        advice.assertion,
+      ),
+    ),
   unknownClient: (clientId: string, tenantId: string) =>
     errorOf('unauthorized_client')(
       700016,

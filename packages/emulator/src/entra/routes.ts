@@ -53,10 +53,10 @@ export function registerEntraRoutes(app: FastifyInstance, options: EntraRouteOpt
       const { tenant } = request.params
       const asked = { tenant, form, authorization: readAuthorization(request.headers), names }
       reply.header('cache-control', 'no-store, no-cache').header('pragma', 'no-cache')
-      const { client, audience } = decideTokenRequest(asked, directory, options.baseUrl())
+      const { client, audience, provedBy } = await decideTokenRequest(asked, directory, tokens, options.baseUrl())
       request.outcome.clientId = client.clientId
       const { tokenLifetimeSeconds: life } = options
-      const token = await tokens.issueClientToken({ ...client, audience, lifetimeSeconds: life })
+      const token = await tokens.issueClientToken({ ...client, audience, provedBy, lifetimeSeconds: life })
       const expiry = Math.floor(clock.now() / 1000) + life
       return names === 'scope'
         ? { token_type: 'Bearer', expires_in: life, ext_expires_in: life, access_token: token }

@@ -25,6 +25,8 @@ export const issuerOf = (tenantId: string, version: '1.0' | '2.0') =>
 type Caller = Pick<Client, 'tenantId' | 'clientId' | 'objectId'>
 
 export interface ClientTokenRequest extends Caller {
+  /** @default `secret` */
+  readonly provedBy?: 'secret' | 'assertion'
   /** The resource it is meant for. */
   readonly audience: string
   readonly lifetimeSeconds: number
@@ -37,6 +39,8 @@ export interface VerifiedToken extends Caller {
 export type TokenVerdict =
   | { readonly token: VerifiedToken }
   | { readonly problem: 'missing' | 'expired' | 'invalid-audience' | 'invalid'; readonly message: string }
+
+export type AssertionVerdict = { readonly subject: string } | { readonly problem: 'expired' | 'invalid' }
 
 export interface DeliveryTokenRequest {
   readonly tenantId: string
@@ -91,6 +95,27 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
     /** The bearer token of an Entra-secured delivery, signed by the current key. It lasts 24 h 5 min by the emulator's clock. */
     issueDeliveryToken: (request: DeliveryTokenRequest) => sign(deliveryClaims(request), deliveryLifetimeSeconds),
 
+    /** What a client presents in place of a secret, as a workload identity does: for an hour by the emulator's clock. */
+    issueAssertion: (clientId: string) =>
+      sign({ iss: assertionIssuer, sub: clientId, aud: assertionAudience }, assertionLifetimeSeconds),
+
+    /** Checks an assertion of `issueAssertion`. */
+    async verifyAssertion(assertion: string): Promise<AssertionVerdict> {
+      const known = await keys
+      try {
+        const { payload } = await jwtVerify(assertion, keyOf(known), {
+          algorithms: ['RS256'],
+          currentDate: new Date(clock.now()),
+          issuer: assertionIssuer,
+          audience: assertionAudience,
+          requiredClaims: ['exp', 'sub'],
+        })
+        return { subject: String(payload.sub) }
+      } catch (error) {
+        return { problem: error instanceof joseErrors.JWTExpired ? 'expired' : 'invalid' }
+      }
+    },
+
     /** Checks a token that this emulator issued. `audience` may be given with or without a trailing slash. */
     async verifyToken(
       bearer: string | undefined,
@@ -99,15 +124,11 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
       if (!bearer) return { problem: 'missing', message: 'The access token is missing.' }
       const known = await keys
       try {
-        const { payload } = await jwtVerify(
-          bearer,
-          ({ kid }) => {
-            const key = known.find(({ id }) => id === kid)
-            if (!key) throw new Error('The token is signed by an unknown key.')
-            return key.publicKey
-          },
-          { algorithms: ['RS256'], currentDate: new Date(clock.now()), requiredClaims: ['exp', 'aud', 'tid', 'oid'] },
-        )
+        const { payload } = await jwtVerify(bearer, keyOf(known), {
+          algorithms: ['RS256'],
+          currentDate: new Date(clock.now()),
+          requiredClaims: ['exp', 'aud', 'tid', 'oid'],
+        })
         const sequence = Number.parseInt(String(payload.uti), 36)
         if (sequence <= expiredBelow) return { problem: 'expired', message: expiredMessage(payload.exp, clock.now()) }
         const wanted = typeof audience === 'string' ? [audience] : audience
@@ -163,9 +184,9 @@ export function createTokenIssuer(clock: Clock, persisted: PersistedValues = val
   }
 }
 
-function clientClaims({ tenantId, clientId, objectId, audience }: ClientTokenRequest) {
+function clientClaims({ tenantId, clientId, objectId, audience, provedBy = 'secret' }: ClientTokenRequest) {
   const issuer = issuerOf(tenantId, '1.0')
-  const application = { appid: clientId, appidacr: '1', idp: issuer, idtyp: 'app' }
+  const application = { appid: clientId, appidacr: provedBy === 'secret' ? '1' : '2', idp: issuer, idtyp: 'app' }
   return { aud: audience, iss: issuer, ...application, oid: objectId, sub: objectId, tid: tenantId, ver: '1.0' }
 }
 
@@ -177,6 +198,19 @@ function deliveryClaims({ tenantId, audience, version = '1.0' }: DeliveryTokenRe
   const principal = { oid: eventGridPrincipal, sub: eventGridPrincipal, tid: tenantId }
   return { aud: audience, iss: issuerOf(tenantId, version), ...caller, ...principal, ver: version }
 }
+
+/** The audience that federated credentials of Entra have (Entra: workload-identity-federation). */
+const assertionAudience = 'api://AzureADTokenExchange'
+const assertionIssuer = 'urn:eventgrid-emulator'
+const assertionLifetimeSeconds = 3_600
+
+const keyOf =
+  (known: readonly SigningKey[]) =>
+  ({ kid }: { readonly kid?: string | undefined }): KeyObject => {
+    const key = known.find(({ id }) => id === kid)
+    if (!key) throw new Error('The token is signed by an unknown key.')
+    return key.publicKey
+  }
 
 /** An arbitrary id: in Azure it is the service principal of Event Grid in the webhook's tenant. */
 const eventGridPrincipal = '44444444-4444-4444-8444-444444444444'

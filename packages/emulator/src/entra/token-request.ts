@@ -1,8 +1,9 @@
-// Who gets a token: client secret, Basic header, `/.default` scope, accepted audiences.
+// Who gets a token: client secret, Basic header, client assertion (RFC 7523), `/.default` scope, accepted audiences.
 import type { Client } from '../model/resources/resource.ts'
 import type { Authorization } from '../server/service.ts'
 import type { Directory } from './directory.ts'
 import { entraErrors } from './errors.ts'
+import type { TokenIssuer } from './token-issuer.ts'
 
 export interface TokenRequest {
   readonly tenant: string
@@ -34,11 +35,12 @@ export const knownResources: readonly string[] = [
  * Decides a client-credentials request: the client and the audience of the token. Throws an EntraError. `own` is the
  * emulator's address, which is an audience too.
  */
-export function decideTokenRequest(
+export async function decideTokenRequest(
   request: TokenRequest,
   directory: Directory,
+  tokens: Pick<TokenIssuer, 'verifyAssertion'>,
   own: string,
-): { readonly client: Client; readonly audience: string } {
+): Promise<{ readonly client: Client; readonly audience: string; readonly provedBy: 'secret' | 'assertion' }> {
   const { tenant, form } = request
   if (!/^[\w.-]+$/.test(tenant)) throw entraErrors.invalidTenant(tenant)
   if (!directory.hasTenant(tenant)) throw entraErrors.unknownTenant(tenant)
@@ -51,8 +53,10 @@ export function decideTokenRequest(
   if (!wanted) throw entraErrors.missingParameter(request.names)
   const client = directory.client(tenant, clientId)
   if (!client) throw entraErrors.unknownClient(clientId, tenant)
-  if (!clientSecret) throw entraErrors.missingSecret()
-  if (![client.clientSecret, ...client.otherSecrets].includes(clientSecret))
+  const assertion = form.client_assertion
+  if (assertion) await checkAssertion(assertion, form.client_assertion_type, client, tokens)
+  else if (!clientSecret) throw entraErrors.missingSecret()
+  else if (![client.clientSecret, ...client.otherSecrets].includes(clientSecret))
     throw entraErrors.wrongSecret(client.clientId)
   if (request.names === 'scope' && !/^\S+\/\.default$/.test(wanted)) throw entraErrors.wrongScope(wanted)
   const audience = wanted.replace(/\/\.default$/, '')
@@ -62,7 +66,25 @@ export function decideTokenRequest(
   if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
     throw entraErrors.unknownResource(audience, tenant)
   }
-  return { client, audience }
+  return { client, audience, provedBy: assertion ? 'assertion' : 'secret' }
+}
+
+/** RFC 7523, section 2.2. */
+const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+/** Takes the assertions that the emulator itself has signed for the client, as Entra takes those of a cluster that the client trusts. */
+async function checkAssertion(
+  assertion: string,
+  type: string | undefined,
+  { clientId }: Client,
+  tokens: Pick<TokenIssuer, 'verifyAssertion'>,
+): Promise<void> {
+  if (!type) throw entraErrors.missingParameter('client_assertion_type')
+  if (type !== assertionType) throw entraErrors.unsupportedAssertion(type)
+  const verdict = await tokens.verifyAssertion(assertion)
+  if ('problem' in verdict)
+    throw verdict.problem === 'expired' ? entraErrors.expiredAssertion() : entraErrors.invalidAssertion()
+  if (verdict.subject.toLowerCase() !== clientId.toLowerCase()) throw entraErrors.foreignAssertion(verdict.subject)
 }
 
 /**

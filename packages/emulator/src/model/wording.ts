@@ -9,6 +9,7 @@ const configuration = 'its configuration (--config FILE, read again when it chan
 /** The program prints what its user needs. Whoever starts the emulator in code has the same as its members. */
 export const advice = {
   client: `it prints its clients with tenant and secret at its start; or add this client to clients in ${configuration}`,
+  assertion: 'emulator.assertion(clientId), or POST /emulator/assertions, gives one that it takes for an hour',
   role: (role: string, clientId: string) =>
     `add the role to the roles of the client in ${configuration}: clients: [{ clientId: ${clientId}, roles: [${role}] }]`,
   provider: (subscriptionId: string) =>

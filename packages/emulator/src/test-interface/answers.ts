@@ -114,6 +114,8 @@ export const settleAnswer = z.strictObject({ settled: z.literal(true) })
 export const clockAnswer = z.strictObject({ now: time })
 export const raiseAnswer = z.strictObject({ raised: count })
 
+export const assertionAnswer = z.strictObject({ assertion: text })
+
 export const rolesAnswer = z.strictObject({
   roles: z.array(z.strictObject({ role: text, scope: text })).describe('The roles that the client has now'),
 })

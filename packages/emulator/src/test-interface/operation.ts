@@ -42,6 +42,7 @@ export interface TestedEmulator {
   assignRole(clientId: string, role: string, scope?: string): void
   removeRole(clientId: string, role: string, scope?: string): void
   removeRoles(clientId: string): void
+  assertion(clientId?: string): Promise<string>
   rotateKeys(options: { readonly forget?: boolean }): Promise<void>
   environment(): EmulatorEnvironment
 }

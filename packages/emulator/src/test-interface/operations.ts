@@ -270,6 +270,12 @@ export const operations: readonly TestOperation[] = [
     },
   }),
   operation({
+    ...{ method: 'POST', path: '/emulator/assertions', id: 'makeAssertion' },
+    summary: 'A signed token that Entra takes as client_assertion of a client, as of a workload identity, for an hour',
+    ...{ body: requests.assertionRequest, answer: answers.assertionAnswer },
+    run: async ({ emulator, body }) => ({ assertion: await emulator.assertion(body.clientId) }),
+  }),
+  operation({
     ...{ method: 'POST', path: '/emulator/keys/rotate', id: 'rotateKeys' },
     summary: 'Has Entra sign tokens with a new key, as in a rotation of its keys',
     body: requests.rotateRequest,

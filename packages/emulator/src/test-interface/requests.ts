@@ -110,6 +110,8 @@ export const roleRequest = z.strictObject({
   scope: maybe(scope.describe('Where the role applies, and below. Default: /, everywhere')),
 })
 
+export const assertionRequest = z.strictObject({ clientId: maybe(client) })
+
 export const roleQuery = z.strictObject({
   clientId: maybe(client),
   role: maybe(role.describe('Name or id of a built-in role. Default: all roles, at every scope')),

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http'
-import { expect, it } from 'vitest'
+import { createServer, type IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
 import { send } from '../../../../test/support/azure-clients.ts'
 import { listen } from '../../../../test/support/listen.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
@@ -59,4 +59,49 @@ it('tells programs on this machine its endpoints and its certificate authority',
   expect((await send(emulator, '/emulator/endpoints', { headers: { host: 'evil.example.com' } })).status).toBe(403)
   const foreign = await fetch(`${emulator.proxy}/emulator/endpoints`, { headers: { 'sec-fetch-site': 'cross-site' } })
   expect(foreign.status).toBe(403)
+})
+
+describe('a request with the header x-eventgrid-emulator-route goes where a delivery goes', () => {
+  const routed = { 'x-eventgrid-emulator-route': 'delivery' }
+
+  it('by a rule, for a name of this machine too, and without that header', async () => {
+    const emulator = await startEmulator()
+    const came: IncomingMessage[] = []
+    const server = createServer((request, response) => {
+      came.push(request)
+      response.writeHead(202).end('taken')
+    })
+    emulator.setIngress([{ from: 'https://localhost:9443/', to: `http://127.0.0.1:${await listen(server)}/` }])
+    const headers = { ...routed, host: 'localhost:9443', 'content-type': 'text/plain' }
+    const answer = await send(emulator, '/api/events?code=1', { method: 'POST', headers, body: 'hello' })
+    expect(answer).toMatchObject({ status: 202, body: 'taken' })
+    expect(came).toMatchObject([{ method: 'POST', url: '/api/events?code=1', headers: { host: 'localhost:9443' } }])
+    expect(came[0]?.headers).not.toHaveProperty('x-eventgrid-emulator-route')
+  })
+
+  it('without a rule to the URL itself, and says why nobody is there', async () => {
+    const emulator = await startEmulator()
+    emulator.setIngress([])
+    const headers = { ...routed, host: 'no-such-host.invalid' }
+    const answer = await send(emulator, '/api/events', { method: 'OPTIONS', headers })
+    expect(answer).toMatchObject({ status: 502, headers: { 'x-eventgrid-emulator-route': 'failed' } })
+    expect(answer.body).toContain('no ingress rule matches https://no-such-host.invalid/api/events')
+  })
+
+  it('and comes back to the emulator once where its URL is that of the emulator', async () => {
+    const emulator = await startEmulator()
+    const { host } = new URL(emulator.endpoints.resourceManager)
+    emulator.setIngress(() => emulator.endpoints.resourceManager)
+    const answer = await send(emulator, '/subscriptions', { method: 'OPTIONS', headers: { ...routed, host } })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+  })
+
+  it('with a body of 64 KiB at most', async () => {
+    const emulator = await startEmulator()
+    const webhook = await openWebhook(emulator)
+    const headers = { ...routed, host }
+    const answer = await send(emulator, '/api/events', { method: 'POST', headers, body: 'x'.repeat(65_537) })
+    expect(answer.status).toBe(413)
+    expect(webhook.calls).toEqual([])
+  })
 })

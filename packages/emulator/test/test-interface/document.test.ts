@@ -27,6 +27,7 @@ const table = [
   'POST /emulator/topics/{name}/raise',
   'POST /emulator/roles',
   'DELETE /emulator/roles',
+  'POST /emulator/assertions',
   'POST /emulator/keys/rotate',
   'GET /emulator/environment',
   'GET /emulator/openapi.json',

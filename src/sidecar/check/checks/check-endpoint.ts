@@ -6,7 +6,7 @@ import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import { healthOf, type PortHolder } from '../context/own-listener.ts'
-import type { EndpointAnswers, InputContext } from '../context/side-context.ts'
+import { type EndpointAnswers, type InputContext, unreachedBy } from '../context/side-context.ts'
 import { type Finding, failed, ok } from '../finding.ts'
 
 /** Consent to OPTIONS, and an answer to the validation event. */
@@ -42,10 +42,11 @@ function handshakeFinding(input: PushMetadata, answers: EndpointAnswers, holder:
     const what = `the handshake reached a listener of this binding at ${citer(input)(arrived, 256)}, which it does not serve`
     return failed(what, { belongsTo: 'endpoint/path' })
   }
-  if (options.headers['x-ms-routing-request-id'] !== undefined) {
+  const unreached = unreachedBy(options)
+  if (unreached !== undefined) {
     const { origin, pathname } = new URL(input.subscriberEndpoint)
     const remedy = `eventgrid-binding emulate --ingress ${shellWord(`${origin}/`)}=http://127.0.0.1:${input.handshakePort}/`
-    return failed(`the emulator has no ingress rule for ${origin}${pathname}`, { remedy })
+    return failed(`the emulator does not reach ${origin}${pathname}: ${citer(input)(unreached, 500)}`, { remedy })
   }
   const refusal = refusalOfOptions(options, input) ?? refusalOfValidation(validation, code, input)
   if (refusal) return failed(refusal.what, { remedy: refusal.fix })

@@ -11,8 +11,7 @@ import { failureContext } from '../../../provision/failure-context.ts'
 import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { placeAt } from '../../../provision/needs.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
-import { isLoopback } from '../../../support/net/hosts.ts'
-import { probe, type Target, targetsOf } from '../../../support/net/probe.ts'
+import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import { isForbidden } from '../finding.ts'
 import type { CheckId } from '../report.ts'
 import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
@@ -31,6 +30,7 @@ export interface Surroundings {
 
 export interface Route {
   readonly targets: readonly Target[]
+  /** The emulator passes requests on as it sends deliveries: by its ingress rules, or to the URL itself. */
   readonly byEmulator: boolean
 }
 
@@ -68,7 +68,7 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
-    endpointAnswers: once(async () => probeEndpoint(input, (await route()).targets, endpoints, signal)),
+    endpointAnswers: once(async () => probeEndpoint(input, await route(), surroundings, signal)),
     readArm,
     explainedBy: once(() => failureContext(input, url())),
     /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
@@ -113,26 +113,46 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
   }
 }
 
-/** All addresses of a URL's host, or the emulator's, which answers for the public names of its ingress. */
+/** All addresses of a URL's host; with an emulator its own, since only the emulator knows whom it reaches. */
 async function routeOf(url: URL, emulator?: string): Promise<Route> {
-  const at = emulator !== undefined && !isLoopback(url.hostname) ? new URL(emulator) : url
-  return { byEmulator: at !== url, targets: await targetsOf(at) }
+  return {
+    byEmulator: emulator !== undefined,
+    targets: await targetsOf(emulator === undefined ? url : new URL(emulator)),
+  }
 }
+
+/** Asks an emulator to send a request as it sends deliveries. Its answer has the header where it could not. */
+const emulatorRoute = 'x-eventgrid-emulator-route'
+
+/** Why the emulator reaches nobody; `undefined` for an answer of the endpoint. A text from outside. */
+export const unreachedBy = ({ headers, body }: ProbeAnswer): string | undefined =>
+  headers[emulatorRoute] === 'failed' ? body : undefined
 
 export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 
 /** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
-export async function probeEndpoint(
+async function probeEndpoint(
   input: PushMetadata,
-  targets: readonly Target[],
-  endpoints: Endpoints,
+  { targets, byEmulator }: Route,
+  { emulator, endpoints }: Surroundings,
   signal: AbortSignal,
 ) {
-  const shared = { url: new URL(input.subscriberEndpoint), secureContext: secureContextOf(endpoints), signal }
+  const shared = {
+    url: new URL(input.subscriberEndpoint),
+    secureContext: secureContextOf(endpoints),
+    servername: emulator === undefined ? undefined : bareHost(new URL(emulator)),
+    signal,
+  }
   const code = randomUUID()
   let first: unknown
   for (const target of targets) {
-    const ask = (request: HandshakeRequest) => probe({ ...shared, target, ...request })
+    const ask = ({ headers, ...request }: HandshakeRequest) =>
+      probe({
+        ...shared,
+        target,
+        ...request,
+        headers: { ...headers, ...(byEmulator && { [emulatorRoute]: 'delivery' }) },
+      })
     try {
       const [health, options, validation] = await Promise.all([
         ask({ method: 'OPTIONS' }),

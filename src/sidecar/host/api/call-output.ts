@@ -1,7 +1,7 @@
 /** Calls an output binding by its name, and says as Dapr does why that cannot be. */
 import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
-import { createQuietLog, type Logger } from '../../../core/logger.ts'
+import type { QuietLog } from '../../../core/logger.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { Host } from '../host.ts'
 
@@ -26,9 +26,7 @@ const maxName = 120
 const maxNames = 2_000
 
 /** Calls to the components of a host. Dapr's answer about an unknown name does not tell the known ones: the log does. */
-export function createCallOutput({ host, logger }: { readonly host: Host; readonly logger: Logger }): CallOutput {
-  const log = createQuietLog({ logger, now: () => performance.now() })
-
+export function createCallOutput({ host, log }: { readonly host: Host; readonly log: QuietLog }): CallOutput {
   function logUnknown(name: string): void {
     const names = host.components().map(({ loaded }) => loaded.component.name)
     const called = oneLine(name, maxName)

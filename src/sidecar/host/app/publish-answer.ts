@@ -1,5 +1,5 @@
 /** Publishes what the application returns over gRPC, in the order that daprd has. */
-import { createQuietLog, type Logger } from '../../../core/logger.ts'
+import type { QuietLog } from '../../../core/logger.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
@@ -14,9 +14,7 @@ const maxText = 300
  * Publishes the data of an answer by the components that it names. In sequence the first failure ends it; in parallel nobody waits. The
  * event counts as handled in any case, so a failure is only logged. Once `signal` aborts nothing more is sent.
  */
-export function createAnswerPublisher({ callOutput, logger }: { callOutput: CallOutput; logger: Logger }) {
-  const log = createQuietLog({ logger, now: () => performance.now() })
-
+export function createAnswerPublisher({ callOutput, log }: { callOutput: CallOutput; log: QuietLog }) {
   return async ({ to, data, isParallel }: EventAnswer, signal: AbortSignal): Promise<void> => {
     const payload = payloadOf(data)
     /** False where it failed. */

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { createQuietLog } from '../../../../src/core/logger.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
 import { createCallOutput } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createGrpcApi } from '../../../../src/sidecar/host/api/grpc-api.ts'
@@ -27,9 +28,11 @@ export async function openApis(options: Partial<BindingsApiOptions> = {}, topic 
   const yaml = publisherFile('orders', { topicEndpoint: topic.httpEndpoint, accessKey: topic.key })
   const { host } = openHost({ loggerOf: () => log })
   await host.start(loadTexts({ 'orders.yaml': yaml }))
+  const quiet = createQuietLog({ logger: log })
+  onTestFinished(quiet.close)
   const given: BindingsApiOptions = {
     host,
-    callOutput: createCallOutput({ host, logger: log }),
+    callOutput: createCallOutput({ host, log: quiet }),
     appId: 'shop',
     app: undefined,
     version: '1.2.3',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { createQuietLog } from '../../../../src/core/logger.ts'
 import type { OutputCall } from '../../../../src/sidecar/host/api/call-output.ts'
 import { createAnswerPublisher } from '../../../../src/sidecar/host/app/publish-answer.ts'
 import { captureLog } from '../../../support/captured-log.ts'
@@ -8,7 +9,7 @@ function open(onCall: (call: OutputCall) => void = () => {}) {
   const log = captureLog()
   const calls: OutputCall[] = []
   const publish = createAnswerPublisher({
-    logger: log,
+    log: createQuietLog({ logger: log }),
     async callOutput(call) {
       calls.push(call)
       onCall(call)
