@@ -63,7 +63,7 @@ const ofOneNode = [
     'test/metadata/**',
     'test/provision/**',
     'test/sidecar/check/**',
-    'test/sidecar/provision/**',
+    'test/sidecar/cli/commands/provision.test.ts',
     'test/**/*-model.test.ts',
   ],
   ...['arm', 'config', 'entra', 'model', 'namespaces', 'page', 'test-interface'].map(

@@ -32,22 +32,29 @@ export {
   type StandardSchema,
   type SystemEventName,
 } from './binding/route-events.ts'
-export type { Component, ComponentProperties } from './core/component.ts'
+export type { Component, ComponentPlaces, ComponentProperties, FilePlace, Side } from './core/component.ts'
 export type { Endpoints } from './core/endpoints.ts'
 export {
   BindingError,
   type BindingErrorCode,
   type BindingErrorDetails,
+  type BindingErrorParts,
   bindingErrorCodes,
   type ErrorPlace,
+  type FilesDetails,
   isBindingError,
   type MetadataIssue,
+  type PayloadDetails,
+  type PortDetails,
+  type ProvisioningDetails,
+  type PublishDetails,
 } from './core/errors.ts'
 export { type CloudEvent, type ErrorHandler, type EventHandler, type ReceivedEvent, RejectEvent } from './core/event.ts'
-export type { FilePlace } from './core/file-place.ts'
 export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from './core/logger.ts'
 export { Secret } from './core/secret.ts'
+export type { FastifyHook } from './listener/listener.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
+export type { Reader } from './metadata/fields/field.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
 export {
   type LoadComponentsOptions,
@@ -57,4 +64,4 @@ export {
 } from './metadata/load/load-components.ts'
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
-export type { PullCounts } from './receiver/pull-counts.ts'
+export type { PullCounts } from './receiver/held-events.ts'

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { packageVersion } from '../src/core/package-version.ts'
+import { packageVersion } from '../src/core/versions.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const root = resolve(import.meta.dirname, '..')

@@ -1,27 +1,31 @@
-/** The credential that metadata describes, with a time limit for each token, and a record of the requests that asked for it. */
+/** The credential that metadata describes, with a time limit for each token, and a record of the requests that asked for the token. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
-import { createDefaultHttpClient, type HttpClient, RestError } from '@azure/core-rest-pipeline'
+import {
+  createDefaultHttpClient,
+  createHttpHeaders,
+  createPipelineRequest,
+  type HttpClient,
+  type HttpMethods,
+  RestError,
+} from '@azure/core-rest-pipeline'
 import {
   AzureCliCredential,
   ClientSecretCredential,
   DefaultAzureCredential,
   WorkloadIdentityCredential,
 } from '@azure/identity'
+import { ManagedIdentityApplication, type NetworkRequestOptions } from '@azure/msal-node'
 import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
 import { scrub } from '../core/scrub.ts'
-import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/azure-environment.ts'
+import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/addresses.ts'
+import { metadataInvalid } from '../metadata/fields/faults.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
-import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { systemClock, within, withLimit } from '../support/time/clock.ts'
-import { createAnswerLimitPolicy, maxAnswerBytes } from './http.ts'
-import { createManagedIdentity } from './managed-identity.ts'
-import { refuseUnusableProxy } from './proxy.ts'
+import { createAnswerLimitPolicy, maxAnswerBytes, readRetryAfter, refuseUnusableProxy, route } from './http.ts'
 import { type Exchange, tokenFailure } from './refusals/entra-refusal.ts'
-import { readRetryAfter } from './retry-after.ts'
 import { createTokenKeeper, type RenewableCredential } from './token-keeper.ts'
-import { route } from './trust.ts'
 
 export interface CredentialOptions {
   readonly environment: AzureEnvironment
@@ -208,4 +212,44 @@ async function getInTime(
   if (await within(systemClock, timeoutMs, token, signal)) return token
   if (signal?.aborted) throw new DOMException('getting a token was aborted', 'AbortError')
   throw new RestError('no token came in time', { code: 'ETIMEDOUT' })
+}
+
+/**
+ * A credential that asks the identity endpoint for each token. ManagedIdentityCredential of @azure/identity has no way past the cache,
+ * which MSAL keeps for the whole process.
+ *
+ * @param clientId that of a user-assigned identity; the machine's own without it
+ */
+export function createManagedIdentity(clientId: string | undefined, httpClient: HttpClient): TokenCredential {
+  async function send(method: HttpMethods, url: string, { headers = {}, body }: NetworkRequestOptions = {}) {
+    const request = createPipelineRequest({
+      url,
+      method,
+      headers: createHttpHeaders(headers),
+      allowInsecureConnection: true,
+    })
+    if (body !== undefined) request.body = body
+    const { status, headers: answered, bodyAsText } = await httpClient.sendRequest(request)
+    return { status, headers: answered.toJSON(), body: JSON.parse(bodyAsText ?? '') }
+  }
+  const application = new ManagedIdentityApplication({
+    ...(clientId !== undefined && { managedIdentityIdParams: { userAssignedClientId: clientId } }),
+    system: {
+      // Whoever asks for a token tries again.
+      disableInternalRetries: true,
+      networkClient: {
+        sendGetRequestAsync: (url, options) => send('GET', url, options),
+        sendPostRequestAsync: (url, options) => send('POST', url, options),
+      },
+    },
+  })
+  return {
+    async getToken(scopes) {
+      const { accessToken, expiresOn } = await application.acquireToken({
+        resource: [scopes].flat().join(' '),
+        forceRefresh: true,
+      })
+      return expiresOn && { token: accessToken, expiresOnTimestamp: expiresOn.getTime() }
+    },
+  }
 }

@@ -1,5 +1,10 @@
-/** How each request to Azure goes, by a client of the SDKs or by their pipeline alone: once, in bounds, and with a token that is not refused. */
+/** How each request to Azure goes: by which connection and proxy, whom it trusts, how much of an answer is read, and the pause that it asks for. */
+
+import { Agent as HttpAgent } from 'node:http'
+import { Agent } from 'node:https'
 import { Readable } from 'node:stream'
+// Imported as a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
+import tls, { type SecureContext } from 'node:tls'
 import {
   createDefaultHttpClient,
   createPipelineFromOptions,
@@ -9,6 +14,10 @@ import {
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
+import type { Endpoints } from '../core/endpoints.ts'
+import { metadataInvalid } from '../metadata/fields/faults.ts'
+import { isLoopback } from '../support/net/hosts.ts'
+import { keepNewest } from '../support/work/work.ts'
 import type { RenewableCredential } from './token-keeper.ts'
 
 /** The policies of a request: one each for connection, token and bound. */
@@ -134,4 +143,157 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
     stream.on('error', broken)
     stream.on('close', broken)
   })
+}
+
+/** A process needs one context; a test needs one for each emulator. */
+const maxContexts = 8
+const contexts = new Map<string, SecureContext>()
+const agents = new WeakMap<SecureContext, Agent>()
+
+/**
+ * The policy that makes a client trust `endpoints.ca`, also through a proxy, and go past the proxy where NO_PROXY says so. Connections are
+ * shared by all clients with the same `ca`.
+ */
+export function createTrustPolicy(endpoints: Endpoints): PipelinePolicy {
+  return {
+    name: 'eventgrid-binding-trust',
+    sendRequest(request, next) {
+      route(request, endpoints)
+      return next(request)
+    },
+  }
+}
+
+/** The same by connections of a client's own, which it closes. `isPlain`: by http, which is for this machine only. */
+export function openConnections(endpoints: Endpoints, { isPlain = false } = {}) {
+  const secureContext = secureContextOf(endpoints)
+  const agent = isPlain
+    ? new HttpAgent({ keepAlive: true })
+    : new Agent({ keepAlive: true, ...(secureContext && { secureContext }) })
+  const policy: PipelinePolicy = {
+    name: 'eventgrid-binding-connections',
+    sendRequest(request, next) {
+      sendBy(request, agent, secureContext)
+      return next(request)
+    },
+  }
+  return { policy, close: () => agent.destroy() }
+}
+
+/** Sends a request past the proxy where it has to go past, and by the agent that trusts `endpoints.ca`. */
+export function route(request: PipelineRequest, endpoints: Endpoints): void {
+  const secureContext = secureContextOf(endpoints)
+  if (!secureContext) {
+    passProxy(request)
+    return
+  }
+  const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
+  agents.set(secureContext, agent)
+  // A managed identity is asked over plain http.
+  if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
+  else passProxy(request)
+}
+
+/** Takes the agent of a proxy away from a request that has to go past it. */
+function passProxy(request: PipelineRequest): void {
+  if (!request.agent) return
+  if (isBypassed(request.url)) delete request.agent
+  else refuseUnusableProxy(request.url)
+}
+
+/**
+ * Sends a request by our agent. Behind a proxy of the environment the request has an agent already, which ignores the
+ * SDK's `tlsOptions`: then the request itself says what to trust.
+ */
+function sendBy(request: PipelineRequest, agent: HttpAgent, secureContext: SecureContext | undefined): void {
+  passProxy(request)
+  if (!request.agent) request.agent = agent
+  else if (secureContext) request.requestOverrides = { ...request.requestOverrides, secureContext }
+}
+
+/**
+ * The TLS context that trusts `endpoints.ca` beside Node's own certificates; `undefined` where Node's own will do. Kept,
+ * because parsing all those certificates takes 13 ms, and an agent that is given them as `ca` parses them for each
+ * connection and joins them to a text for each request.
+ */
+export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
+  if (ca === undefined) return undefined
+  const known = contexts.get(ca)
+  if (known) return known
+  // Node takes a list in place of its own and not beside it.
+  const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
+  keepNewest(contexts, ca, context, maxContexts)
+  return context
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The names of the variables, in the order in which the Azure SDKs look. */
+const variables = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
+
+/**
+ * Throws where a request to the URL would go through a proxy that the Azure SDKs cannot use: its value is no http or https URL.
+ *
+ * @throws BindingError METADATA_INVALID
+ */
+export function refuseUnusableProxy(url: string, environment: Environment = process.env): void {
+  const field = variables.find((name) => environment[name])
+  if (!field) return
+  const proxy = URL.parse(environment[field] ?? '')
+  // The SDKs cannot even make a client where the value is no URL.
+  if (proxy && (/^https?:$/.test(proxy.protocol) || isBypassed(url, environment))) return
+  const fix = 'write it with its scheme, like http://proxy.example.com:8080, or name the host in NO_PROXY'
+  throw metadataInvalid('the environment', [{ field, rule: 'must be an http or https URL', fix }])
+}
+
+/**
+ * The proxy that a request to the URL goes through; `undefined` where it goes directly, or where the proxy is none that can be used, which
+ * {@link refuseUnusableProxy} reports.
+ */
+export function proxyOf(url: string, environment: Environment = process.env): URL | undefined {
+  const field = variables.find((name) => environment[name])
+  const proxy = URL.parse(environment[field ?? ''] ?? '')
+  return proxy && /^https?:$/.test(proxy.protocol) && !isBypassed(url, environment) ? proxy : undefined
+}
+
+/**
+ * Does a request to the URL go past the proxy? The SDKs know `x` and `.x` in NO_PROXY only, and `x` for that host alone. The identity
+ * endpoint of a machine is no address that a proxy could reach.
+ */
+export function isBypassed(url: string, environment: Environment = process.env): boolean {
+  const { hostname, port, protocol } = new URL(url)
+  if (hostname.startsWith('169.254.') || (protocol === 'http:' && isLoopback(hostname))) return true
+  const list = environment.NO_PROXY || environment.no_proxy || ''
+  const usualPort = protocol === 'http:' ? '80' : '443'
+  return list.split(/[\s,]+/).some((entry) => {
+    const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? []
+    if (name === '' || (wantedPort !== undefined && wantedPort !== (port || usualPort))) return false
+    const domain = name.replace(/^\*?\./, '')
+    return name === '*' || hostname === domain || hostname.endsWith(`.${domain}`)
+  })
+}
+
+/**
+ * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After`
+ * in seconds or as an HTTP date (RFC 9110, 10.2.3). A past date gives 0; `undefined` where it asks for no pause, or the header
+ * is not readable.
+ *
+ * @param header gives a header of the answer by its name in lower case
+ * @param now in milliseconds since 1970
+ */
+export function readRetryAfter(header: (name: string) => string | undefined, now: number): number | undefined {
+  for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
+    const ms = header(name)?.trim() ?? ''
+    if (/^\d{1,10}$/.test(ms)) return Number(ms)
+  }
+  const after = header('retry-after')?.trim() ?? ''
+  if (/^\d{1,9}$/.test(after)) return Number(after) * 1_000
+  // Date.parse accepts almost any text, even "-1".
+  const date = /^[A-Z][a-z]{2,8},? /.test(after) ? Date.parse(after) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** Azure's id of a request: a UUID. A header of another form may be anything, also a secret that something on the way has put there. */
+export function readRequestId(header: string | undefined): string | undefined {
+  return header !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(header) ? header : undefined
 }

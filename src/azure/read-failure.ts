@@ -1,11 +1,10 @@
 /** How a call to Resource Manager failed, whatever shape the SDK reports it in. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
+import { readRequestId, readRetryAfter } from './http.ts'
 import { NoTokenError } from './refusals/entra-refusal.ts'
-import { type Denial, readDenial } from './refusals/missing-role.ts'
-import { readRequestId, readRetryAfter } from './retry-after.ts'
+import { type Denial, readDenial } from './refusals/remedies.ts'
 
 /** How a call to ARM failed. */
 export type ArmFailureKind =

@@ -5,14 +5,13 @@ import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
 import { BindingError, isBindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
-import type { FastifyHook } from '../listener/http/host-plugins.ts'
+import type { FastifyHook } from '../listener/listener.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
-import { describeIssue } from '../metadata/typed/metadata-invalid.ts'
+import { describeIssue } from '../metadata/fields/faults.ts'
+import { isSameMetadata, secretsOf } from '../metadata/typed/metadata.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
-import { isSameMetadata } from '../metadata/typed/same-metadata.ts'
-import { secretsOf } from '../metadata/typed/secrets-of.ts'
-import { createTurns } from '../support/work/in-turn.ts'
+import { createTurns } from '../support/work/work.ts'
 import type {
   BindingComponent,
   BindingComponentOptions,

@@ -1,6 +1,6 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { FailureStreak } from '../dispatch/failure-streak.ts'
-import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
+import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */

@@ -1,11 +1,10 @@
 /** Where in the file the metadata field stands that an error points to. */
 
-import type { Side } from '../core/component.ts'
+import { readPlace, type Side } from '../core/component.ts'
 import { BindingError, type BindingErrorCode, type ErrorPlace, errorPlaceInWords } from '../core/errors.ts'
-import { readPlace } from '../core/file-place.ts'
 import { type Logger, loggerBy } from '../core/logger.ts'
 import { type FieldName, findField } from '../metadata/fields/find-field.ts'
-import { isRecord } from '../support/text/is-record.ts'
+import { isRecord } from '../support/text/json-text.ts'
 
 /** The metadata fields that a failure of a side most probably comes from; the first that is given counts. */
 const fields: Readonly<Record<Side, Partial<Record<BindingErrorCode, readonly FieldName[]>>>> = {

@@ -1,7 +1,7 @@
 /** The TypeErrors for options of Binding, init and invoke that are unknown or of another form. */
 import { checkLogger } from '../core/logger.ts'
 import { checkNames, checkValues, mustBe, mustHave, type OptionCheck } from '../support/process/option-checks.ts'
-import { isRecord } from '../support/text/is-record.ts'
+import { isRecord } from '../support/text/json-text.ts'
 
 const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   onEvent: checkHandler,

@@ -2,7 +2,7 @@
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
 import { checkValues, mustBe } from '../support/process/option-checks.ts'
-import { isRecord } from '../support/text/is-record.ts'
+import { isRecord } from '../support/text/json-text.ts'
 import { checkHandler } from './refuse-wrong-options.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */

@@ -1,5 +1,5 @@
-/** `Component`, what the loader gives: its values, for whom it is, its sides and port, and the places of all in the file. */
-import type { FilePlace } from './file-place.ts'
+/** `Component`, what the loader gives: its values, for whom it is, its sides and port; and the places of all in the file. */
+import { isRecord } from '../support/text/json-text.ts'
 import type { Secret } from './secret.ts'
 
 /** A side of a component: it receives events, or publishes them. */
@@ -42,4 +42,29 @@ export interface ComponentPlaces {
   readonly version: FilePlace
   /** By the name of the property: the place of its value, or of the name itself if it is not a metadata field. */
   readonly properties: Readonly<Record<string, FilePlace>>
+}
+
+/** A place in a file. Lines and columns count from 1. */
+export interface FilePlace {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** The place of what is wrong with a file as a whole, or with a folder: its first line. */
+export const wholeFile = (file: string): FilePlace => ({ file, line: 1, column: 1 })
+
+export const placeInWords = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`
+
+/** The order of places in one file; what has no place comes last. */
+export function comparePlaces(one: FilePlace | undefined, other: FilePlace | undefined): number {
+  if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined)
+  return one.line - other.line || one.column - other.column
+}
+
+/** `undefined` for a value that is not a place. */
+export function readPlace(value: unknown): FilePlace | undefined {
+  const { file, line, column } = isRecord(value) ? value : {}
+  if (typeof file !== 'string' || typeof line !== 'number' || typeof column !== 'number') return undefined
+  return { file, line, column }
 }

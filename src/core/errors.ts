@@ -1,6 +1,5 @@
 /** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
-import type { Component } from './component.ts'
-import { type FilePlace, placeInWords } from './file-place.ts'
+import { type Component, type FilePlace, placeInWords } from './component.ts'
 
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.

@@ -1,4 +1,5 @@
-/** What a handler gets of a delivered event, and how it refuses one for good: `RejectEvent`. */
+/** What a handler gets of a delivered event, how it refuses one for good (`RejectEvent`), and which schema an event has. */
+import type { UnknownRecord } from '../support/text/json-text.ts'
 
 /**
  * A CloudEvent as a handler gets it, with whatever else it came with.
@@ -100,3 +101,9 @@ export class RejectEvent extends Error {
 }
 
 export const isRejectEvent = (error: Error): boolean => rejectMark in error && error[rejectMark] === true
+
+/** `undefined` where it is no event. */
+export function schemaOf(value: UnknownRecord): 'CloudEventSchemaV1_0' | 'EventGridSchema' | undefined {
+  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+}

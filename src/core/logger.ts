@@ -1,7 +1,8 @@
-/** The interface `Logger`, and what makes one of it that never throws, tells the trace, or says nothing. */
+/** The interface `Logger`, what makes one of it that never throws or tells the trace, and a log whose lines, when they repeat, come once in 30 s. */
 import { trace } from '@opentelemetry/api'
 import { mustHave } from '../support/process/option-checks.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
+import type { CancelTimer, Clock } from '../support/time/clock.ts'
+import { dropErrors } from './telemetry.ts'
 
 /** The fields of a log line. Never a secret: a logger writes them unchanged. */
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
@@ -80,3 +81,90 @@ export function withTrace(logger: Logger): Logger {
 
 /** Writes nothing. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }
+
+export type QuietLog = ReturnType<typeof createQuietLog>
+
+export interface QuietLogOptions {
+  readonly logger: Logger
+  readonly now: () => number
+  /** With it, lines that were left out are counted in a line of their own at the end of that time. @default none */
+  readonly clock?: Pick<Clock, 'setTimer'>
+}
+
+/** A function is called only where the line is written. */
+export type QuietFields = LogFields | (() => LogFields)
+
+const maxSubjects = 16
+
+/** One line for each message, or subject, in this time. The next line of the message says how many were left out. */
+const intervalMs = 30_000
+
+/** Makes a log that writes a line at once, then counts the same line for a while, so that no sender can flood it. */
+export function createQuietLog({ logger, now, clock }: QuietLogOptions) {
+  const lastAt = new Map<string, number>()
+  const leftOut = new Map<string, { count: number; write: () => void; cancel: CancelTimer | undefined }>()
+  const subjects = new Set<string>()
+  let closed = false
+
+  /** What lines are bounded by: the message, or it with its subject. */
+  function keyOf(message: string, about: string | undefined, at: number): string {
+    if (about === undefined) return message
+    const key = `${message} ${about}`
+    if (subjects.has(key)) return key
+    for (const old of subjects) {
+      if (at - (lastAt.get(old) ?? 0) < intervalMs) continue
+      subjects.delete(old)
+      lastAt.delete(old)
+    }
+    if (subjects.size >= maxSubjects) return message
+    subjects.add(key)
+    return key
+  }
+
+  /** Writes a line, with the number of those like it that were left out before. */
+  function writeNow(level: 'warn' | 'info', message: string, fields: QuietFields): void {
+    const before = leftOut.get(message)
+    before?.cancel?.()
+    leftOut.delete(message)
+    const written = typeof fields === 'function' ? fields() : fields
+    logger[level](message, before ? { ...written, leftOut: before.count } : written)
+  }
+
+  const write = (level: 'warn' | 'info', message: string, fields: QuietFields, about?: string) => {
+    const at = now()
+    const key = keyOf(message, about, at)
+    const before = lastAt.get(key)
+    if (before === undefined || at - before >= intervalMs) {
+      lastAt.set(key, at)
+      writeNow(level, message, fields)
+      return
+    }
+    const like = leftOut.get(message)
+    if (like) {
+      like.count++
+      return
+    }
+    const writeCount = () => writeNow(level, message, {})
+    const cancel = closed ? undefined : clock?.setTimer(intervalMs, writeCount)
+    leftOut.set(message, { count: 1, write: writeCount, cancel })
+  }
+  return {
+    /**
+     * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
+     * own line. At most 16 subjects at a time: a sender who invents subjects can flood neither log nor memory. The others share one line.
+     */
+    warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
+    /** The same at level info, for what any scanner or probe may cause. */
+    info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
+    /** Every line, at level debug. */
+    debug: (message: string, fields: () => LogFields) => logger.debug(message, fields()),
+    /**
+     * Writes now how many lines were left out, and ends the timers. No timer is set afterwards, because it would keep the process alive.
+     * Later lines are still written, one in 30 s; the next line of the message says how many were left out.
+     */
+    close() {
+      closed = true
+      for (const { write } of [...leftOut.values()]) write()
+    },
+  }
+}

@@ -1,6 +1,6 @@
 /** What is hidden in a text from outside before it is shown: our secrets in the spellings that programs write, queries of URLs, tokens. */
 import { oneLine } from '../support/text/text.ts'
-import { keepNewest } from '../support/work/keep-newest.ts'
+import { keepNewest } from '../support/work/work.ts'
 
 const hidden = '(redacted)'
 

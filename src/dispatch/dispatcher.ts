@@ -2,13 +2,11 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { EventHandler } from '../core/event.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'
-import { createKnownOutcomes, type Delivery, type EventOutcome } from './delivery.ts'
+import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs } from './delivery.ts'
+import type { DeliveryEvent } from './events.ts'
 import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
-import { beginProcessing, type DeliverySource } from './processing.ts'
-import type { DeliveryEvent } from './read-delivery.ts'
-import { maxWaitMs } from './room.ts'
 
-export interface DispatcherOptions extends DeliverySource, HandlerReports {
+export interface DispatcherOptions extends HandlerReports {
   /** Asked anew for each event. */
   readonly handler: () => EventHandler | undefined
   readonly maxConcurrency: number
@@ -134,10 +132,7 @@ export class Dispatcher {
     // A handler may change it, and another event of the batch must not see that.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
-    const processing = beginProcessing(received, this.#options)
-    callHandler(handler, { event: received, again, processing }, this.#options, (outcome) =>
-      this.#onReturn(call, outcome),
-    )
+    callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
   /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */

@@ -1,17 +1,32 @@
-/** One call of the application's handler: how the call ended, by what was returned or thrown, and who is told of a failure. */
-import { inspect, types } from 'node:util'
-import { type ErrorHandler, type EventHandler, isRejectEvent, type ReceivedEvent } from '../core/event.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import { scrub } from '../core/scrub.ts'
-import { otherError } from '../core/telemetry/opentelemetry.ts'
-import { cut, oneLine } from '../support/text/text.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
-import type { Processing } from './processing.ts'
+/** One call of the application's handler, with its span and metrics. */
+import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
+import type { ErrorHandler, EventHandler, ReceivedEvent } from '../core/event.ts'
+import type { QuietLog } from '../core/logger.ts'
+import {
+  activeContext,
+  attribute,
+  bounded,
+  boundedUri,
+  dropErrors,
+  endSpan,
+  errorType,
+  hasTelemetry,
+  instruments,
+  messagingSystem,
+  readTraceContext,
+  remoteSpan,
+  runInContext,
+  startSpan,
+  type TraceContext,
+  traceContextOf,
+  withSpan,
+} from '../core/telemetry.ts'
+import { failedResult, logFailure, readThrown } from './result.ts'
 
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 
-export interface HandlerReports {
+export interface HandlerReports extends DeliverySource {
   readonly log: QuietLog
   /** Our secrets, which an error of the handler may repeat. Asked when a line is written. @default none */
   readonly secrets?: (() => readonly string[]) | undefined
@@ -19,25 +34,22 @@ export interface HandlerReports {
   readonly onError?: ErrorHandler | undefined
 }
 
-export interface HandlerCall {
-  readonly event: ReceivedEvent
-  /** Makes the event anew for `onError`: the handler may have changed it, and to keep it parsed for that would take memory. */
-  readonly again: () => ReceivedEvent
-  readonly processing: Processing
-}
-
 /**
- * Calls the handler with one event. `onEnd` is called once, before this function returns if the handler is synchronous: an event of a
- * synchronous handler costs no promise.
+ * Calls the handler with one event, in the context of the delivery. `onEnd` is called once, before this function returns if the handler
+ * returns nothing: an event of a synchronous handler costs no promise.
+ *
+ * @param again makes the event anew for `onError`: the handler may have changed it, and to keep it parsed for that would take memory
  */
 export function callHandler(
   handler: EventHandler,
-  { event, again, processing }: HandlerCall,
+  event: ReceivedEvent,
+  again: () => ReceivedEvent,
   reports: HandlerReports,
   onEnd: (outcome: CallOutcome) => void,
 ): void {
   const { id } = event.cloudEvent
   const { signal } = event
+  const processing = beginProcessing(event, reports)
   const report = (error: unknown) => {
     const { onError } = reports
     if (onError) processing.run(() => dropErrors(() => onError(error, again())), undefined)
@@ -50,7 +62,7 @@ export function callHandler(
   }
   const fail = (error: unknown) => {
     const thrown = readThrown(error)
-    processing.run(() => logFailure(id, error, thrown, reports), undefined)
+    processing.run(() => logFailure(id, error, reports), undefined)
     report(error)
     processing.end(thrown.type)
     onEnd(thrown.rejected ? 'rejected' : 'threw')
@@ -62,14 +74,15 @@ export function callHandler(
     fail(error)
     return
   }
-  if (isObject(result)) void settle(result, resolve, fail)
-  else resolve()
+  if (result === undefined) resolve()
+  else void settle(result, resolve, fail)
 }
 
 /** `await` makes a failure of an object whose `then` throws when it is read. */
 async function settle(result: unknown, resolve: () => void, fail: (error: unknown) => void): Promise<void> {
   try {
-    const failed = failedResult(await result)
+    const returned = await result
+    const failed = returned === undefined ? undefined : failedResult(returned)
     if (failed) throw new TypeError(`the handler returned ${failed.what}`, { cause: failed.cause })
   } catch (error) {
     fail(error)
@@ -78,156 +91,115 @@ async function settle(result: unknown, resolve: () => void, fail: (error: unknow
   resolve()
 }
 
-/** A result that is no success: a clause that says why, and the error that it tells of. */
-interface FailedResult {
-  readonly what: string
-  readonly cause?: unknown
+/** What delivers events, as traces and metrics name it. */
+export interface DeliverySource {
+  readonly eventSubscriptionName: string
+  /** The topic, or the resource whose events are delivered, where the scope names one. */
+  readonly destination?: string | undefined
 }
 
-/** Members of an array that are looked at: a large one must not hold up other events. */
-const maxMembers = 10_000
+interface Processing {
+  /**
+   * Calls a function in the context of the event. The argument is handed over, because a closure around an event would keep it until the
+   * handler has ended.
+   */
+  run<Argument, Result>(work: (argument: Argument) => Result, argument: Argument): Result
+  /** The handler has ended. Does nothing after a time-out, which ended it before. */
+  end(error?: string): void
+}
 
-const whenDone = 'it must return when the event is handled'
-const mustThrow = 'it must throw where the event is not handled'
+const untraced: Processing = { run: (work, argument) => work(argument), end() {} }
 
-/** Looks at a result itself and, of an array, at its members; at nothing deeper. `undefined` where it may be a success. */
-function failedResult(result: unknown): FailedResult | undefined {
-  if (!Array.isArray(result)) return failedValue(result)
-  const given: readonly unknown[] = result
-  // Not by methods of the array, which may be of a library's own class.
-  const members = Array.from({ length: Math.min(given.length, maxMembers) }, (_, index) => given[index])
-  const ends = settledAs(members[0]) ? members.map(settledAs) : []
-  const rejection = ends.includes(undefined) ? undefined : ends.find((end) => end?.status === 'rejected')
-  if (rejection) {
-    const { reason: cause } = rejection
-    return { what: `a settled promise that was rejected (${readThrown(cause).reason}); ${mustThrow}`, cause }
+const operation = 'process'
+
+/**
+ * Begins the span `process {event subscription}`, which is active while `run` runs. To be called in the context of the delivery. Does
+ * nothing without an SDK in the process.
+ */
+function beginProcessing(event: ReceivedEvent, source: DeliverySource): Processing {
+  if (!hasTelemetry()) return untraced
+  const caller = callerContext()
+  const common = commonAttributes(source)
+  const origin = creationContext(event)
+  const span = startSpan(
+    `${operation} ${bounded(source.eventSubscriptionName)}`,
+    {
+      kind: SpanKind.CONSUMER,
+      attributes: { ...common, ...eventAttributes(event) },
+      links: origin ? [{ context: remoteSpan(origin) }] : [],
+    },
+    caller,
+  )
+  const own = withSpan(caller, span)
+  const since = performance.now()
+  // The handler may change the event.
+  const { signal } = event
+  let ended = false
+  const end = (error?: string) => {
+    if (ended) return
+    ended = true
+    signal.removeEventListener('abort', onTimeout)
+    const attributes = { ...common, ...errorType(error) }
+    instruments()?.processDuration.record((performance.now() - since) / 1000, attributes)
+    instruments()?.consumedMessages.add(1, attributes)
+    endSpan(span, error)
   }
-  // Every member is looked at, because each promise that rejects later would end the process.
-  const [first] = members.flatMap((member) => failedValue(member, 'member') ?? [])
-  return first && { ...first, what: `an array that holds ${first.what}` }
+  const onTimeout = () => end('timeout')
+  signal.addEventListener('abort', onTimeout, { once: true })
+  return { run: (work, argument) => runInContext(own, work, argument), end }
 }
 
-function failedValue(value: unknown, place?: 'member'): FailedResult | undefined {
-  if (!isObject(value)) return undefined
-  try {
-    // The result itself was awaited.
-    if (place === 'member' && typeof Reflect.get(value, 'then') === 'function') {
-      // The promises of libraries may begin their work when somebody waits for them, so only Node's own are touched.
-      if (types.isPromise(value)) Promise.prototype.then.call(value, undefined, () => {})
-      return { what: `a promise that is not awaited; ${whenDone}` }
-    }
-    if (isError(value)) return { what: `an Error (${readThrown(value).reason}); ${mustThrow}`, cause: value }
-    const response = responseIn(value)
-    if (response?.ok === false) return { what: `a Response with the status ${response.status}; ${mustThrow}` }
-    const unfinished = response ? undefined : unfinishedWork(value)
-    return unfinished === undefined ? undefined : { what: `${unfinished}; ${whenDone}` }
-  } catch {
-    return { what: 'a value that cannot be read' }
-  }
+/**
+ * The context that an event is handled in: the active one if its span is that of the request, else the root. A span
+ * that was active when the listener was opened would otherwise be the parent of every event.
+ */
+function callerContext(): Context {
+  const active = activeContext()
+  const span = dropErrors(() => trace.getSpan(active))
+  return span && 'kind' in span && span.kind === SpanKind.SERVER ? active : ROOT_CONTEXT
 }
 
-/** What `Promise.allSettled` gives of one promise. A row of orders may have a `status` too, but has more than that. */
-function settledAs(member: unknown) {
-  if (!isObject(member) || types.isProxy(member) || Object.keys(member).length !== 2) return undefined
-  const { status, reason } = { status: undefined, reason: undefined, ...member }
-  if (status === 'fulfilled' && Object.hasOwn(member, 'value')) return { status, reason }
-  return status === 'rejected' && Object.hasOwn(member, 'reason') ? { status, reason } : undefined
+/** Counts events that no handler got, by the status of the answer. The events of a body that was not read count as one. */
+export function countRefused(source: DeliverySource, status: number): void {
+  instruments()?.consumedMessages.add(1, { ...commonAttributes(source), ...errorType(String(status)) })
 }
 
-/** Of `fetch`, of a library like it, or of another realm. Plain data that looks so, that of an event for instance, is none. */
-function responseIn(value: object): { readonly ok: boolean; readonly status: number } | undefined {
-  if (isPlain(value)) return undefined
-  const ok: unknown = Reflect.get(value, 'ok')
-  const status: unknown = Reflect.get(value, 'status') ?? Reflect.get(value, 'statusCode')
-  return typeof ok === 'boolean' && typeof status === 'number' ? { ok, status } : undefined
+type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>
+
+/** The trace context in which an event was made: the event's own, else that of its delivery. */
+function creationContext({ cloudEvent, metadata }: EventParts): TraceContext | undefined {
+  return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
 
-/** What a handler returned in place of the end of its work: nothing of it has run. `undefined` where the work may be done. */
-function unfinishedWork(value: object): string | undefined {
-  if (typeof value === 'function') return 'a function that is never called'
-  // The answer of an HTTP request that was read to its end is a stream of Node too.
-  if (Symbol.asyncIterator in value && Reflect.get(value, 'readableEnded') !== true)
-    return 'an async iterable that is never read'
-  if (has(value, 'next')) return 'an iterator that is never read'
-  return has(value, 'subscribe') ? 'an observable without a subscriber' : undefined
+/** Dapr makes each a header of its request, whatever its name, so nothing else is passed on. */
+const forwarded = /^aeg-(?!sas-)[\w-]+$/
+
+/**
+ * The part of an event's metadata that a program beside this one gets, with the trace context that its work belongs to:
+ * that of the active span, else that of the event.
+ */
+export function forwardedMetadata(event: EventParts): Readonly<Record<string, string>> {
+  const passed = Object.entries(event.metadata).filter(([name]) => forwarded.test(name))
+  return { ...Object.fromEntries(passed), ...(traceContextOf() ?? creationContext(event)) }
 }
 
-const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
-
-/** Made by braces, by `JSON.parse` or without a prototype; not by a class. */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || (isObject(prototype) && Object.getPrototypeOf(prototype) === null)
-}
-
-const isObject = (value: unknown): value is object =>
-  (typeof value === 'object' && value !== null) || typeof value === 'function'
-
-/** What a handler threw, as far as it can be read. */
-interface Thrown {
-  readonly rejected: boolean
-  /** `error.type` of the span. */
-  readonly type: string
-  /** A text from outside for the log. */
-  readonly reason: string
-}
-
-/** Reads what a handler threw: anything, even an object whose properties throw when they are read. */
-function readThrown(thrown: unknown): Thrown {
-  try {
-    if (!isError(thrown)) return { rejected: false, type: otherError, reason: wordsOf(thrown) }
-    const name = String(thrown.name)
-    return { rejected: isRejectEvent(thrown), type: name, reason: `${name}: ${String(thrown.message)}` }
-  } catch {
-    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
+function commonAttributes({ eventSubscriptionName, destination }: DeliverySource): Attributes {
+  return {
+    [attribute.system]: messagingSystem,
+    [attribute.operationName]: operation,
+    [attribute.operationType]: operation,
+    [attribute.eventSubscription]: bounded(eventSubscriptionName),
+    ...(destination !== undefined && { [attribute.destination]: bounded(destination) }),
   }
 }
 
-/** An error, also one of another realm, such as a test runner's sandbox. */
-const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value)
-
-/** No code of the value runs, and of a large one only the beginning is read: with more of it a log line would not get longer. */
-function wordsOf(thrown: unknown): string {
-  if (typeof thrown === 'string') return thrown
-  return inspect(thrown, {
-    depth: 1,
-    customInspect: false,
-    breakLength: Number.POSITIVE_INFINITY,
-    maxArrayLength: 10,
-    maxStringLength: 1_000,
-  })
-}
-
-/** Errors whose stack the log shows at `debug`, that of the handler and its causes; and lines of each stack. */
-const maxErrors = 5
-const maxLines = 20
-
-function logFailure(id: string, error: unknown, { rejected, reason }: Thrown, { log, secrets }: HandlerReports): void {
-  const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
-  const shown = (text: string) => scrub(text, secrets?.())
-  // Cleaned only where the line is written: that takes longer than all else here.
-  const fields = () => ({ id: oneLine(id, 120), error: cut(shown(reason), 300) })
-  log.warn(message, fields, oneLine(reason.slice(0, 1_000), 300))
-  const stackOf = (one: unknown) => textOf(one).split('\n', maxLines).map(shown).join('\n')
-  log.debug(message, () => {
-    const [stack, ...causes] = errorAndCauses(error).map(stackOf)
-    return { ...fields(), stack, ...(causes.length > 0 && { cause: causes.join('\n') }) }
-  })
-}
-
-function errorAndCauses(error: unknown): unknown[] {
-  const errors = [error]
-  try {
-    for (let at = error; isError(at) && at.cause !== undefined && errors.length < maxErrors; at = at.cause)
-      errors.push(at.cause)
-  } catch {}
-  return errors
-}
-
-function textOf(error: unknown): string {
-  try {
-    return isError(error) ? String(error.stack) : wordsOf(error)
-  } catch {
-    return 'an error that cannot be read'
+function eventAttributes({ cloudEvent: { id, source, type }, metadata }: ReceivedEvent): Attributes {
+  const count = Number(metadata['aeg-delivery-count'] ?? Number.NaN)
+  return {
+    [attribute.messageId]: bounded(id),
+    [attribute.eventId]: bounded(id),
+    [attribute.eventSource]: boundedUri(source),
+    [attribute.eventType]: bounded(type),
+    ...(Number.isInteger(count) && { [attribute.deliveryCount]: count }),
   }
 }

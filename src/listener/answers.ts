@@ -1,15 +1,14 @@
-/** Answers each request once, and counts what was answered to whom. */
+/** What is said to whom: each request is answered once, and counted. */
 import type { FastifyReply } from 'fastify'
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
+import type { Logger, QuietLog } from '../core/logger.ts'
 import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
-import { countRefused, type DeliverySource } from '../dispatch/processing.ts'
+import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { credentialProblems, faultInWords } from './admit/credential-fault.ts'
-import { type GateRefusal, isDelivery, namesOurs } from './admit/decide-request.ts'
-import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './http/answer.ts'
+import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
+import { credentialProblems, faultInWords } from './credential-fault.ts'
 import { logEvents, writeLine } from './log-events.ts'
+import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './request.ts'
 
 export interface AnswersOptions {
   readonly scope: Scope

@@ -1,23 +1,27 @@
-/** The listener put together: who decides on a request, who reads it, who hands it on and who answers. */
+/** The listener put together: who decides on a request, who reads it, who hands it on and who answers; and the plugins of the host. */
 import type { AddressInfo } from 'node:net'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { BindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
-import { createQuietLog } from '../core/quiet-log.ts'
+import { createQuietLog } from '../core/logger.ts'
+import { processRoom, type Room } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { processRoom, type Room } from '../dispatch/room.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
+import { messageOf } from '../support/process/error-code.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
-import { type CheckCredentialOptions, createCredentialCheck } from './admit/check-credential.ts'
-import type { Gate } from './admit/decide-request.ts'
-import { createFormerDeliveries, type FormerDeliveriesOptions } from './admit/former-deliveries.ts'
+import { type CheckCredentialOptions, createCredentialCheck, type Gate } from './admission.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
-import { createBodies } from './bodies.ts'
-import { type FastifyHook, loadPlugins } from './http/host-plugins.ts'
-import { freeingMs, listen, refuseWithoutCodeGeneration } from './http/listen.ts'
-import type { BodyBudget } from './http/request.ts'
-import { createServer, type ServerLimits, serverDefaults } from './http/server.ts'
-import { createPathCheck } from './paths.ts'
-import { answerUnknownPath, createRoutes, createUnknownPaths } from './routes.ts'
+import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
+import { type BodyBudget, createPathCheck } from './request.ts'
+import { answerUnknownPath, createBodies, createRoutes, createUnknownPaths } from './routes.ts'
+import {
+  createServer,
+  freeingMs,
+  listen,
+  refuseWithoutCodeGeneration,
+  type ServerLimits,
+  serverDefaults,
+} from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
@@ -202,4 +206,45 @@ async function loadOrClose(
     await close()
     throw error
   }
+}
+
+/** The option `fastify`: a host adds plugins, hooks and routes of its own to the server of the listener. */
+export type FastifyHook = (server: FastifyInstance) => unknown
+
+/** Fastify's mark of a plugin that is not encapsulated, which is how the host's plugins and hooks see the whole server. */
+const skipOverride = Symbol.for('skip-override')
+
+/**
+ * Loads the host's plugins, then `ours`, so that hooks of the host see deliveries too. Fastify gives each plugin ten seconds.
+ * @throws BindingError PLUGIN_FAILED
+ */
+export async function loadPlugins(
+  app: FastifyInstance,
+  host: FastifyHook | undefined,
+  ours: readonly FastifyPluginAsync[],
+): Promise<void> {
+  const load = async () => {
+    try {
+      await host?.(app)
+    } catch (error) {
+      // Fastify would take `undefined` for a success.
+      fail(error)
+    }
+  }
+  try {
+    await app.register(Object.assign(load, { [skipOverride]: true }))
+    for (const plugin of ours) await app.register(plugin)
+    await app.ready()
+  } catch (error) {
+    fail(error)
+  }
+}
+
+function fail(cause: unknown): never {
+  if (cause instanceof BindingError && cause.code === 'PLUGIN_FAILED') throw cause
+  throw new BindingError('PLUGIN_FAILED', {
+    what: `the option fastify failed: ${messageOf(cause)}`,
+    fix: 'correct the plugins, hooks and routes that it adds',
+    cause,
+  })
 }

@@ -1,9 +1,9 @@
 /** The lines of the log about requests: their texts, levels and fields. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { QuietLog } from '../core/quiet-log.ts'
+import type { QuietLog } from '../core/logger.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { oneLine, shellWord } from '../support/text/text.ts'
-import { type CredentialFault, faultFields } from './admit/credential-fault.ts'
+import { type CredentialFault, faultFields } from './credential-fault.ts'
 
 /** The lines, in the order of the table in docs/observability.md. */
 export const logEvents = {

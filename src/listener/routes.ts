@@ -1,17 +1,31 @@
-/** The routes of the listener: each request is decided on by its head, read, and handed on. */
+/** The routes of the listener: each request is decided on by its head, read, and its events are handed on. */
+import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Room } from '../dispatch/room.ts'
-import type { Clock } from '../support/time/clock.ts'
-import { inBackground } from '../support/work/in-background.ts'
-import { decideByHead, type Gate, type GateDecision, type GateRefusal } from './admit/decide-request.ts'
-import { maxValidationBytes } from './admit/handshake.ts'
+import type { QuietLog } from '../core/logger.ts'
+import type { EventOutcome, Place, Room } from '../dispatch/delivery.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { eventMetadata, readDelivery } from '../dispatch/events.ts'
+import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
+import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import { type Clock, realTimers } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/work.ts'
+import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
 import type { Answers } from './answers.ts'
-import type { Admitted, AdmittedDelivery, Bodies } from './bodies.ts'
-import { problemAnswer } from './http/answer.ts'
-import { type BodyBudget, declaredLength, readBody } from './http/request.ts'
-import { defaultPath, pathOf } from './paths.ts'
+import { answerValidation, maxValidationBytes } from './handshake.ts'
+import {
+  type Answer,
+  type BodyBudget,
+  bytesOf,
+  declaredLength,
+  defaultPath,
+  noRoom,
+  overLimit,
+  pathOf,
+  problemAnswer,
+  readBody,
+} from './request.ts'
 
 export interface RoutesOptions {
   readonly gate: Gate
@@ -154,4 +168,180 @@ export function answerUnknownPath(answers: Answers, reply: FastifyReply): void {
   const path = pathOf(reply.request.originalUrl).slice(0, 256)
   const answer = problemAnswer(404, `There is nothing at ${JSON.stringify(path)}.`, {}, { path })
   answers.refuse(reply, { answer, logEvent: 'otherPath', unproven: true })
+}
+
+export interface BodiesOptions {
+  readonly dispatcher: Dispatcher
+  readonly answers: Answers
+  readonly log: QuietLog
+  /** As traces and metrics name it. */
+  readonly source: DeliverySource
+  readonly input: Pick<InputMetadata, 'maxRequestBytes' | 'maxConcurrency'>
+  /** Lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known. */
+  readonly declaredAttributes: () => ReadonlySet<string> | undefined
+  readonly isReady: () => boolean
+}
+
+/** What is known of a request whose body is read. */
+export type Admitted = { readonly as: 'validation' } | AdmittedDelivery
+
+export interface AdmittedDelivery {
+  readonly as: 'delivery'
+  /** Milliseconds of a monotonic clock, when the head was there. */
+  readonly arrivedAt: number
+  readonly place: Place
+  /** The place is released by whoever has the body now. Until then it ends with the request. */
+  isHandedOver: boolean
+}
+
+/** Takes the bodies that the gate has let in. */
+export type Bodies = ReturnType<typeof createBodies>
+
+export function createBodies(options: BodiesOptions) {
+  const { dispatcher, answers, log, source, input, declaredAttributes, isReady } = options
+
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, place }: AdmittedDelivery): void {
+    try {
+      const { headers } = reply.request
+      const reading = readDelivery(body)
+      if ('problem' in reading) {
+        log.warn('could not read a delivery', { reason: reading.problem })
+        answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
+        place.release()
+        return
+      }
+      dispatcher.dispatch({
+        members: reading.members,
+        metadata: eventMetadata(headers, declaredAttributes()),
+        place,
+        arrivedAt,
+        redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
+        settle: (outcomes, onKnown) => acknowledge(reply, outcomes, onKnown),
+      })
+    } catch (error) {
+      place.release()
+      fail(reply, error)
+    }
+  }
+
+  function acknowledge(
+    reply: FastifyReply,
+    outcomes: readonly EventOutcome[],
+    onKnown: (isTaken: boolean) => void,
+  ): void {
+    const { status, detail } = decideAcknowledgement(outcomes)
+    if (status !== 200) countUnhandled(source, outcomes)
+    try {
+      if (status === 503) log.warn(`put off a delivery: ${detail}`)
+      answers.answerDelivery(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), onKnown)
+    } catch (error) {
+      // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.
+      fail(reply, error)
+      onKnown(false)
+    }
+  }
+
+  return {
+    /** Takes the body of a request that the gate has let in. A hook of the host may have replaced it. */
+    take(reply: FastifyReply, admitted: Admitted): void {
+      const { body } = reply.request
+      const isDelivery = admitted.as === 'delivery'
+      const bytes = bytesOf(body)
+      const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
+        answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
+      if (bytes !== undefined && isDelivery) {
+        // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+        admitted.isHandedOver = true
+        addToTurn(() => deliver(reply, bytes, admitted), bytes.length, input.maxConcurrency)
+      } else if (bytes !== undefined) {
+        const answer = answerValidation(bytes, { isReady: isReady() })
+        answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
+      } else if (body === overLimit)
+        refuse(tooLarge(isDelivery ? input.maxRequestBytes : maxValidationBytes), 'unreadable')
+      else if (body === noRoom) refuse(problemAnswer(503, 'Too many bytes of events are under way.'), 'noRoom')
+      else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
+    },
+  }
+}
+
+/** The answer to a whole body. */
+export interface Acknowledgement {
+  readonly status: 200 | 400 | 500 | 503
+  /** One sentence for the body of an error; empty with 200. */
+  readonly detail: string
+}
+
+/**
+ * One answer for all events of a body, because Event Grid knows no partial success. 400 makes Event Grid give up all of them, so it is the
+ * answer only when a redelivery could resolve none.
+ */
+export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
+  let worst = answers.resolved
+  for (const outcome of outcomes) if (answers[outcome].weight > worst.weight) worst = answers[outcome]
+  return worst
+}
+
+/** The answer to one event. Of several, that with the greatest `weight` is the answer to all. */
+const answers: Readonly<Record<EventOutcome, Acknowledgement & { readonly weight: number }>> = {
+  resolved: { weight: 0, status: 200, detail: '' },
+  rejected: { weight: 1, status: 400, detail: 'The application rejected the event.' },
+  invalid: { weight: 2, status: 400, detail: 'The body holds something that is not an event.' },
+  threw: { weight: 3, status: 500, detail: 'The application failed to handle the event.' },
+  timedOut: { weight: 4, status: 503, detail: 'The application did not handle the event in time.' },
+  notTried: { weight: 5, status: 503, detail: 'The event was not handled: no room, no time or no application.' },
+}
+
+const acknowledgement: Answer = { status: 200, headers: {} }
+
+/**
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
+ * end the process.
+ */
+function fail(reply: FastifyReply, error: unknown): void {
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
+}
+
+/** Counts the events of a body that never reached the handler. */
+function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome === 'invalid') countRefused(source, 400)
+    else if (outcome === 'notTried') countRefused(source, 503)
+  }
+}
+
+/** Steps that may wait: more gain nothing, and requests take memory. */
+const maxWaiting = 32
+/** Bytes of all that may wait. */
+const maxBytes = 65_536
+
+/** The steps of this turn, of all listeners of the process: they share its event loop. */
+let waiting: { readonly context: AsyncResource; readonly step: () => void }[] = []
+let waitingBytes = 0
+
+/**
+ * Collects the steps of one turn of the event loop. They are taken one after another when the turn ends, or when they reach a bound: all
+ * handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the answers is woken
+ * once. Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
+ *
+ * @param bytes memory that the step holds
+ * @param maxSteps as soon as so many steps wait, this one included, all are taken at once; 32 at most
+ */
+export function addToTurn(step: () => void, bytes: number, maxSteps: number): void {
+  waiting.push({ context: new AsyncResource('EventGridDelivery'), step })
+  waitingBytes += bytes
+  if (waiting.length >= Math.min(maxSteps, maxWaiting) || waitingBytes > maxBytes) workOff()
+  // Node calls back after it has read from the sockets that are ready.
+  else if (waiting.length === 1) realTimers.setImmediate(workOff)
+}
+
+function workOff(): void {
+  const steps = waiting
+  waiting = []
+  waitingBytes = 0
+  for (const { context, step } of steps) context.runInAsyncScope(step)
 }

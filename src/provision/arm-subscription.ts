@@ -2,18 +2,17 @@
 
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
+import { readRetryAfter } from '../azure/http.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from '../azure/read-failure.ts'
 import { meaningOf } from '../azure/refusals/resource-manager-refusal.ts'
-import { readRetryAfter } from '../azure/retry-after.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { type Arm, type ArmRequest, type CallLimits, pauseWithin, readList, unreadable, untilAnswered } from './arm.ts'
-import { isTold } from './credential.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './needs.ts'
 import {
   type DeliveryAttribute,
   destinationOf,
   isChanging,
+  isTold,
   readAttributes,
   readSubscriptionProperties,
   type SubscriptionProperties,

@@ -7,17 +7,14 @@ import {
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
-import { clientOptions, maxAnswerBytes } from '../azure/http.ts'
-import { refuseUnusableProxy } from '../azure/proxy.ts'
+import { clientOptions, createTrustPolicy, maxAnswerBytes, refuseUnusableProxy } from '../azure/http.ts'
 import { ArmFailureError } from '../azure/read-failure.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { createTrustPolicy } from '../azure/trust.ts'
-import { eventGridApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import type { AzureEnvironment } from '../metadata/fields/azure-environment.ts'
-import { metadataInvalid } from '../metadata/typed/metadata-invalid.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson } from '../support/text/json-text.ts'
+import { eventGridApiVersion } from '../core/versions.ts'
+import type { AzureEnvironment } from '../metadata/fields/addresses.ts'
+import { metadataInvalid } from '../metadata/fields/faults.ts'
+import { isRecord, readJson } from '../support/text/json-text.ts'
 import { pause, type SteadyClock, systemClock, withLimit } from '../support/time/clock.ts'
 
 export interface ArmOptions {

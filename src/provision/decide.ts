@@ -1,8 +1,7 @@
 /** What is to be done with an event subscription, from what stands and what is needed; the fields that differ, and those that stay. */
 import { isDeepStrictEqual } from 'node:util'
-import { showUrl } from '../metadata/fields/redact.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { unreadableAttribute } from './credential.ts'
+import { showUrl } from '../metadata/fields/addresses.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import type { WantedSubscription } from './needs.ts'
 import {
   canonicalSubscription,
@@ -10,6 +9,7 @@ import {
   isChanging,
   readSubscriptionProperties,
   type SubscriptionProperties,
+  unreadableAttribute,
 } from './values.ts'
 
 /** What {@link decideUpsert} decides. */

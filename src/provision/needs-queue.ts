@@ -1,8 +1,8 @@
 /** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
 import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
-import type { Setting } from '../metadata/fields/setting-value.ts'
+import type { Setting } from '../metadata/fields/field.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,

@@ -1,9 +1,8 @@
-/** Push: the event subscription that delivers to the web hook, from the input metadata and over what exists. */
-import { ownDeliveryCredential } from '../core/delivery-credential.ts'
-import { resetToDefault } from '../metadata/fields/setting-value.ts'
+/** Push: the event subscription that delivers to the web hook with our credential, from the input metadata and over what exists. */
+import { deliveryTokenHeader, ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import { resetToDefault } from '../metadata/fields/field.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/is-record.ts'
-import { credentialsOf, isOurAttribute, maxCredentials, mergeCredentials, ourAttribute } from './credential.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,
@@ -17,6 +16,7 @@ import {
   areAllEventTypes,
   destinationName,
   destinationOf,
+  isOurAttribute,
   type SubscriptionProperties,
   type WebHookProperties,
   webHookOf,
@@ -151,6 +151,9 @@ function mergeDeadLetter(
     : { deadLetterDestination: destination }
 }
 
+/** The most credentials that the delivery attribute holds: enough for a rotation that starts before the last one ended. */
+export const maxCredentials = 3
+
 const tooManyCredentials =
   `the event subscription holds at most ${maxCredentials} delivery credentials, so the oldest is ` +
   `removed; replicas with more secrets than that use the same event subscription`
@@ -167,4 +170,42 @@ function withoutQuery(url: string): string {
   if (!URL.canParse(url)) return url
   const { origin, pathname } = new URL(url)
   return origin + pathname
+}
+
+/** The value of our delivery attribute as it exists in Azure. */
+export function credentialsOf(webHook: WebHookProperties | undefined): string | undefined {
+  const attribute = webHook?.deliveryAttributeMappings?.find(isOurAttribute)
+  return attribute?.type === 'Static' ? attribute.properties?.value : undefined
+}
+
+/** The lower-case names of the delivery attributes that an event subscription declares, as the headers of deliveries have them. */
+export function declaredAttributes(existing: SubscriptionProperties): ReadonlySet<string> {
+  const attributes = webHookOf(existing)?.deliveryAttributeMappings ?? []
+  return new Set(attributes.flatMap(({ name }) => (name === undefined ? [] : [name.toLowerCase()])))
+}
+
+/** Our attribute, with this value. */
+export const ourAttribute = (value: string) => ({
+  name: deliveryTokenHeader,
+  type: 'Static',
+  properties: { value, isSecret: true },
+})
+
+/** Leaves out what no replica wrote, such as the word `Hidden` that ARM shows in place of a secret. */
+const credentialPattern = /^[\w-]{1,100}\.[\w-]{1,200}$/
+
+/**
+ * Adds our credential to the delivery attribute, in front of those of other replicas. Replicas of an old and a new
+ * version run side by side during a roll-out, and each must find its own.
+ *
+ * @returns the `value` to write (the existing one where it holds ours already), whether ours was `added`, and how many
+ * credentials of others had to go, the oldest first
+ */
+export function mergeCredentials(existing: string | undefined, ours: string) {
+  const standing = existing ?? ''
+  const present = splitDeliveryCredentials(standing)
+  if (present.includes(ours)) return { value: standing, added: false, removed: 0 }
+  const others = [...new Set(present)].filter((credential) => credentialPattern.test(credential))
+  const kept = others.slice(0, maxCredentials - 1)
+  return { value: [ours, ...kept].join(','), added: true, removed: others.length - kept.length }
 }

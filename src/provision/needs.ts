@@ -1,9 +1,9 @@
 /** What one event subscription needs: its place, whether it may be taken over, and what the metadata put over it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
+import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
 import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
-import { resetToDefault, type Setting } from '../metadata/fields/setting-value.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import { canonicalRecord, destinationName, type SubscriptionProperties } from './values.ts'
 
 export interface Refusal {

@@ -1,7 +1,8 @@
 /** The values of an event subscription as Resource Manager spells them: types of what we read, and the one form in which they compare. */
 import { z } from 'zod'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { durationSeconds } from '../support/time/iso-duration.ts'
+import { deliveryTokenHeader } from '../core/delivery-credential.ts'
+import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
+import { durationSeconds } from '../support/time/clock.ts'
 
 const text = z.string().optional()
 const texts = z.array(z.string()).optional()
@@ -141,6 +142,27 @@ export function withDestination<Given extends object>(
 export function destinationName(properties: Destined): string {
   const kind = destinationOf(properties)?.endpointType ?? 'another destination'
   return properties.deliveryWithResourceIdentity ? `${kind} by a managed identity` : kind
+}
+
+/** Is it the attribute that carries our credentials? */
+export const isOurAttribute = ({ name }: DeliveryAttribute): boolean =>
+  name?.toLowerCase() === deliveryTokenHeader.toLowerCase()
+
+/** What ARM gives in place of a secret attribute's value. */
+const hiddenValue = 'Hidden'
+
+/** The name of an attribute of somebody else whose value ARM did not tell, so that a write of this destination would lose it. */
+export function unreadableAttribute(destination: Destination | undefined): string | undefined {
+  const unread = destination?.properties?.deliveryAttributeMappings?.find(
+    (attribute) => !isOurAttribute(attribute) && !isTold(attribute),
+  )
+  return unread && (unread.name ?? 'without a name')
+}
+
+/** Is its value known? ARM leaves out what it does not tell, or has a word in its place. An empty value is none: Event Grid takes none. */
+export function isTold({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
+  if (type === 'Dynamic') return !isNothing(sourceField)
+  return !isNothing(value) && !(isSecret === true && value === hiddenValue)
 }
 
 const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating', 'Deleting'])

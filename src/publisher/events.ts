@@ -1,14 +1,23 @@
-/** The events that a payload stands for: whole ones, which go out as they came, or a new one around data. */
-import { schemaOf } from '../core/schema-of.ts'
+/** The events that a payload stands for: whole ones, which go out as they came, or a new one around data; what its caller may have meant otherwise. */
+
+import { BindingError } from '../core/errors.ts'
+import { schemaOf } from '../core/event.ts'
+import { createQuietLog, type Logger } from '../core/logger.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
-import { isRecord, type UnknownRecord } from '../support/text/is-record.ts'
-import { memberTexts, sliceTopLevel } from '../support/text/json-text.ts'
-import { deadLetterForm, withoutDeadLetter } from './dead-letter-fields.ts'
-import { doubtsOfData, type PayloadDoubt, unusedMetadata } from './doubts.ts'
-import { maxMetadataNames } from './limits.ts'
-import { type NewEventContext, newEvent } from './new-event.ts'
-import { invalidPayload, kindOf, readPayload } from './payload.ts'
-import { traceOfMetadata, type WholeEvent, type WireEvent, wireEvents } from './wire-event.ts'
+import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
+import { nearestName } from '../support/text/nearest-name.ts'
+import { oneLine } from '../support/text/text.ts'
+import {
+  invalidPayload,
+  kindOf,
+  maxMetadataNames,
+  metadataNames,
+  type NewEventContext,
+  newEvent,
+  readPayload,
+  traceOfMetadata,
+} from './payload.ts'
 
 /** The events of one call: all of one schema, at least one. */
 export interface CallEvents {
@@ -162,4 +171,233 @@ export function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string
     const fault = Object.hasOwn(event, name) ? rule(event[name]) : 'is missing'
     return fault === undefined ? [] : [`${name} ${fault}`]
   })
+}
+
+export interface WireEvent extends EventTrace {
+  readonly id: string
+  /**
+   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text is that text.
+   */
+  readonly json: string
+}
+
+/** An event and its text; a new one without its data. */
+export interface WholeEvent {
+  readonly event: UnknownRecord
+  readonly json: string
+}
+
+/** @throws BindingError PAYLOAD_TOO_LARGE, which names the event */
+export function wireEvents(
+  schema: EventSchema,
+  events: readonly WholeEvent[],
+  { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
+): readonly WireEvent[] {
+  const wireEvent = ({ event, json }: WholeEvent, index: number): WireEvent => {
+    const id = String(event.id)
+    const bytes = Buffer.byteLength(json)
+    if (bytes > maxEventBytes) {
+      throw new BindingError('PAYLOAD_TOO_LARGE', {
+        what: `event ${index + 1} of ${events.length} takes ${bytes} bytes of JSON, and Event Grid takes ${maxEventBytes}`,
+        fix: 'store the data elsewhere and publish where it is',
+        details: { ids: [id], bytes },
+      })
+    }
+    return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
+  }
+  return events.map(wireEvent)
+}
+
+/** An event as JSON, and what belongs to its trace. */
+export interface EventTrace {
+  readonly json: string
+  readonly bytes: number
+  /** The trace context in which it was made: its own, else that of the invoke metadata. */
+  readonly origin?: TraceContext
+  readonly takesTrace: boolean
+}
+
+type EventText = Pick<EventTrace, 'json' | 'bytes'>
+
+/**
+ * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
+ * changed. The Event Grid schema has no place for it.
+ *
+ * @param options.given the trace context of the invoke metadata
+ */
+export function traceOfEvent(
+  text: EventText,
+  options: { schema: EventSchema; event: UnknownRecord; given: TraceContext | undefined; maxEventBytes: number },
+): EventTrace {
+  const { schema, event, given, maxEventBytes } = options
+  if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
+  const own = readTraceContext(event)
+  if (own) return { ...text, origin: own, takesTrace: false }
+  const isTaken = Object.hasOwn(event, 'traceparent') || Object.hasOwn(event, 'tracestate')
+  if (isTaken || !given) return { ...text, takesTrace: !isTaken }
+  return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
+}
+
+/**
+ * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
+ * stays without.
+ */
+export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
+  const attributes = `,${JSON.stringify(added).slice(1)}`
+  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
+  if (bytes > maxBytes) return event
+  const end = event.json.lastIndexOf('}')
+  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
+}
+
+/**
+ * How a dead letter holds its event: under `event`, or beside members of the dead letter, whose names in lower case these are;
+ * `undefined` for what is no dead letter. What `added` tells has names in lower case.
+ */
+export interface DeadLetterForm {
+  readonly holds: 'event' | ReadonlySet<string>
+  readonly added: UnknownRecord
+}
+
+/** In lower case, as a CloudEvent has them; in the Event Grid schema they are `deadLetterReason` and so on (dead-letter schema). */
+const topicFields: ReadonlySet<string> = new Set([
+  'deadletterreason',
+  'deliveryattempts',
+  'lastdeliveryoutcome',
+  'publishtime',
+  'lastdeliveryattempttime',
+  'lasthttpstatuscode',
+])
+
+/** Those of a namespace topic (dead-letter-event-subscriptions-namespace-topics). */
+const namespaceFields: ReadonlySet<string> = new Set([
+  'deadletterproperties',
+  'brokerproperties',
+  'customdeliveryproperties',
+])
+
+/** The form of a dead letter (pure). No attribute of an event is an object, so no event has the members of a namespace itself. */
+export function deadLetterForm(value: UnknownRecord): DeadLetterForm | undefined {
+  if (Object.hasOwn(value, 'deadLetterReason') || Object.hasOwn(value, 'deadletterreason')) {
+    return { holds: topicFields, added: inLowerCase(value) }
+  }
+  const added = propertiesOf(value)
+  return added && { holds: isBeside(value) ? 'event' : namespaceFields, added }
+}
+
+/** Whether the event is a member of the dead letter. */
+const isBeside = (value: UnknownRecord) =>
+  isRecord(value.event) && schemaOf(value.event) !== undefined && schemaOf(value) === undefined
+
+function propertiesOf(value: UnknownRecord): UnknownRecord | undefined {
+  let found: UnknownRecord | undefined
+  for (const name of Object.keys(value)) {
+    const member = value[name]
+    if (!isRecord(member) || !namespaceFields.has(name.toLowerCase())) continue
+    if (/^deadletter/i.test(name)) return inLowerCase(member)
+    // The page calls them so in its prose. An event that was received has such a member too, with its lock.
+    const properties = inLowerCase(member)
+    if (Object.hasOwn(properties, 'deadletterreason')) found = properties
+  }
+  return found
+}
+
+/** The event of a dead letter, or the value itself where it is none. */
+export function withoutDeadLetter(value: UnknownRecord): UnknownRecord {
+  const holds = deadLetterForm(value)?.holds
+  if (holds === undefined) return value
+  if (holds === 'event') return isRecord(value.event) ? value.event : value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !holds.has(name.toLowerCase())))
+}
+
+const inLowerCase = (value: UnknownRecord): UnknownRecord =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toLowerCase(), member]))
+
+/** What a caller may have meant otherwise. */
+export type PayloadDoubt =
+  /** An event in an array that is published as data, since its first element is no event. */
+  | { readonly kind: 'event within data'; readonly index: number; readonly first: string }
+  /** Data that has members of an event. `index` is its place where the data is an array. */
+  | { readonly kind: 'like an event'; readonly index: number | undefined }
+  /** A name in the metadata of a call that nothing is made of. */
+  | { readonly kind: 'unused metadata'; readonly name: string; readonly isWhole: boolean }
+
+/**
+ * What is doubtful of data (pure): an event in an array that begins with something else, or what has members of an event.
+ *
+ * @param isEvent tells a value that is published as an event where it stands alone
+ */
+export function doubtsOfData(value: unknown, isEvent: (value: unknown) => boolean): readonly PayloadDoubt[] {
+  if (!Array.isArray(value)) return looksLikeEvent(value) ? [{ kind: 'like an event', index: undefined }] : []
+  const event = value.findIndex(isEvent)
+  if (event !== -1) return [{ kind: 'event within data', index: event, first: kindOf(value[0]) }]
+  const like = value.findIndex(looksLikeEvent)
+  return like === -1 ? [] : [{ kind: 'like an event', index: like }]
+}
+
+/** Members by which an event is told, in lower case: some write `Type` and `SpecVersion`. */
+const marks: ReadonlySet<string> = new Set([
+  ...['specversion', 'type', 'source'],
+  ...['eventtype', 'subject', 'eventtime', 'dataversion'],
+])
+
+function looksLikeEvent(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const found = new Set(Object.keys(value).flatMap((name) => markOf(name, value) ?? []))
+  if (found.has('specversion') || (found.has('type') && found.has('source'))) return true
+  return found.has('eventtype') && (found.has('subject') || found.has('eventtime') || found.has('dataversion'))
+}
+
+function markOf(name: string, value: UnknownRecord): string | undefined {
+  const mark = name.toLowerCase()
+  return marks.has(mark) && typeof value[name] === 'string' ? mark : undefined
+}
+
+/** Names that runtimes add by themselves. */
+const ofTrace: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
+
+/** The names in the metadata of a call that nothing is made of (pure). Beside a whole event these are all but the trace's. */
+export function unusedMetadata(
+  metadata: Readonly<Record<string, unknown>>,
+  { isWhole }: { readonly isWhole: boolean },
+): readonly PayloadDoubt[] {
+  return Object.entries(metadata).flatMap(([name, value]) => {
+    const lower = name.toLowerCase()
+    const isUsed = ofTrace.has(lower) || (!isWhole && metadataNames.has(lower))
+    return isUsed || value === '' || value === undefined ? [] : [{ kind: 'unused metadata', name, isWhole } as const]
+  })
+}
+
+/** Makes the function that warns of doubts: each kind, and each name in metadata, once in 30 s, and the others by their number. */
+export function createDoubtLog(logger: Logger, now: () => number): (doubt: PayloadDoubt) => void {
+  const log = createQuietLog({ logger, now })
+  return (doubt) => {
+    switch (doubt.kind) {
+      case 'event within data':
+        return log.warn(eventWithinData, { index: doubt.index, first: doubt.first })
+      case 'like an event':
+        return log.warn(likeAnEvent, doubt.index === undefined ? {} : { index: doubt.index })
+      case 'unused metadata': {
+        const name = oneLine(doubt.name, 100)
+        return log.warn(unusedName, { name, fix: doubt.isWhole ? wholeFix : nameFix(doubt.name) }, name)
+      }
+    }
+  }
+}
+
+const eventWithinData =
+  'an array was published as the data of one event, though an event is in it: its first element is none. An array of events begins with one'
+const likeAnEvent =
+  'what looks like an event was published as the data of a new event: a CloudEvent has specversion, an Event Grid event has eventType and ' +
+  'subject, eventTime or dataVersion'
+const unusedName = 'a name in the metadata of a create does nothing'
+const wholeFix = 'the payload is a whole event, which is published unchanged: write it there, or publish data alone'
+
+/** The known name that was probably meant: `eventType` and `cloudevent.type` are `type`. Too many names are near `id`: `ip`, `uid` and others. */
+function nameFix(given: string): string {
+  const name = given.toLowerCase().replace(/^(?:cloudevents?|ce|event)[^a-z]?/, '')
+  const isKnown = metadataNames.has(name)
+  const compared = [...metadataNames].filter((known) => known !== 'id')
+  const meant = isKnown ? name : name === 'topic' ? 'source' : nearestName(name, compared, { maxEdits: 1 })
+  return meant === undefined ? `create knows ${[...metadataNames].join(', ')}` : `did you mean ${meant}?`
 }

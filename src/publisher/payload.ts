@@ -1,7 +1,9 @@
-/** What a caller may give as a payload of `create`: JSON, text or bytes, and which values are refused since JSON would lose them. */
+/** What a caller may give as a payload of `create`, and the event that is made of data. */
 import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
 import { decodedData } from '../core/event.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
+import type { EventSchema } from '../metadata/typed/metadata.ts'
 import { parseJson } from '../support/text/json-text.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
@@ -201,3 +203,166 @@ function liftBinaryData(event: unknown): unknown {
   const bytes = asBytes(data)
   return bytes === undefined ? event : { ...rest, data_base64: bytes.toString('base64') }
 }
+
+/** Invoke metadata that goes into an event made from data; names match without regard to case. */
+export const metadataNames: ReadonlySet<string> = new Set([
+  ...['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate'],
+])
+
+/** The type of an event made from data, unless the invoke metadata says `type`. */
+const defaultEventType = 'eventgrid-binding.create'
+
+/** The subject of an event made from data in the Event Grid schema, which demands one, unless the invoke metadata says `subject`. */
+const defaultSubject = 'eventgrid-binding'
+
+/** Defaults for what neither data nor metadata give. */
+export interface NewEventContext {
+  readonly schema: EventSchema
+  /** `source` of a CloudEvent, unless the invoke metadata says it: the topic endpoint without its query. */
+  readonly defaultSource: string
+  readonly now: () => number
+  readonly newId: () => string
+}
+
+/**
+ * The event that data becomes (pure; docs/publishing.md). Metadata of other names, and an invalid trace context, do not go into it. Data
+ * that is JSON already stays as it is, to the byte. The Event Grid schema has no place for `dataschema` and bytes.
+ *
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function newEvent(payload: Payload, metadata: Readonly<Record<string, string>>, context: NewEventContext) {
+  const { schema } = context
+  const given = readAttributes(metadata)
+  const faults = faultsOfMetadata(given, schema)
+  if (faults.length > 0) throw invalidPayload(faults.join(', '), 'correct the metadata of the call', { faults })
+  const id = given.get('id') ?? context.newId()
+  const time = given.get('time') ?? new Date(context.now()).toISOString()
+  const type = given.get('type') ?? defaultEventType
+  const subject = given.get('subject')
+  const source = given.get('source')
+  const dataschema = given.get('dataschema')
+  if (schema === 'CloudEventSchemaV1_0') {
+    const attributes = {
+      specversion: '1.0',
+      id,
+      source: source ?? context.defaultSource,
+      type,
+      ...(subject !== undefined && { subject }),
+      time,
+      ...(dataschema !== undefined && { dataschema }),
+      ...traceOfMetadata(metadata),
+      datacontenttype: mediaTypes[payload.kind],
+    }
+    return withData(attributes, payload)
+  }
+  if (dataschema !== undefined) {
+    throw invalidPayload('dataschema has no place in the Event Grid schema', 'leave it out of the invoke metadata')
+  }
+  if (payload.kind === 'bytes') {
+    throw invalidPayload(
+      'the payload is bytes other than JSON, which the Event Grid schema has no place for',
+      'give JSON or text, or publish to a topic of the CloudEvents schema',
+    )
+  }
+  const attributes = {
+    id,
+    ...(source !== undefined && { topic: source }),
+    subject: subject ?? defaultSubject,
+    eventType: type,
+    eventTime: time,
+    dataVersion: '1.0',
+  }
+  return withData(attributes, payload)
+}
+
+const mediaTypes: Readonly<Record<Payload['kind'], string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  bytes: 'application/octet-stream',
+}
+
+/** An event as JSON, and its attributes without the data. */
+function withData(attributes: Readonly<Record<string, string>>, payload: Payload) {
+  const data =
+    payload.kind === 'bytes'
+      ? `"data_base64":"${payload.bytes.toString('base64')}"`
+      : `"data":${payload.kind === 'json' ? payload.text : JSON.stringify(payload.text)}`
+  return { event: attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
+}
+
+/** The known metadata by lower-case name. An empty value counts as absent. */
+function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const given = new Map<string, string>()
+  for (const [key, value] of Object.entries(metadata)) {
+    const name = key.toLowerCase()
+    if (!metadataNames.has(name) || value === '' || value === undefined) continue
+    if (typeof value !== 'string') {
+      throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
+    }
+    const before = given.get(name)
+    if (before !== undefined && before !== value) {
+      throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
+    }
+    given.set(name, value)
+  }
+  return given
+}
+
+const uri = (value: string) => (/\s/.test(value) ? 'must be a URI reference, without spaces' : undefined)
+
+/** What metadata gives to a new event is ours to write, so it must have the form that its attribute has. */
+const metadataRules: Readonly<Record<string, (value: string, schema: EventSchema) => string | undefined>> = {
+  source: uri,
+  dataschema: uri,
+  time: (value, schema) =>
+    isDateTime(value, { anyZone: schema === 'EventGridSchema' })
+      ? undefined
+      : 'must be a date and time of RFC 3339, as 2026-01-31T12:00:00Z',
+}
+
+/** Is a text free of control characters, lone surrogates and noncharacters? CloudEvents 1.0.2, section 3.1. */
+function isPlainText(text: string): boolean {
+  return !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
+}
+
+/** The faults of what metadata gives to a new event. */
+export function faultsOfMetadata(given: ReadonlyMap<string, string>, schema: EventSchema): string[] {
+  return [...given].flatMap(([name, value]) => {
+    const fault = isPlainText(value)
+      ? metadataRules[name]?.(value, schema)
+      : 'must hold no control characters and no half of a surrogate pair'
+    return fault === undefined ? [] : [`metadata ${name} ${fault}`]
+  })
+}
+
+const time = /(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?/
+const zone = /[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d/
+const dateTime = new RegExp(`^(\\d{4}-\\d{2}-\\d{2})[Tt]${time.source}(${zone.source})?$`)
+
+/**
+ * Is a text a moment as RFC 3339 writes it? Any number of fraction digits; a leap second is fine.
+ * `anyZone` takes one without an offset too, as Event Grid does in its own schema.
+ */
+export function isDateTime(text: string, { anyZone = false } = {}): boolean {
+  const [, date = '', offset] = dateTime.exec(text) ?? []
+  return (anyZone || offset !== undefined) && isDate(date)
+}
+
+/** `Date` takes 30 February for 2 March, so the date must come back as it was. */
+function isDate(text: string): boolean {
+  const at = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
+}
+
+/** The trace context of invoke metadata; names match without regard to case. */
+export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  const found: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(metadata)) {
+    const name = given.toLowerCase()
+    if (name === 'traceparent' || name === 'tracestate') found[name] = value
+  }
+  return readTraceContext(found)
+}
+
+/** Most metadata names of one call: far more than have a meaning. Each costs time, and a caller must not stop everybody else. */
+export const maxMetadataNames = 1_000

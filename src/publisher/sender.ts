@@ -1,20 +1,22 @@
 /** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
-import { backOff } from '../support/time/back-off.ts'
-import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
-import type { FailedSend, PublishCall } from './call.ts'
-import type { PublisherLimits } from './limits.ts'
-import type { SendOutcome } from './queue.ts'
+import { backOff, pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import type { WireEvent } from './events.ts'
+import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
+import { decideRetry } from './rejection.ts'
 import type { PublishTracing } from './telemetry.ts'
-import type { TopicClient } from './topic.ts'
-import { decideRetry, type TopicAnswer } from './topic-answer.ts'
-import type { WireEvent } from './wire-event.ts'
+import type { TopicAnswer, TopicClient } from './topic.ts'
+
+/** The bounds of attempts, in ms; `publisherDefaults` says what each is. */
+export type AttemptLimits = Readonly<
+  Record<'attemptTimeoutMs' | 'noSuchHostTimeoutMs' | 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs', number>
+>
 
 export interface SenderOptions {
   readonly client: TopicClient
   readonly tracing: Pick<PublishTracing, 'request'>
-  readonly limits: PublisherLimits
+  readonly limits: AttemptLimits
   readonly clock: SteadyClock
   readonly logger: Logger
   readonly random: () => number
@@ -125,14 +127,14 @@ const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
  */
 export function retryDelay(
   failed: { readonly attempts: number; readonly retryAfterMs: number; readonly random: number },
-  { retryBaseMs, retryCapMs, retryAfterCapMs }: Pick<PublisherLimits, 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs'>,
+  { retryBaseMs, retryCapMs, retryAfterCapMs }: Pick<AttemptLimits, 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs'>,
 ): number {
   const jitter = backOff({ attempt: failed.attempts, baseMs: retryBaseMs, maxMs: retryCapMs, random: failed.random })
   return Math.min(failed.retryAfterMs, retryAfterCapMs) + Math.floor(jitter)
 }
 
 /** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
-function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: PublisherLimits): number {
+function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: AttemptLimits): number {
   const noSuchHost = answer.kind === 'unreachable' && answer.noSuchHost
   return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
 }

@@ -1,25 +1,27 @@
 /** Publishing in traces and metrics: the spans of calls and requests, and what is counted. */
 import { type Attributes, type Context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
-import { topicName } from '../azure/topic-name.ts'
 import { BindingError } from '../core/errors.ts'
 import {
   activeContext,
   attribute,
   bounded,
+  dropErrors,
   endSpan,
   errorType,
   hasTelemetry,
   instruments,
   messagingSystem,
   otherError,
+  remoteSpan,
   runInContext,
   startSpan,
+  type TraceContext,
+  traceContextOf,
   withSpan,
-} from '../core/telemetry/opentelemetry.ts'
-import { remoteSpan, type TraceContext, traceContextOf } from '../core/telemetry/trace-context.ts'
-import { dropErrors } from '../support/work/drop-errors.ts'
-import type { TopicAnswer } from './topic-answer.ts'
-import { type WireEvent, withTraceContext } from './wire-event.ts'
+} from '../core/telemetry.ts'
+import { topicName } from '../metadata/fields/addresses.ts'
+import { type WireEvent, withTraceContext } from './events.ts'
+import type { TopicAnswer } from './topic.ts'
 
 interface SentCall {
   readonly context: Context | undefined

@@ -1,22 +1,21 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
 import { createHttpHeaders, createPipelineRequest, isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
-import { certificateRemedy, silenceRemedy } from '../azure/connection-fault.ts'
-import { type AnswerLimit, createSendOnce, readBounded } from '../azure/http.ts'
+import { type AnswerLimit, createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { readRetryAfter } from '../azure/retry-after.ts'
+import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
-import { openConnections } from '../azure/trust.ts'
-import { namespaceApiVersion } from '../core/api-versions.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { scrub } from '../core/scrub.ts'
 import type { Secret } from '../core/secret.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry/trace-context.ts'
-import { isRecord } from '../support/text/is-record.ts'
-import { readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
+import { namespaceApiVersion } from '../core/versions.ts'
+import { isRecord, readJson, sliceMemberOfItems } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
 import { withLimit } from '../support/time/clock.ts'
-import { maxEventsPerReceive } from './decide-receives.ts'
+
+/** Event Grid hands out at most so many events in one receive. */
+export const maxEventsPerReceive = 100
 
 /** An event that was received and is locked. */
 export interface LockedEvent {

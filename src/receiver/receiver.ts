@@ -1,26 +1,28 @@
 /** Pull delivery: asks for events as far as there is room, hands them to the application, and settles what was received before it ends. */
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { createQuietLog, type QuietLog } from '../core/quiet-log.ts'
-import type { EventOutcome } from '../dispatch/delivery.ts'
+import { createQuietLog, type QuietLog } from '../core/logger.ts'
+import { type EventOutcome, processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { createFailureStreak } from '../dispatch/failure-streak.ts'
-import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { type SteadyClock, within } from '../support/time/clock.ts'
-import { realTimers } from '../support/time/real-timers.ts'
-import { decideMaxEvents, decideReceive, firstMaxEvents } from './decide-receives.ts'
-import { createHeldEvents } from './held-events.ts'
+import { realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
   createNamespaceClient,
   type LockedEvent,
   type NamespaceClient,
   type RequestFailure,
 } from './namespace-client.ts'
-import { createPullCounts } from './pull-counts.ts'
-import { createReceiveFailures, type ReceiveFailuresOptions } from './receive-failures.ts'
-import { traceClient } from './receive-trace.ts'
+import {
+  createReceiveFailures,
+  decideMaxEvents,
+  decideReceive,
+  firstMaxEvents,
+  type ReceiveFailuresOptions,
+} from './receives.ts'
+import { traceClient } from './telemetry.ts'
 
 export interface ReceiverOptions
   extends Pick<DispatcherOptions, 'handler' | 'onError' | 'secrets'>,

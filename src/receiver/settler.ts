@@ -1,14 +1,10 @@
 /** Settlements and renewals of locks: joined per request, tried again while the lock holds, never held up by one that fails. */
-import type { Logger } from '../core/logger.ts'
-import type { QuietLog } from '../core/quiet-log.ts'
-import type { TraceContext } from '../core/telemetry/trace-context.ts'
+import type { Logger, QuietLog } from '../core/logger.ts'
+import type { TraceContext } from '../core/telemetry.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff } from '../support/time/back-off.ts'
-import { pause, type SteadyClock, within } from '../support/time/clock.ts'
-import { realTimers } from '../support/time/real-timers.ts'
-import { inBackground } from '../support/work/in-background.ts'
-import { decideSettlement, type Settlement } from './decide-settlement.ts'
+import { backOff, pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { inBackground } from '../support/work/work.ts'
 import { type NamespaceClient, type RequestFailure, type SettleOperation, unconfirmed } from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */
@@ -161,4 +157,29 @@ interface Again {
 /** Whether the same request may succeed later: no answer or an unreadable one, no token, too many requests, or a fault of the service. */
 function mayPass({ status }: RequestFailure): boolean {
   return status === undefined || status === 200 || status === 401 || status === 408 || status === 429 || status >= 500
+}
+
+/** How an event is settled with the namespace. */
+export interface Settlement {
+  readonly kind: Exclude<SettleOperation, 'renewLock'>
+  /** After a release the event is not delivered for so long. @default 0 */
+  readonly delaySeconds?: number
+}
+
+/** Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01), by the broker's delivery count, from 1. */
+const delays = [0, 10, 60, 600]
+/** That of every higher count. */
+const lastDelay = 3600
+
+/**
+ * Decides how an event is settled: resolved is acknowledged, rejected (or not an event at all) is rejected, all else is
+ * released and redelivered. An event that no handler was called for is redelivered at once.
+ *
+ * @param deliveryCount the broker's count, from 1
+ */
+export function decideSettlement(outcome: EventOutcome, deliveryCount: number): Settlement {
+  if (outcome === 'resolved') return { kind: 'acknowledge' }
+  if (outcome === 'rejected' || outcome === 'invalid') return { kind: 'reject' }
+  if (outcome === 'notTried') return { kind: 'release' }
+  return { kind: 'release', delaySeconds: delays[Math.max(deliveryCount, 1) - 1] ?? lastDelay }
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { Project, SyntaxKind } from 'ts-morph'
 import { expect, it } from 'vitest'
-import { serverDefaults } from '../../src/listener/http/server.ts'
+import { serverDefaults } from '../../src/listener/server.ts'
 import { metadataFields } from '../../src/metadata/fields/find-field.ts'
-import { publisherDefaults } from '../../src/publisher/limits.ts'
+import { publisherDefaults } from '../../src/publisher/publisher.ts'
 import { readPage, rowsOf, section, tables } from '../documents/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -31,30 +31,30 @@ const bounds = {
   'handler calls at once': count(field('maxConcurrency')),
   'time of a handler, from the arrival of the request': `${field('handlerTimeout')} s`,
   'a body': bytes(field('maxRequestBytes')),
-  'events of a body': count(constant('dispatch/read-delivery.ts', 'maxEvents')),
+  'events of a body': count(constant('dispatch/events.ts', 'maxEvents')),
   'all bodies of deliveries with a credential that arrive, wait or are handled, and pulled events, in a process': bytes(
-    constant('dispatch/room.ts', 'maxBytes'),
+    constant('dispatch/delivery.ts', 'maxBytes'),
   ),
-  'deliveries that wait for this room, in a process': count(constant('dispatch/room.ts', 'maxWaiting')),
+  'deliveries that wait for this room, in a process': count(constant('dispatch/delivery.ts', 'maxWaiting')),
   'bodies that wait for a handler call': count(constant('dispatch/dispatcher.ts', 'maxWaiting')),
-  'longest time that a delivery waits for either': seconds(constant('dispatch/room.ts', 'maxWaitMs')),
+  'longest time that a delivery waits for either': seconds(constant('dispatch/delivery.ts', 'maxWaitMs')),
   'all unfinished bodies without one, in a process': bytes(serverDefaults.maxUnprovenBytes),
-  'body of a validation request': bytes(constant('listener/admit/handshake.ts', 'maxValidationBytes')),
+  'body of a validation request': bytes(constant('listener/handshake.ts', 'maxValidationBytes')),
   'head of a request': bytes(serverDefaults.maxHeaderBytes),
   'time until the head is there': seconds(serverDefaults.headersTimeoutMs),
   'time until the request is there': seconds(serverDefaults.requestTimeoutMs),
   'time in which nothing moves on a connection': seconds(serverDefaults.connectionTimeoutMs),
   connections: `${count(constant('listener/listener.ts', 'roomForConnections'))}, or 4 for each of \`maxConcurrency\``,
   'credentials of a delivery that are read': count(constant('core/delivery-credential.ts', 'maxCredentials')),
-  'a key set of Entra': bytes(constant('listener/admit/key-set.ts', 'maxBytes')),
-  'pause between two fetches of it': seconds(constant('listener/admit/key-set.ts', 'cooldownMs')),
+  'a key set of Entra': bytes(constant('listener/entra.ts', 'maxBytes')),
+  'pause between two fetches of it': seconds(constant('listener/entra.ts', 'cooldownMs')),
   'time in which a redelivery joins its handling, in `handlerTimeout`': count(
     constant('dispatch/dispatcher.ts', 'joinTimeouts'),
   ),
   'what waits for who reads stdout or stderr; more is dropped': bytes(
     constant('support/command-line/output.ts', 'maxWaitingBytes'),
   ),
-  'pause between two log lines of one kind': seconds(constant('core/quiet-log.ts', 'intervalMs')),
+  'pause between two log lines of one kind': seconds(constant('core/logger.ts', 'intervalMs')),
   'an event that is published': bytes(publisherDefaults.maxEventBytes),
   'events of a request to the topic': count(publisherDefaults.maxRequestEvents),
   'events in the publish queue': count(publisherDefaults.maxQueuedEvents),
@@ -64,7 +64,7 @@ const bounds = {
   'time of one request to the topic': seconds(publisherDefaults.attemptTimeoutMs),
   'time `close` goes on publishing': seconds(publisherDefaults.closeTimeoutMs),
   'nesting of a payload, in levels': count(constant('support/text/json-text.ts', 'maxDepth')),
-  'names in the metadata of a `create`': count(constant('publisher/limits.ts', 'maxMetadataNames')),
+  'names in the metadata of a `create`': count(constant('publisher/payload.ts', 'maxMetadataNames')),
   'an answer of the topic': bytes(constant('publisher/topic.ts', 'maxAnswerBytes')),
   'an answer of ARM or Entra': bytes(constant('azure/http.ts', 'maxAnswerBytes')),
   'a message of daprd to `serve`': bytes(constant('sidecar/pluggable/server.ts', 'maxMessageBytes')),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { certificateRemedy, silenceRemedy } from '../../src/azure/connection-fault.ts'
+import { certificateRemedy, silenceRemedy } from '../../src/azure/refusals/remedies.ts'
 
 it.each([
   { code: 'CERT_HAS_EXPIRED', says: /out of date/ },

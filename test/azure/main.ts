@@ -1,6 +1,7 @@
 /** `npm run test:azure`: arguments in, exit code out. */
-import { awaitEnd, exitCodeOf } from '../../src/support/command-line/signals.ts'
-import { UsageError } from '../../src/support/command-line/usage-error.ts'
+
+import { UsageError } from '../../src/support/command-line/options.ts'
+import { awaitEnd, exitCodeOf } from '../../src/support/command-line/run-command.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
 import { printable } from '../../src/support/text/text.ts'
 import { systemClock } from '../../src/support/time/clock.ts'

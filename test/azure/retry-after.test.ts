@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRetryAfter } from '../../src/azure/retry-after.ts'
+import { readRetryAfter } from '../../src/azure/http.ts'
 
 const now = Date.parse('2026-03-11T08:00:00Z')
 

@@ -1,6 +1,6 @@
 /** In which order a run goes: it looks ahead, says what it makes and costs, makes it, asks the probes and the product, reports, and deletes. */
 import { writeFileSync } from 'node:fs'
-import { UsageError } from '../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../src/support/command-line/options.ts'
 import { messageOf } from '../../src/support/process/error-code.ts'
 import { readFacts } from './facts/facts-table.ts'
 import { deleteAll, deleteGroup } from './make/clean.ts'

@@ -1,7 +1,6 @@
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { expect, it } from 'vitest'
-import { createSendOnce } from '../../src/azure/http.ts'
-import { createTrustPolicy } from '../../src/azure/trust.ts'
+import { createSendOnce, createTrustPolicy } from '../../src/azure/http.ts'
 import { startScripted } from '../provision/scripted-arm.ts'
 
 it.each([

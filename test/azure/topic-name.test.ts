@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { topicName } from '../../src/azure/topic-name.ts'
+import { topicName } from '../../src/metadata/fields/addresses.ts'
 
 it.each([
   { url: 'https://x.example.com/topics/orders:publish', name: 'orders' },

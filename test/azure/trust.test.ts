@@ -3,7 +3,7 @@ import { Agent } from 'node:https'
 import { createHttpHeaders, createPipelineRequest, type PipelineRequest } from '@azure/core-rest-pipeline'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createCertificateAuthority } from '../../packages/emulator/src/server/tls/certificates.ts'
-import { openConnections, route, secureContextOf } from '../../src/azure/trust.ts'
+import { openConnections, route, secureContextOf } from '../../src/azure/http.ts'
 
 const newCa = () => createCertificateAuthority().certificate
 const ca = newCa()

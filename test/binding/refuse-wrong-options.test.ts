@@ -96,6 +96,47 @@ it.each([{ endpoints: {} }, undefined])(
   },
 )
 
+it('connect of an emulator refuses a binding that was made for another one, and says which', async () => {
+  const [emulator, other] = [await startEmulator(), await startEmulator()]
+  const binding = new Binding({ endpoints: other.endpoints })
+  onTestFinished(() => binding.close())
+  const refused = emulator.connect(binding)
+  await expect(refused).rejects.toBeInstanceOf(TypeError)
+  await expect(refused).rejects.toThrow(
+    `made for another emulator: it looks for Azure at ${other.endpoints.resourceManager}, and this one is at ${emulator.endpoints.resourceManager}`,
+  )
+  expect(emulator.records.requests.length + other.records.requests.length).toBe(0)
+  const resourceManager = emulator.endpoints.resourceManager.replace('127.0.0.1', 'localhost')
+  const named = new Binding({ endpoints: { ...emulator.endpoints, resourceManager } })
+  onTestFinished(() => named.close())
+  expect((await emulator.connect(named)).name).toBe('orders')
+})
+
+it('connect refuses a second binding for the event subscription of one that listens, or is about to', async () => {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }, { name: 'parcels' }] })
+  const make = () => {
+    const binding = new Binding({ endpoints: emulator.endpoints, onEvent: handler })
+    onTestFinished(() => binding.close())
+    return binding
+  }
+  const first = make()
+  const connecting = emulator.connect(first)
+  for (const when of ['meanwhile', 'after']) {
+    for (const options of [{}, { topic: 'parcels', name: 'ORDERS' }]) {
+      const refused = emulator.connect(make(), options)
+      await expect(refused, when).rejects.toBeInstanceOf(RangeError)
+      await expect(refused).rejects.toThrow(/another binding is connected as orders, .*: close it first, or/i)
+    }
+    await connecting
+  }
+  await first.invoke('create', { order: 1 })
+  await emulator.settled()
+  expect(first.health().input?.answered).toEqual({ 200: 1 })
+  await emulator.connect(make(), { name: 'orders2' })
+  await first.close()
+  expect((await emulator.connect(make())).name).toBe('orders')
+})
+
 it('gives the logger no second argument for a line without fields: console would write undefined', async () => {
   const emulator = await startEmulator()
   const lines: unknown[][] = []

@@ -14,6 +14,8 @@ async function openGateway({ emulator, binding }: World): Promise<void> {
     const port = binding.address()?.port
     const passed = send({ host: '127.0.0.1', port, method, path: url, headers: Object.fromEntries(headers) })
     passed.on('response', (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 502, answer.headers)))
+    // The binding closes while a delivery is under way.
+    passed.on('error', () => response.destroy())
     request.pipe(passed)
   })
   const port = await listen(gateway)

@@ -12,6 +12,7 @@ import {
   writeSecretStore,
 } from '../support/component-folder.ts'
 import { freePort } from '../support/free-port.ts'
+import { quickRetries } from '../support/quick-retries.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { obtainDaprd } from './daprd-program.ts'
 
@@ -56,7 +57,7 @@ export interface Stack {
 
 /** Starts the emulator; the test's end stops everything. */
 export async function openStack(options: EventGridEmulatorOptions = {}): Promise<Stack> {
-  const emulator = await EventGridEmulator.start({ retrySchedule: [100], deadLetterDelay: 0, ...options })
+  const emulator = await EventGridEmulator.start({ retrySchedule: quickRetries, deadLetterDelay: 0, ...options })
   onTestFinished(() => emulator.close())
   const components = makeComponentFolder()
   writeSecretStore(

@@ -1,7 +1,7 @@
 import { toString as textOf } from 'mdast-util-to-string'
 import { visit } from 'unist-util-visit'
 import { expect, it } from 'vitest'
-import { instruments } from '../../src/core/telemetry/opentelemetry.ts'
+import { instruments } from '../../src/core/telemetry.ts'
 import { bindingErrorCodes } from '../../src/index.ts'
 import { logEvents } from '../../src/listener/log-events.ts'
 import { metadataFields } from '../../src/metadata/fields/find-field.ts'

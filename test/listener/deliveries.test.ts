@@ -108,7 +108,7 @@ describe('odd JSON', () => {
 })
 
 describe('a body that can never be handled', () => {
-  // What else can be wrong is in test/dispatch/read-delivery.test.ts and test/listener/http/reading.test.ts.
+  // What else can be wrong is in test/dispatch/events.test.ts and test/listener/reading.test.ts.
   it.each([
     { name: 'truncated JSON', body: cloudEventText('1').slice(0, -4) },
     { name: 'null', body: 'null' },

@@ -4,7 +4,7 @@ import { deliveryTokenHeader, deriveDeliveryCredentials } from '../../src/core/d
 import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { createListener, type ListenerOptions } from '../../src/listener/listener.ts'
-import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
 import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
 

@@ -4,15 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { BindingError } from '../../src/core/errors.ts'
 import { isApiVersion, readDefinition } from '../../src/metadata/component/component-definition.ts'
 import { resolveEnvRef } from '../../src/metadata/component/component-properties.ts'
+import {
+  parseAzureEnvironment,
+  parseSubscriberEndpoint,
+  parseTopicEndpoint,
+  showUrl,
+} from '../../src/metadata/fields/addresses.ts'
 import { parseAdvancedFilters } from '../../src/metadata/fields/advanced-filters.ts'
-import { parseAzureEnvironment } from '../../src/metadata/fields/azure-environment.ts'
-import { BrokenRule } from '../../src/metadata/fields/broken-rule.ts'
-import { findField, metadataFields } from '../../src/metadata/fields/find-field.ts'
-import { parseSubscriberEndpoint, parseTopicEndpoint } from '../../src/metadata/fields/parse-endpoint.ts'
-import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/metadata/fields/plain-values.ts'
-import { isPrintable, showUrl, showValue } from '../../src/metadata/fields/redact.ts'
-import { parseScope } from '../../src/metadata/fields/scope.ts'
-import { deriveSubscriptionName, parseSubscriptionName } from '../../src/metadata/fields/subscription-name.ts'
+import { BrokenRule } from '../../src/metadata/fields/faults.ts'
+import { findField, isPrintable, metadataFields, showValue } from '../../src/metadata/fields/find-field.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/metadata/fields/rules.ts'
+import { deriveSubscriptionName, parseScope, parseSubscriptionName } from '../../src/metadata/fields/scope.ts'
 import { parseComponents } from '../../src/metadata/load/load-components.ts'
 import { findSecret } from '../../src/metadata/load/secrets.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'

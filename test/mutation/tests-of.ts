@@ -5,7 +5,7 @@ import { dirname, relative } from 'node:path'
 /** Hands the list to vitest.config.ts, as JSON. */
 export const testFilesVariable = 'EVENTGRID_MUTATE_TESTS'
 
-/** The tests of a file's room: those of `src/listener/http` are in `test/listener`, those of `src/sidecar/host` in `test/sidecar/host`. */
+/** The tests of a file's room: those of `src/binding/sides` are in `test/binding`, those of `src/sidecar/host` in `test/sidecar/host`. */
 function roomOf(file: string): string | undefined {
   const tests = dirname(file).replace(/^(packages\/[^/]+\/)?src/, '$1test')
   return tests.match(/^(packages\/[^/]+\/)?test\/(sidecar\/)?[^/]+/)?.[0]

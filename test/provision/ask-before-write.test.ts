@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/logger.ts'
-import { askBeforeWrite, type EndpointAnswer } from '../../src/provision/ask-endpoint.ts'
+import type { EndpointAnswer } from '../../src/provision/handshake.ts'
+import { askBeforeWrite } from '../../src/provision/upsert.ts'
 import { systemClock } from '../../src/support/time/clock.ts'
 import { quickenTime } from '../support/quick-time.ts'
 

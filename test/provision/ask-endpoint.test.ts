@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createEndpointQuestion } from '../../src/provision/ask-endpoint.ts'
+import { createEndpointQuestion } from '../../src/provision/handshake.ts'
 import { listen } from '../support/listen.ts'
 import { answer, openIngress, type Route } from '../support/public-ingress.ts'
 import { quickenTime } from '../support/quick-time.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { decideUpsert } from '../../src/provision/decide.ts'
 import { readSubscriptionProperties, type SubscriptionProperties } from '../../src/provision/values.ts'

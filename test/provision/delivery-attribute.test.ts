@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { splitDeliveryCredentials } from '../../src/core/delivery-credential.ts'
-import {
-  credentialsOf,
-  declaredAttributes,
-  mergeCredentials,
-  unreadableAttribute,
-} from '../../src/provision/credential.ts'
-import type { DeliveryAttribute } from '../../src/provision/values.ts'
+import { credentialsOf, declaredAttributes, mergeCredentials } from '../../src/provision/needs-webhook.ts'
+import { type DeliveryAttribute, unreadableAttribute } from '../../src/provision/values.ts'
 import { attribute, ours, standing, theirs, webHook } from './standing.ts'
 
 const credential = fc.integer({ min: 0, max: 9 }).map((number) => `key${number}.token`)

@@ -1,6 +1,6 @@
 import { ownDeliveryCredential } from '../../src/core/delivery-credential.ts'
 import { Secret } from '../../src/core/secret.ts'
-import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
 import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
 
 const scopeId = '/subscriptions/s1/resourceGroups/rg1'

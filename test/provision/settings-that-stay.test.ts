@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import { settingsThatStay, stayingFilters } from '../../src/provision/decide.ts'
 import { attribute, blob, ours, settings, standing, theirs, webHook } from './standing.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { resetToDefault } from '../../src/metadata/fields/setting-value.ts'
+import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import type { SubscriptionProperties, WebHookProperties } from '../../src/provision/values.ts'
 import { attribute, blob, desire, ours, settings, standing, theirs, webHook } from './standing.ts'
 

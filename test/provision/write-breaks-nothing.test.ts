@@ -10,6 +10,7 @@ import { freePort } from '../support/free-port.ts'
 import { listen } from '../support/listen.ts'
 import { type Fields, fieldsFor, outputFields, without } from '../support/open-world.ts'
 import { answer, noBackend, openIngress, type Route } from '../support/public-ingress.ts'
+import { quickRetries } from '../support/quick-retries.ts'
 import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
 import { startEmulator } from '../support/start-emulator.ts'
@@ -25,7 +26,7 @@ async function openSite(inputSchema: 'CloudEventSchemaV1_0' | 'EventGridSchema' 
   const ingress = await openIngress()
   const emulator = await startEmulator({
     trustedCertificates: [ingress.ca],
-    retrySchedule: [50],
+    retrySchedule: quickRetries,
     deadLetterDelay: 0,
     topics: [{ name: 'orders', inputSchema }],
   })

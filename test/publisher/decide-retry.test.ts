@@ -1,6 +1,7 @@
 import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline'
 import { describe, expect, it } from 'vitest'
-import { decideRetry, readAnswer } from '../../src/publisher/topic-answer.ts'
+import { decideRetry } from '../../src/publisher/rejection.ts'
+import { readAnswer } from '../../src/publisher/topic.ts'
 
 const answered = (status: number, foreign = false) => {
   const nothing = { message: '', requestId: undefined, retryAfterMs: undefined }

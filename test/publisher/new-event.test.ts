@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isDateTime } from '../../src/publisher/new-event.ts'
+import { isDateTime } from '../../src/publisher/payload.ts'
 
 it('knows the days of each month of four centuries', () => {
   const wrong: string[] = []

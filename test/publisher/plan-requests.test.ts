@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { splitCall } from '../../src/publisher/call.ts'
-import { joinCalls } from '../../src/publisher/queue.ts'
+import { joinCalls, splitCall } from '../../src/publisher/queue.ts'
 
 const bounds = { maxRequestBytes: 100, maxRequestEvents: 5 }
 const sizes = (...bytes: number[]) => bytes.map((size) => ({ bytes: size }))

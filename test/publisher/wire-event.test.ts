@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { traceOfEvent, traceOfMetadata, withTraceContext } from '../../src/publisher/wire-event.ts'
+import { traceOfEvent, withTraceContext } from '../../src/publisher/events.ts'
+import { traceOfMetadata } from '../../src/publisher/payload.ts'
 import { traceparentOf } from '../support/telemetry.ts'
 import { cloud, grid } from './sample-events.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { EventOutcome } from '../../src/dispatch/delivery.ts'
-import { decideSettlement, type Settlement } from '../../src/receiver/decide-settlement.ts'
+import { decideSettlement, type Settlement } from '../../src/receiver/settler.ts'
 
 it.each<{ outcome: EventOutcome; count: number; expected: Settlement }>([
   { outcome: 'resolved', count: 9, expected: { kind: 'acknowledge' } },

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { Secret } from '../../src/core/secret.ts'
-import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
 import { createNamespaceClient, type NamespaceClientOptions } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
 import { traceparentOf } from '../support/telemetry.ts'

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { ClientRequest, type ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { isRecord } from '../../src/support/text/is-record.ts'
+import { isRecord } from '../../src/support/text/json-text.ts'
 import { pullByKey, startNamespace } from './scripted-namespace.ts'
 
 /** What becomes of the next request of a kind. `lost`: it is done, and its answer never arrives. `hangs`: it is not, and has no answer. */

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
-import { azureEnvironments } from '../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
 import { createNamespaceClient } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
 import { brings, bringsOnce, openSide, type Script, scriptNamespace, settles } from './scripted-namespace.ts'

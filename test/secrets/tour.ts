@@ -8,6 +8,7 @@ import { createServer } from 'node:http'
 import { inspect } from 'node:util'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
 import * as library from '../../src/index.ts'
+import { quickRetries } from '../support/quick-retries.ts'
 import { marks } from './marks.ts'
 
 const { Binding, BindingError, component, parseComponents } = library
@@ -49,7 +50,7 @@ const contributor = 'EventGrid EventSubscription Contributor'
 const emulator = await EventGridEmulator.start({
   clients: [{ clientId: 'tour', clientSecret: marks.clientSecret, roles: [{ role: contributor }] }],
   topics: [{ name: 'orders', keys: [marks.accessKey, marks.otherKey] }],
-  retrySchedule: [5],
+  retrySchedule: quickRetries,
   deadLetterDelay: 0,
 })
 const topic = emulator.topic('orders')

@@ -9,6 +9,7 @@ import {
 } from '../../src/index.ts'
 import { type CapturedLog, captureLog } from './captured-log.ts'
 import { eventually } from './eventually.ts'
+import { quickRetries } from './quick-retries.ts'
 
 /** What a flat record of metadata fields may be in a test: `undefined` leaves the field out. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -70,7 +71,7 @@ export async function openWorld(
   options: { readonly emulator?: EventGridEmulatorOptions; readonly binding?: BindingOptions } = {},
 ): Promise<World> {
   const emulator = await EventGridEmulator.start({
-    retrySchedule: [5],
+    retrySchedule: quickRetries,
     deadLetterDelay: 0,
     ...options.emulator,
   })

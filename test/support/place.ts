@@ -1,4 +1,4 @@
-import type { FilePlace } from '../../src/core/file-place.ts'
+import type { FilePlace } from '../../src/core/component.ts'
 
 /** The place that a text names: `f.yaml:5:9`. */
 export function place(text: string): FilePlace {

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { EventGridEmulator } from '../../packages/emulator/src/index.ts'
+import { quickRetries } from '../support/quick-retries.ts'
 import { goProgramOf, prepareGo } from './go-program.ts'
 import { startProgram } from './program.ts'
 import { lastLine, preparePython, pythonOf, pythonSources } from './python-environment.ts'
@@ -36,7 +37,7 @@ async function witness(program: string, args: readonly string[]): Promise<readon
     await using emulator = await EventGridEmulator.start({
       ingress: () => `http://127.0.0.1:${handshakePort}/api/events`,
       topics: [{ name: 'orders' }],
-      retrySchedule: [100],
+      retrySchedule: quickRetries,
     })
     await writeFile(join(folder, 'ca.pem'), emulator.ca)
     await writeFile(join(folder, 'orders.yaml'), component(emulator, String(handshakePort)))

@@ -25,15 +25,19 @@ export interface ConnectOptions {
 
 interface Emulator extends Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'> {
   readonly subscriptionId: string
+  readonly endpoints: { readonly resourceManager: string }
   topic(name?: string): TopicView
 }
+
+/** The bindings that are connected, by their host names. */
+export type Connected = Map<string, { readonly binding: Connectable; isListening(): boolean }>
 
 /** Initialises a binding for a custom topic. Its ingress is added before `init`, which runs the handshake. */
 export async function connectBinding(
   emulator: Emulator,
   binding: Connectable,
   options: ConnectOptions,
-  addIngress: (ingress: Ingress) => void,
+  { addIngress, connected }: { readonly addIngress: (ingress: Ingress) => void; readonly connected: Connected },
 ): Promise<TopicView> {
   checkNames('the options of connect', options, ['topic', 'name', 'metadata'])
   if (typeof binding?.init !== 'function' || typeof binding.address !== 'function') {
@@ -41,12 +45,18 @@ export async function connectBinding(
   }
   const { tenantId, subscriptionId, clientId, clientSecret } = emulator
   const topic = emulator.topic(options.topic)
-  const endpoints = binding.endpoints?.()
-  if (endpoints && endpoints.resourceManager === undefined && !isProxied(process.env)) {
-    throw new TypeError('the binding would look for Azure: make it with new Binding({ endpoints: emulator.endpoints })')
-  }
+  checkEndpoints(emulator, binding.endpoints?.())
   const { name = topic.name, metadata } = options
   const host = `${name.toLowerCase()}.example.com`
+  const other = connected.get(host)
+  if (other && other.binding !== binding && other.isListening()) {
+    throw new RangeError(
+      `another binding is connected as ${name}, and gets the events of this event subscription: close it first, ` +
+        `or give this one an event subscription of its own: emulator.connect(binding, { topic, name: '${name}2' })`,
+    )
+  }
+  let isStarting = true
+  connected.set(host, { binding, isListening: () => isStarting || binding.address() !== undefined })
   addIngress(({ hostname, pathname, search }) => {
     const port = hostname === host ? binding.address()?.port : undefined
     return port === undefined ? undefined : `http://127.0.0.1:${port}${pathname}${search}`
@@ -60,8 +70,29 @@ export async function connectBinding(
     accessKey: topic.key,
     ...metadata,
   }
-  await binding.init({ name, properties })
+  try {
+    await binding.init({ name, properties })
+  } finally {
+    isStarting = false
+  }
   return topic
+}
+
+/** Throws a TypeError for a binding that looks for Azure elsewhere than at this emulator. */
+function checkEndpoints({ endpoints }: Emulator, given: ReturnType<NonNullable<Connectable['endpoints']>> | undefined) {
+  if (!given) return
+  const fix = 'make it with new Binding({ endpoints: emulator.endpoints })'
+  const { resourceManager: url } = given
+  if (url === undefined) {
+    if (isProxied(process.env)) return
+    throw new TypeError(`the binding would look for Azure: ${fix}`)
+  }
+  // Loopback has several names; an emulator has one port.
+  const portOf = (text: string) => URL.parse(text)?.port
+  if (portOf(url) === portOf(endpoints.resourceManager)) return
+  throw new TypeError(
+    `the binding was made for another emulator: it looks for Azure at ${url}, and this one is at ${endpoints.resourceManager}; ${fix}`,
+  )
 }
 
 /** The emulator's own proxy answers for Azure's host names. */

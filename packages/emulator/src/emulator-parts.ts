@@ -1,6 +1,6 @@
 // Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
 import type { FastifyInstance } from 'fastify'
-import { isEveryAddress } from '../../../src/support/net/loopback.ts'
+import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
@@ -15,8 +15,11 @@ import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
 import { createTokenIssuer } from './entra/token-issuer.ts'
+import type { AcceptedEvent } from './model/events/accepted-event.ts'
+import type { EventText } from './model/events/event-text.ts'
 import { createPendingBound } from './model/held-bytes.ts'
 import type { Addresses } from './model/resource-views.ts'
+import type { NamespaceTopic } from './model/resources/namespace.ts'
 import { ManualClock } from './model/time/clock.ts'
 import { createWorkCounter } from './model/time/work-counter.ts'
 import { createForwarding, createNamespaceQueues } from './namespaces/namespace-queues.ts'
@@ -209,6 +212,14 @@ function createParts(
     }
     return wanted
   }
+  /** Takes events for the receivers of a namespace topic. Returns those that none wants. */
+  const distributeToTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
+    const unwanted = queues.publish(topic, events)
+    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
+    trail.accepted(topic.id, accepted)
+    trail.offered(namespaces.subscriptions.of(topic.id), accepted)
+    return unwanted
+  }
   const provisioning = createProvisioning({
     ...shared,
     storageAccounts: options.storageAccounts,
@@ -225,6 +236,7 @@ function createParts(
     pending,
     engine,
     distribute,
+    distributeToTopic,
     namespaces,
     queues,
     operations,

@@ -1,14 +1,15 @@
 // Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
 // `close`.
-import { complaintAboutCodeGeneration } from '../../../src/support/process/code-generation.ts'
+
 import { checkNames } from '../../../src/support/process/option-checks.ts'
-import { realTimers } from '../../../src/support/time/real-timers.ts'
-import { createTurns } from '../../../src/support/work/in-turn.ts'
+import { complaintAboutCodeGeneration } from '../../../src/support/process/runtime.ts'
+import { realTimers } from '../../../src/support/time/clock.ts'
+import { createTurns } from '../../../src/support/work/work.ts'
 import { removeResource } from './arm/resources/resources.ts'
 import type { TopicOptions } from './config/config-schema.ts'
 import { configure, putTopic } from './config/configure.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
-import { type Connectable, type ConnectOptions, connectBinding } from './connect.ts'
+import { type Connectable, type Connected, type ConnectOptions, connectBinding } from './connect.ts'
 import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { describePending } from './describe-pending.ts'
@@ -26,8 +27,9 @@ import {
   viewStorage,
 } from './model/resource-views.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
-import { asResourceId, type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
-import { ManualClock } from './model/time/clock.ts'
+import { type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
+import { ManualClock, wholeMs } from './model/time/clock.ts'
+import { raisedCloudEvents } from './namespaces/namespace-calls.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
 import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
@@ -38,7 +40,7 @@ import { type EmulatorEnvironment, languageEnvironments } from './test-interface
 import { type EventQuery, type PublishedEvents, publishedEvents } from './test-interface/published-events.ts'
 import { StillPendingError } from './test-interface/still-pending.ts'
 import type { ResetOptions } from './test-interface/tested-emulator.ts'
-import { raisedEvents, sourceIdOf } from './topics/raise.ts'
+import { existingSourceIdOf, raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */
 export interface EmulatorEndpoints {
@@ -62,6 +64,7 @@ export class EventGridEmulator implements AsyncDisposable {
   #settings: ResolvedOptions
   /** One advance of the clock after the other: each is to move it by its whole time. */
   readonly #advances = createTurns()
+  readonly #connected: Connected = new Map()
   /** Where clients find it; fits the binding's option `endpoints`. */
   readonly endpoints: EmulatorEndpoints
   /** The emulator's certificate authority, PEM. */
@@ -180,8 +183,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param scope a resource id, or the name of a topic or domain
    */
   eventSubscription(scope: string, name: string): EventSubscription | undefined {
-    const { store } = this.#parts
-    return store.subscriptions.get(eventSubscriptionId(asResourceId(sourceIdOf(store, scope)), name))
+    return this.#parts.store.subscriptions.get(eventSubscriptionId(sourceIdOf(this.#parts, scope), name))
   }
 
   /** All event subscriptions. */
@@ -190,17 +192,20 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic or a domain this is
-   * the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a
-   * RangeError for an unknown source.
+   * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic, a domain or a namespace topic
+   * this is the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a
+   * RangeError for an unknown source: a name that no topic has, or an id whose Azure subscription, resource group, topic, domain or
+   * namespace does not exist. Resources of other providers, such as storage accounts, are taken as existing.
    *
-   * @param source a resource id, or the name of a topic or domain
+   * @param source a resource id, or the name of a topic, domain, system topic or namespace topic
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, clock, distribute } = this.#parts
-    const sourceId = sourceIdOf(store, source)
+    const { store, namespaces, clock, distribute, distributeToTopic } = this.#parts
+    const sourceId = existingSourceIdOf(this.#parts, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
-    distribute(raisedEvents(store, sourceId, events, clock.now()))
+    const topic = namespaces.topics.get(sourceId)
+    if (topic) distributeToTopic(topic, raisedCloudEvents(events))
+    else distribute(raisedEvents(store, sourceId, events, clock.now()))
   }
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
@@ -257,7 +262,7 @@ export class EventGridEmulator implements AsyncDisposable {
    *
    * With `timeout` it rejects after this time, in real milliseconds whatever the clock. The error's message has a line for
    * each event subscription with pending events: how many, when the next try is due, and the last answer. Rejects with a
-   * TypeError for an unknown option, and a RangeError for a time that is negative or no whole number.
+   * TypeError for an unknown option or a time that is no number, and a RangeError for one that is negative or no whole number.
    *
    * @param options.timeout @default none: it waits as long as an event is pending
    */
@@ -265,7 +270,7 @@ export class EventGridEmulator implements AsyncDisposable {
     checkNames('the options of settled', options, ['timeout'])
     const { timeout } = options
     const { engine, queues } = this.#parts
-    const signal = timeout === undefined ? undefined : realTimers.abortAfter(timeout)
+    const signal = timeout === undefined ? undefined : realTimers.abortAfter(wholeMs('the timeout of settled', timeout))
     try {
       await Promise.all([engine.settled(signal), queues.settled(signal)])
     } catch (cause) {
@@ -309,14 +314,12 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Moves the clock by so many milliseconds, and waits for what becomes due meanwhile. Resolves with its new time. Rejects with a TypeError
-   * if the option `clock` is no `ManualClock`, and with a RangeError for a time that is negative or no whole number.
+   * if the option `clock` is no `ManualClock`, and as {@link ManualClock.advance} does.
    */
   async advance(ms: number): Promise<number> {
     const { clock } = this.#parts
     if (!(clock instanceof ManualClock))
       throw new TypeError('advance needs an emulator with the option clock: new ManualClock()')
-    if (!(Number.isSafeInteger(ms) && ms >= 0))
-      throw new RangeError(`advance takes whole milliseconds, not ${String(ms)}`)
     return this.#advances(async () => {
       await clock.advance(ms)
       return clock.now()
@@ -438,10 +441,14 @@ export class EventGridEmulator implements AsyncDisposable {
   /**
    * Initialises a binding, made with `endpoints: emulator.endpoints`, for a custom topic: as the emulator's first client,
    * on a free port, with an ingress rule from `https://{name}.example.com/` to that port. Resolves with the topic.
-   * Rejects with a RangeError if there is no such topic, with a TypeError for an unknown option, and as the binding's `init` does.
+   * Rejects with a RangeError if there is no such topic, or another binding that listens is connected by this name, with a TypeError for an
+   * unknown option and for a binding that was made for Azure or another emulator, and as the binding's `init` does.
    */
   connect(binding: Connectable, options: ConnectOptions = {}): Promise<TopicView> {
-    return connectBinding(this, binding, options, this.#parts.prependIngress)
+    return connectBinding(this, binding, options, {
+      addIngress: this.#parts.prependIngress,
+      connected: this.#connected,
+    })
   }
 
   /** Ends servers, requests and timers. Has no effect the second time. */

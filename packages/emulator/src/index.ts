@@ -19,7 +19,12 @@ export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
 export { createBlobDeadLetterStore } from './dead-letters/write-dead-letters.ts'
 export type { ProbationOptions } from './delivery/queue/retry-schedule.ts'
 export type { Ingress, IngressRule } from './delivery/send/ingress.ts'
-export { createStorageQueues, type StorageQueue, type StorageQueues } from './delivery/send/storage-queues.ts'
+export {
+  createStorageQueues,
+  type StorageQueue,
+  type StorageQueueResult,
+  type StorageQueues,
+} from './delivery/send/storage-queues.ts'
 export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
 export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
 export type {
@@ -27,9 +32,11 @@ export type {
   EventSubscriptionProperties,
   ProvisioningState,
 } from './model/resources/event-subscription.ts'
-export type { Client, InputSchema, InputSchemaMapping, RoleGrant } from './model/resources/resource.ts'
+export type { AccessKeys, Client, InputSchema, InputSchemaMapping, RoleGrant } from './model/resources/resource.ts'
 export { type CancelTimer, type Clock, ManualClock, realClock } from './model/time/clock.ts'
 export type { QueueFigures } from './namespaces/pull-queue.ts'
+export type { TrailedAttempt } from './records/event-fate.ts'
+export type { FigureName } from './records/figures.ts'
 export type {
   DeadLetterRecord,
   DeliveryRecord,

@@ -1,5 +1,5 @@
 // Error at import when Node is too old.
-import { complaintAboutNode } from '../../../src/support/process/node-version.ts'
+import { complaintAboutNode } from '../../../src/support/process/runtime.ts'
 
 // Without this check an old Node fails later, with an error that does not name the cause.
 const complaint = complaintAboutNode(process.versions.node, import.meta.url, 'eventgrid-emulator')

@@ -48,7 +48,7 @@ export async function openEventGrid({ topic: settings, tls, ...options }: EventG
   const own: Ingress = ({ hostname }) => (hostname === 'subscriber.example' ? subscriber.url : undefined)
   const ingress = options.ingress ?? own
   const clock = new ManualClock(Date.UTC(2026, 0, 5, 14, 7, 9))
-  const given = { random: () => 0, ...options, clock, ingress, topics: [{ name: 'orders', keys, ...settings }] }
+  const given = { ...options, clock, ingress, topics: [{ name: 'orders', keys, ...settings }] }
   const emulator = await startEmulator(given)
   const topic = emulator.topic()
   const declared = new Map<string, EventSubscriptionOptions>()

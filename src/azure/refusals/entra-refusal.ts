@@ -3,10 +3,9 @@ import { isRestError } from '@azure/core-rest-pipeline'
 import { emulatorRemedy } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { CredentialMetadata } from '../../metadata/typed/metadata.ts'
-import { isRecord } from '../../support/text/is-record.ts'
-import { readJson } from '../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../support/text/json-text.ts'
 import { shellWord } from '../../support/text/text.ts'
-import { certificateRemedy, silenceRemedy } from '../connection-fault.ts'
+import { certificateRemedy, silenceRemedy } from './remedies.ts'
 
 /** Entra, or another source of tokens, was out of reach or failed. The client's credential may be fine. */
 export class NoTokenError extends Error {

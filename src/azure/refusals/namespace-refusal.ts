@@ -2,7 +2,7 @@
 
 import type { PullMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
-import { roleRemedy } from './missing-role.ts'
+import { roleRemedy } from './remedies.ts'
 
 export interface NamespaceRefusal {
   /** Absent where there was no answer. */

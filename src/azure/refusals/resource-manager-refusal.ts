@@ -1,12 +1,11 @@
 /** What a refusal of Resource Manager means, and what to do about it. */
 import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
 import { scrub } from '../../core/scrub.ts'
-import { showUrl } from '../../metadata/fields/redact.ts'
+import { showUrl } from '../../metadata/fields/addresses.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
-import { certificateRemedy, silenceRemedy } from '../connection-fault.ts'
 import type { ArmFailure, ArmFailureKind } from '../read-failure.ts'
-import { type Right, rightsRemedy, roleRemedy } from './missing-role.ts'
+import { certificateRemedy, type Right, rightsRemedy, roleRemedy, silenceRemedy } from './remedies.ts'
 
 /**
  * The failures of provisioning, by the code that each ends in, and whether another attempt may succeed by itself. Where not, an operator

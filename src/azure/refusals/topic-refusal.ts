@@ -1,10 +1,9 @@
 /** What an answer of a topic that did not take events means, and what to do about it. */
 import type { PublishErrorCode } from '../../core/errors.ts'
-import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
+import { isNamespaceTopic, topicName } from '../../metadata/fields/addresses.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
-import { topicName } from '../topic-name.ts'
-import { roleRemedy } from './missing-role.ts'
+import { roleRemedy } from './remedies.ts'
 
 export interface TopicRefusal {
   readonly status: number

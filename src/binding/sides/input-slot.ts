@@ -1,9 +1,8 @@
 /** The place of the input side: one that opens anew is a new server, or receiver; the former one stops, and drains behind it. */
 import { emulatorRemedy, strayEmulatorId } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
-import type { FastifyHook } from '../../listener/http/host-plugins.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
+import type { FastifyHook } from '../../listener/listener.ts'
+import { type InputMetadata, isSameMetadata } from '../../metadata/typed/metadata.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'

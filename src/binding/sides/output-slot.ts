@@ -1,7 +1,7 @@
 /** The place of the output side: calls under way end on the former one when it is replaced. */
 import { BindingError } from '../../core/errors.ts'
-import { isSameMetadata } from '../../metadata/typed/same-metadata.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { isSameMetadata } from '../../metadata/typed/metadata.ts'
+import { inBackground } from '../../support/work/work.ts'
 import type { InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import type { SideHealth } from '../health.ts'
 import { locateError } from '../locate-failure.ts'

@@ -1,5 +1,5 @@
 /** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
-import { refuseUnusableProxy } from '../../azure/proxy.ts'
+import { refuseUnusableProxy } from '../../azure/http.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
@@ -8,7 +8,7 @@ import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.
 import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { inBackground } from '../../support/work/work.ts'
 import { decidePullHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'

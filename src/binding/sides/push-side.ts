@@ -1,5 +1,5 @@
 /** Push delivery put together: the listener, and the watch over its event subscription. */
-import { isSamePlace } from '../../listener/admit/former-deliveries.ts'
+import { isSamePlace } from '../../listener/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputHealth } from '../health.ts'

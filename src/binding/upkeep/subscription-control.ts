@@ -14,16 +14,15 @@ import {
   runInContext,
   startSpan,
   withSpan,
-} from '../../core/telemetry/opentelemetry.ts'
+} from '../../core/telemetry.ts'
 import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm.ts'
-import { createEndpointQuestion } from '../../provision/ask-endpoint.ts'
 import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/attempts.ts'
-import { declaredAttributes } from '../../provision/credential.ts'
 import { failureContext, pullFailureContext } from '../../provision/failure-context.ts'
+import { createEndpointQuestion } from '../../provision/handshake.ts'
 import { checkSubscriptions, inspectSubscriptions, planSubscriptions } from '../../provision/look.ts'
 import { wantedForPull } from '../../provision/needs-queue.ts'
-import { wantedWebHook } from '../../provision/needs-webhook.ts'
+import { declaredAttributes, wantedWebHook } from '../../provision/needs-webhook.ts'
 import { upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side-options.ts'

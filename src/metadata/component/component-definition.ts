@@ -1,11 +1,12 @@
 /** What `init` accepts as a component: its kind, type and version. */
+
+import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import type { YamlPath } from '../../support/files/located-yaml.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { metadataInvalid } from '../typed/metadata-invalid.ts'
+import { metadataInvalid } from '../fields/faults.ts'
 import type { MetadataProperties } from '../typed/read-properties.ts'
 
 /** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */

@@ -1,12 +1,13 @@
 /** Reads the YAML of a file into drafts of components, within bounds, and says what it leaves out. */
+
+import { type FilePlace, wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, wholeFile } from '../../core/file-place.ts'
 import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { shownInExcerpt } from '../fields/redact.ts'
+import { shownInExcerpt } from '../fields/find-field.ts'
 import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
 
 /** A `secretKeyRef` of a component. */

@@ -1,8 +1,8 @@
 /** Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden, at most 1,000. */
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { wholeFile } from '../../core/file-place.ts'
 import { readRegularFile } from '../../support/files/regular-file.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 

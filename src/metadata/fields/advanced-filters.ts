@@ -1,9 +1,8 @@
 /** The field `advancedFilters`: its operators and its bounds. */
 import { z } from 'zod'
-import { isRecord } from '../../support/text/is-record.ts'
-import { readJson } from '../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
-import { BrokenRule } from './broken-rule.ts'
+import { BrokenRule } from './faults.ts'
 
 /** One advanced filter, in ARM's own spelling (Event Grid: event-filtering). */
 export interface AdvancedFilter {

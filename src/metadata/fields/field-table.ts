@@ -1,13 +1,101 @@
 /** Each metadata field, declared once: all that is known of it. */
-import { azureEnvironmentNames, otherEnvironmentNames, parseAzureEnvironment } from './azure-environment.ts'
-import { settingFields } from './event-subscription-settings.ts'
-import { choice, field, withDefault } from './field-entry.ts'
-import * as needs from './needs.ts'
-import { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint } from './parse-endpoint.ts'
-import { parseChoice } from './plain-values.ts'
+
+import {
+  azureEnvironmentNames,
+  otherEnvironmentNames,
+  parseAzureEnvironment,
+  parseNamespaceEndpoint,
+  parseSubscriberEndpoint,
+  parseTopicEndpoint,
+} from './addresses.ts'
+import { parseAdvancedFilters } from './advanced-filters.ts'
+import {
+  beside,
+  byInputThatDoesNotAsk,
+  byOutput,
+  byOutputWithKey,
+  byPull,
+  byPullThatDoesNotAsk,
+  byPush,
+  byPushThatAsks,
+  choice,
+  credentialKinds,
+  deliveryAuthentications,
+  deliveryModes,
+  field,
+  ofDeliveries,
+  ofSecret,
+  ofTokens,
+  provisionings,
+  setting,
+  topicAuthentications,
+  withDefault,
+} from './field.ts'
 import * as rules from './rules.ts'
-import { parseEventSource, parseNamespaceTopic, parseScope } from './scope.ts'
-import { parsePullName, parseSubscriptionName } from './subscription-name.ts'
+import { parseChoice, parseList } from './rules.ts'
+import { parseEventSource, parseNamespaceTopic, parsePullName, parseScope, parseSubscriptionName } from './scope.ts'
+
+export const settingFields = {
+  includedEventTypes: setting({ type: 'list', about: 'Event types to deliver.', parse: parseList }),
+  subjectBeginsWith: setting({
+    type: 'string',
+    about: 'Deliver only events with a subject that begins with this text.',
+    parse: rules.asIs,
+  }),
+  subjectEndsWith: setting({
+    type: 'string',
+    about: 'Deliver only events with a subject that ends with this text.',
+    parse: rules.asIs,
+  }),
+  advancedFilters: setting({
+    type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
+    about: "Advanced filters, in ARM's spelling.",
+    parse: parseAdvancedFilters,
+  }),
+  maxDeliveryAttempts: setting({
+    type: 'integer, 1-30; with `deliveryMode: pull` 1-10',
+    stricter: { pull: rules.unlessDefault(rules.integer(1, 10)) },
+    about: 'How often Event Grid tries to deliver an event.',
+    parse: rules.integer(1, 30),
+  }),
+  eventTimeToLive: setting({
+    type: 'duration in whole minutes, 1m-24h',
+    about: 'How long Event Grid tries to deliver an event.',
+    parse: rules.parseTimeToLive,
+  }),
+  maxEventsPerBatch: setting({
+    type: 'integer, 1-5000',
+    stricter: { pull: rules.refusedByPull },
+    about: 'Most events in one delivery.',
+    parse: rules.integer(1, 5000),
+  }),
+  preferredBatchSizeInKilobytes: setting({
+    type: 'integer, 1-1024',
+    stricter: { pull: rules.refusedByPull },
+    about: 'Preferred size of a delivery.',
+    parse: rules.integer(1, 1024),
+  }),
+  deadLetterStorageAccountId: setting({
+    needed: beside('deadLetterContainer'),
+    type: 'resource id of a storage account',
+    example: '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.Storage/storageAccounts/ACCOUNT',
+    about: 'Where undeliverable events go. Needs `deadLetterContainer`.',
+    parse: rules.parseStorageAccount,
+  }),
+  deadLetterContainer: setting({
+    needed: beside('deadLetterStorageAccountId'),
+    type: 'name of a blob container',
+    example: 'dead-letters',
+    about: 'Container for undeliverable events. Needs `deadLetterStorageAccountId`.',
+    parse: rules.parseContainerName,
+  }),
+  labels: setting({
+    type: 'list',
+    stricter: { pull: rules.refusedByPull },
+    about: 'Labels of the event subscription.',
+    parse: parseList,
+  }),
+}
 
 const input = { readers: ['push', 'pull'], shown: 'plain' } as const
 const push = { readers: ['push'], shown: 'plain' } as const
@@ -27,7 +115,7 @@ export const fields = {
   tenantId: field({
     ...input,
     aliases: ['azureTenantId'],
-    needed: needs.ofTokens,
+    needed: ofTokens,
     type: 'string: an id or a domain name',
     example: 'contoso.onmicrosoft.com',
     about:
@@ -37,7 +125,7 @@ export const fields = {
   subscriptionId: field({
     ...input,
     aliases: ['azureSubscriptionId'],
-    needed: needs.byPushThatAsks,
+    needed: byPushThatAsks,
     type: 'string',
     example: idExample,
     about: 'Cloud subscription in which the event subscription is created.',
@@ -46,7 +134,7 @@ export const fields = {
   clientId: field({
     ...input,
     aliases: ['azureClientId'],
-    needed: needs.ofTokens,
+    needed: ofTokens,
     type: 'string',
     example: idExample,
     about:
@@ -57,14 +145,14 @@ export const fields = {
     ...input,
     ...secret,
     aliases: ['azureClientSecret'],
-    needed: needs.ofSecret,
+    needed: ofSecret,
     about: 'Secret of that client. The output reads it too with `topicAuthentication: entra`.',
     parse: rules.parseSecret,
   }),
   subscriberEndpoint: field({
     ...push,
     ...url,
-    needed: needs.byPush,
+    needed: byPush,
     type: 'https URL; without a path, `/api/events`',
     example: 'https://orders.example.com/api/events',
     about: 'Public HTTPS endpoint at which Event Grid performs the handshake and delivers events.',
@@ -72,7 +160,7 @@ export const fields = {
   }),
   handshakePort: field({
     ...push,
-    needed: needs.byPush,
+    needed: byPush,
     type: 'string holding a port number, 1-65535',
     example: '8080',
     about: 'Container port on which the binding listens for handshakes and events. `"0"` takes a free one, for tests.',
@@ -80,7 +168,7 @@ export const fields = {
   }),
   scope: field({
     ...input,
-    needed: needs.byPush,
+    needed: byPush,
     type: 'resource id path',
     example: `${groupExample}/Microsoft.EventGrid/topics/TOPIC`,
     stricter: { push: parseEventSource },
@@ -89,7 +177,7 @@ export const fields = {
   }),
   eventSubscriptionName: field({
     ...input,
-    needed: needs.byInputThatDoesNotAsk,
+    needed: byInputThatDoesNotAsk,
     otherwise: 'made from the name of the component',
     type: '3 to 64 letters and digits; with `deliveryMode: pull` at most 50; hyphens in what exists already',
     stricter: { pull: parsePullName },
@@ -99,14 +187,14 @@ export const fields = {
   accessKey: field({
     ...output,
     ...secret,
-    needed: needs.byOutputWithKey,
+    needed: byOutputWithKey,
     about: 'Access key for publishing to the custom topic.',
     parse: rules.parseSecret,
   }),
   topicEndpoint: field({
     ...output,
     ...url,
-    needed: needs.byOutput,
+    needed: byOutput,
     type: 'https URL; http for loopback only',
     example: 'https://TOPIC.westeurope-1.eventgrid.azure.net/api/events',
     about: 'Endpoint of the custom topic to which events are published.',
@@ -131,7 +219,7 @@ export const fields = {
     about: 'Schema in which events are delivered.',
     parse: (text) => (text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : parseChoice(text, eventSchemas)),
   }),
-  deliveryAuthentication: choice(needs.deliveryAuthentications, {
+  deliveryAuthentication: choice(deliveryAuthentications, {
     ...push,
     decides: true,
     about: 'How a delivery proves that it comes from this event subscription.',
@@ -139,7 +227,7 @@ export const fields = {
   deliveryToken: field({
     ...push,
     ...secret,
-    needed: needs.ofDeliveries,
+    needed: ofDeliveries,
     otherwise: 'derived from `clientSecret`',
     type: 'list of 1 to 10 strings of 16 to 1024 characters (secret)',
     about: 'The credential of deliveries is derived from it. The first token is written into Azure, all are accepted.',
@@ -161,12 +249,12 @@ export const fields = {
     about: "Client id of Event Grid's own application, for `deliveryAuthentication: entra`.",
     parse: rules.parseId,
   }),
-  azureCredential: choice(needs.credentialKinds, {
+  azureCredential: choice(credentialKinds, {
     ...both,
     decides: true,
     about: 'How the binding proves to Azure who it is.',
   }),
-  topicAuthentication: choice(needs.topicAuthentications, {
+  topicAuthentication: choice(topicAuthentications, {
     ...output,
     decides: true,
     about: 'What authorises publishing: the access key, or the credential of `azureCredential`.',
@@ -218,21 +306,21 @@ export const fields = {
     about: 'Longest time that `init` waits for the event subscription.',
     parse: rules.duration('1ms', '24h'),
   }),
-  provisioning: choice(needs.provisionings, {
+  provisioning: choice(provisionings, {
     ...input,
     decides: true,
     about:
       'Whether the binding creates and updates the event subscription, only reads and compares it, or makes no request for it. ' +
       'With `none`, set `scope` and `eventSubscriptionName`; the fields of the credential are optional.',
   }),
-  deliveryMode: choice(needs.deliveryModes, {
+  deliveryMode: choice(deliveryModes, {
     ...input,
     decides: true,
     about: 'Whether Event Grid posts events to the binding, or the binding receives them from a namespace topic.',
   }),
   namespaceTopic: field({
     ...pull,
-    needed: needs.byPull,
+    needed: byPull,
     type: 'resource id of a namespace topic',
     example: `${groupExample}/Microsoft.EventGrid/namespaces/NAMESPACE/topics/TOPIC`,
     about: 'The topic to receive events from. Required for pull.',
@@ -241,7 +329,7 @@ export const fields = {
   namespaceEndpoint: field({
     ...pull,
     ...url,
-    needed: needs.byPullThatDoesNotAsk,
+    needed: byPullThatDoesNotAsk,
     otherwise: 'read from Azure Resource Manager',
     example: 'https://NAMESPACE.westeurope-1.eventgrid.azure.net',
     about: 'Address of the namespace.',

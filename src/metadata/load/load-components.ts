@@ -2,11 +2,11 @@
 import type { Component } from '../../core/component.ts'
 import { checkLogger, type Logger, silentLogger } from '../../core/logger.ts'
 import { checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { componentTypes } from '../component/component-definition.ts'
 import { type ComponentFiles, readComponentFile, type SecretReference } from '../component/component-file.ts'
 import { type PathsRead, readPaths } from '../component/component-folder.ts'
-import { metadataInvalid } from '../typed/metadata-invalid.ts'
+import { metadataInvalid } from '../fields/faults.ts'
 import { loadFiles, readComponentFiles, takenDrafts } from './load-files.ts'
 import type { Secrets } from './secret-stores.ts'
 import {

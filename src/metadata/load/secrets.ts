@@ -1,8 +1,9 @@
 /** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
+
+import { type FilePlace, placeInWords } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, placeInWords } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type SecretReference,
 } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import { BrokenRule } from '../fields/broken-rule.ts'
+import { BrokenRule } from '../fields/faults.ts'
 import { isStore, readSecretStore, type SecretStore, type Secrets } from './secret-stores.ts'
 
 type NamedSecret = Omit<SecretReference, 'store'>

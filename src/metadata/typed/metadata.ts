@@ -1,12 +1,16 @@
-/** Typed metadata of each side from the values of fields that have no fault, alone or between them. */
+/** Typed metadata of each side from the values of fields that have no fault; whether two are the same, and their secrets. */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Side } from '../../core/component.ts'
+import { deriveDeliveryCredentials } from '../../core/delivery-credential.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { settingFields } from '../fields/event-subscription-settings.ts'
+import { querySecrets } from '../../core/scrub.ts'
+import { Secret } from '../../core/secret.ts'
+import { isNamespaceTopic } from '../fields/addresses.ts'
+import { resetToDefault, type Setting } from '../fields/field.ts'
+import type { settingFields } from '../fields/field-table.ts'
 import type { Values } from '../fields/find-field.ts'
-import { isNamespaceTopic } from '../fields/parse-endpoint.ts'
-import { resetToDefault, type Setting } from '../fields/setting-value.ts'
-import { derivePullName, deriveSubscriptionName } from '../fields/subscription-name.ts'
+import { derivePullName, deriveSubscriptionName } from '../fields/scope.ts'
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface ParsedMetadata {
@@ -62,7 +66,7 @@ export function inputMetadata(values: Values, options: SideOptions) {
   const defaultName = deriveSubscriptionName(options.componentName, { scope, subscriberEndpoint })
   return {
     ...eitherInput(values, defaultName, options),
-    /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of redact.ts. */
+    /** Normalised https URL with path, query and all. Its query counts as secret: show it by `showUrl` of addresses.ts. */
     subscriberEndpoint,
     scope,
     /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
@@ -207,4 +211,28 @@ function credentialMetadata(values: Values, { credentialGiven }: SideOptions) {
     default:
       return { kind, tenantId, clientId }
   }
+}
+
+/** Compares typed metadata, or parts of them. */
+export const isSameMetadata = (one: unknown, other: unknown): boolean =>
+  isDeepStrictEqual(revealed(one), revealed(other))
+
+/** A `Secret` keeps its text where a comparison does not look. */
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return { secret: value.reveal() }
+  if (Array.isArray(value)) return value.map(revealed)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, revealed(member)]))
+}
+
+/** Every secret of both sides, what deliveries carry, and the queries of their endpoints. */
+export function secretsOf({ input, pull, output }: ParsedMetadata): readonly string[] {
+  const delivery = input ? deriveDeliveryCredentials(input).map(({ value }) => value) : []
+  const endpoints = [input?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
+  return [...secretsIn([input, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]
+}
+
+function secretsIn(value: unknown): string[] {
+  if (value instanceof Secret) return [value.reveal()]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : []
 }

@@ -3,14 +3,18 @@
 import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
-import { BrokenRule } from '../fields/broken-rule.ts'
+import { BrokenRule, metadataInvalid } from '../fields/faults.ts'
+import { type Circumstances, hasCredential, type Reader } from '../fields/field.ts'
 import { type FieldName, findField, metadataFields, type Values, valuesSchema } from '../fields/find-field.ts'
-import { type Circumstances, hasCredential, type Reader } from '../fields/needs.ts'
-import { configuredSides, fieldsRead } from './configured-sides.ts'
-import { inputConflicts, outputConflicts } from './conflicts.ts'
+import {
+  configuredSides,
+  fieldsRead,
+  inputConflicts,
+  missingFields,
+  neitherSide,
+  outputConflicts,
+} from './between-fields.ts'
 import { inputMetadata, outputMetadata, type ParsedMetadata, pullMetadata } from './metadata.ts'
-import { metadataInvalid } from './metadata-invalid.ts'
-import { missingFields, neitherSide } from './missing-fields.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
 
 export interface ParseMetadataOptions {

@@ -1,12 +1,12 @@
 /** Sorts raw properties by field, and finds duplicates, unknown names and values that are no text. */
+
+import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type FilePlace, readPlace } from '../../core/file-place.ts'
 import { Secret } from '../../core/secret.ts'
-import { isRecord } from '../../support/text/is-record.ts'
+import { isRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, type FieldName, findField } from '../fields/find-field.ts'
-import { showValue } from '../fields/redact.ts'
+import { everyFieldName, type FieldName, findField, showValue } from '../fields/find-field.ts'
 
 const maxEntries = 256
 const maxNameLength = 256

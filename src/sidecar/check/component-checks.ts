@@ -1,7 +1,7 @@
 /** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import type { InputMetadata } from '../../metadata/typed/metadata.ts'
-import { isLoopback } from '../../support/net/loopback.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { askForTokens, checkProvider, checkRoles, checkScope } from './checks/check-azure.ts'
 import { checkCertificates } from './checks/check-certificate.ts'
 import { checkHandshake, checkPath } from './checks/check-endpoint.ts'

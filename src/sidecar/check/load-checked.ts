@@ -1,11 +1,10 @@
 /** The components that are checked, and what is wrong with their files, values, secrets and names. */
-import type { Side } from '../../core/component.ts'
+import type { FilePlace, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import type { FilePlace } from '../../core/file-place.ts'
 import { unreadable } from '../../metadata/component/component-folder.ts'
+import { byPlace, describeIssue, describeIssues } from '../../metadata/fields/faults.ts'
 import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import { byPlace, describeIssue, describeIssues } from '../../metadata/typed/metadata-invalid.ts'
 import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
 import { type Finding, failed, joined, ok, onlyField, warning } from './finding.ts'

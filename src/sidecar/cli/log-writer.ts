@@ -1,11 +1,10 @@
 /** Each message is a line on stderr: text, in colours and local time on a terminal, or JSON, as `--log-level` and `--log-format` say. */
 import { type LogFields, type Logger, loggerBy, withTrace } from '../../core/logger.ts'
+import { type OptionTexts, readChoice, text } from '../../support/command-line/options.ts'
 import { outputOf } from '../../support/command-line/output.ts'
-import { type OptionTexts, readChoice, text } from '../../support/command-line/parse-options.ts'
-import { type OutputStream, painter } from '../../support/command-line/terminal.ts'
-import { hanging, wrapFor } from '../../support/command-line/wrap.ts'
+import { hanging, type OutputStream, painter, wrapFor } from '../../support/command-line/terminal.ts'
 import { printable } from '../../support/text/text.ts'
-import { durationWords } from '../../support/time/duration-words.ts'
+import { durationWords } from '../../support/time/clock.ts'
 
 const logLevels = ['debug', 'info', 'warn', 'error'] as const
 type LogLevel = (typeof logLevels)[number]

@@ -1,6 +1,6 @@
 /** The program finds the command that its first argument names, and complains where there is none. */
-import { packageVersion } from '../../core/package-version.ts'
-import { helpEntry } from '../../support/command-line/help-text.ts'
+import { packageVersion } from '../../core/versions.ts'
+import { helpEntry } from '../../support/command-line/options.ts'
 import { outputOf } from '../../support/command-line/output.ts'
 import { type Command, print, runCommand, say } from '../../support/command-line/run-command.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'

@@ -3,7 +3,7 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
-import { createTurns } from '../../support/work/in-turn.ts'
+import { createTurns } from '../../support/work/work.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
 export interface HostOptions extends Omit<OpenOptions, 'logger'> {

@@ -2,8 +2,7 @@
 
 import type { Side } from '../../core/component.ts'
 import { BindingError } from '../../core/errors.ts'
-import type { Logger } from '../../core/logger.ts'
-import { createQuietLog } from '../../core/quiet-log.ts'
+import { createQuietLog, type Logger } from '../../core/logger.ts'
 import { printable } from '../../support/text/text.ts'
 import type { Texts } from './grpc/contract.ts'
 import { Instance, type InstanceOptions } from './instance.ts'

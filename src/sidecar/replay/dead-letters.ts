@@ -3,9 +3,9 @@
 import { hash } from 'node:crypto'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { schemaOf } from '../../core/schema-of.ts'
-import { deadLetterForm, withoutDeadLetter } from '../../publisher/dead-letter-fields.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/is-record.ts'
+import { schemaOf } from '../../core/event.ts'
+import { deadLetterForm, withoutDeadLetter } from '../../publisher/events.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { isLedger } from './ledger.ts'
 
 export interface DeadLetterFile {

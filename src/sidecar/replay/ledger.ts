@@ -3,7 +3,6 @@ import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { isPlainFile, linesOfFile } from '../../support/files/regular-file.ts'
-import { loadSqlite } from '../../support/files/sqlite.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 const fileName = 'eventgrid-replay.db'
@@ -245,4 +244,15 @@ function explain(error: unknown): string {
   if (known !== undefined) return known
   const fix = codeOf(error) === undefined ? '' : '; replay needs to write its ledger beside the files'
   return `${messageOf(error)}${fix}`
+}
+
+/** The module `node:sqlite`. Node 22 prints a warning when it loads the module, which tells a user of a program nothing to act on. */
+export function loadSqlite() {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return process.getBuiltinModule('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }

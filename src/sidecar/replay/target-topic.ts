@@ -2,11 +2,11 @@
 
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { BindingError } from '../../core/errors.ts'
-import { readEvent } from '../../dispatch/read-delivery.ts'
-import { isNamespaceTopic } from '../../metadata/fields/parse-endpoint.ts'
+import { readEvent } from '../../dispatch/events.ts'
+import { isNamespaceTopic } from '../../metadata/fields/addresses.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { publishUrl } from '../../publisher/topic.ts'
-import type { UnknownRecord } from '../../support/text/is-record.ts'
+import type { UnknownRecord } from '../../support/text/json-text.ts'
 import type { DeadLetter } from './dead-letters.ts'
 
 /**

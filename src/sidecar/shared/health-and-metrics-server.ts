@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
 import { closable } from '../../support/net/closable-server.ts'
-import { isLoopback } from '../../support/net/loopback.ts'
-import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../support/net/request-origin.ts'
-import { inBackground } from '../../support/work/in-background.ts'
+import { isForeignFetch, isLoopback, isOwnHost, isOwnOrigin } from '../../support/net/hosts.ts'
+import { inBackground } from '../../support/work/work.ts'
 
 export interface Observed {
   readonly draining: boolean

@@ -1,5 +1,5 @@
 /** Loads gRPC, whose packages a user installs only for `serve` and for the gRPC ports of `run`; says how where they are missing. */
-import { UsageError } from '../../support/command-line/usage-error.ts'
+import { UsageError } from '../../support/command-line/options.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 
 /** As the optional peers of package.json have them, which a test compares. */

@@ -1,7 +1,7 @@
 /** Bound on the metadata names of one `create`, counted on the bytes of the call: to decode so many stops the process for seconds. */
 import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { BindingError } from '../../core/errors.ts'
-import { maxMetadataNames } from '../../publisher/limits.ts'
+import { maxMetadataNames } from '../../publisher/payload.ts'
 
 /** What is wrong with more of them. */
 export const tooManyNames = `the metadata of the call has more than ${maxMetadataNames} names`

@@ -1,9 +1,12 @@
-/** How a command runs: its help, errors as prose on stderr, exit codes 0, 1 and 2, and what becomes of a result that can't be written. */
-import { complaintAboutCodeGeneration } from '../process/code-generation.ts'
+/** How a command runs and ends: its help, errors as prose on stderr, exit codes, signals, and what becomes of a result that can't be written. */
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { codeOf, messageOf } from '../process/error-code.ts'
+import { complaintAboutCodeGeneration } from '../process/runtime.ts'
+import { shellWord } from '../text/text.ts'
+import { UsageError } from './options.ts'
 import { outputOf } from './output.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
-import { UsageError } from './usage-error.ts'
 
 export interface Command {
   readonly help: string
@@ -64,4 +67,79 @@ export function say(lines: string): void {
 export function print(text: string): Promise<number> {
   outputOf(1).write(text)
   return endOfResult(0)
+}
+
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
+class EndedBySignal extends Error {
+  override readonly name = 'AbortError'
+  readonly exitCode: number
+  constructor(signal: keyof typeof exitCodes) {
+    super(`ended by ${signal}`)
+    this.exitCode = exitCodes[signal]
+  }
+}
+
+/** The exit code of a command whose work was cut short by this abort. */
+export const exitCodeOf = ({ reason }: AbortSignal): number =>
+  reason instanceof EndedBySignal ? reason.exitCode : exitCodes.SIGTERM
+
+/**
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A later signal ends the process
+ * at once, with that signal's exit code.
+ */
+export function awaitEnd() {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const ended = new AbortController()
+  const stopping: AbortSignal = ended.signal
+  /** Asks for the end in place of a signal. */
+  function ask(why: string, reason?: EndedBySignal): void {
+    resolve(why)
+    ended.abort(reason)
+  }
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (stopping.aborted) endProcess(exitCodes[signal])
+      ask(signal, new EndedBySignal(signal))
+    })
+  }
+  return {
+    /** Resolves with the name of the first signal, or the word given to `ask`. */
+    asked: promise,
+    stopping,
+    ask,
+  }
+}
+
+/**
+ * Ends the process at once. `process.exit` waits for each thread: with a read that hangs, as on a network mount, it had not ended in
+ * 20 s, and a new program in the process's place ends in 0.3 s, also as PID 1 of a container, which can't kill itself.
+ */
+export function endProcess(code: number): never {
+  const isStuck = process.getActiveResourcesInfo().some((resource) => resource.startsWith('FSReq'))
+  if (isStuck && process.execve) {
+    process.emit('exit', code)
+    process.execve(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {})
+  }
+  process.exit(code)
+}
+
+const patienceMs = 1_000
+
+/** Has the process end with an exit code once nothing is under way any more, a second later at the latest. */
+export function endProcessSoon(code: number): void {
+  process.exitCode = code
+  setTimeout(() => endProcess(code), patienceMs).unref()
+}
+
+/** By npx where npm has installed it for this folder; else, as with the bundle, by the file that was started. */
+export function ownCommand(bin: string): string {
+  const isInstalled = ancestors(resolve()).some((at) => existsSync(join(at, 'node_modules/.bin', bin)))
+  return isInstalled ? `npx ${bin}` : `node ${shellWord(relative('', process.argv[1] ?? ''))}`
+}
+
+/** A folder and all folders above it. */
+export function ancestors(folder: string): readonly string[] {
+  const above = dirname(folder)
+  return above === folder ? [folder] : [folder, ...ancestors(above)]
 }

@@ -1,7 +1,8 @@
-/** Reads a regular file, bounded in size; reading a pipe could wait for ever. */
+/** Reads a regular file, bounded in size, since reading a pipe could wait for ever; a text of UTF-8 in 1 MiB at most. */
+import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { codeOf } from '../process/error-code.ts'
+import { codeOf, messageOf } from '../process/error-code.ts'
 
 /** Without blocking: opening a named pipe waits for its other end otherwise. Windows has no such flag, and no such files. */
 const nonBlocking = constants.O_NONBLOCK ?? 0
@@ -148,3 +149,24 @@ function refuse(error: unknown): never {
 
 const notRegular = () => new Error('it is a pipe, a socket or a device, not a regular file')
 const tooLarge = (maxBytes: number) => new Error(`it is larger than ${maxBytes} bytes`)
+
+const largest = 1_048_576
+const readable = 16 * largest
+
+/** The text of a regular file of at most 1 MiB; an Error that says what is wrong with it, without its name. */
+export function textOrError(file: string): string | Error {
+  try {
+    const bytes = readRegularBytesSync(file, readable)
+    if (bytes.length > largest) return new Error(`is larger than ${largest} bytes`)
+    return isUtf8(bytes) ? new TextDecoder().decode(bytes) : new Error('is not UTF-8')
+  } catch (error) {
+    return new Error(`can't be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Like {@link textOrError}, but throws the Error. */
+export function readText(file: string): string {
+  const text = textOrError(file)
+  if (text instanceof Error) throw text
+  return text
+}

@@ -1,5 +1,5 @@
 /** The texts of a TypeError for an unknown option or a wrong value. */
-import { isRecord } from '../text/is-record.ts'
+import { isRecord } from '../text/json-text.ts'
 import { suggestName } from '../text/nearest-name.ts'
 
 /** Throws a TypeError for an invalid value of an option. Never called for `undefined`. */

@@ -1,4 +1,4 @@
-/** Where values stand in the bytes of a JSON text, how deep it nests, and a lenient reading of it. */
+/** JSON: where values stand in the bytes of a text, how deep it nests, a lenient reading of it, and what an object is. */
 
 /** Where a value is in a text: bytes from `start` up to `end`. */
 export interface Slice {
@@ -229,3 +229,9 @@ function keepNumber(_key: string, value: unknown, context?: { readonly source?: 
   if (typeof value !== 'number' || source === undefined || json.rawJSON === undefined) return value
   return String(value) === source ? value : json.rawJSON(source)
 }
+
+/** An object whose own keys are plain data: a mapping of JSON or YAML. */
+export type UnknownRecord = Readonly<Record<string, unknown>>
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
-/** Makes texts printable: on one line, cut, quoted, or as a word of a shell. */
+/** Makes texts printable: on one line, cut, quoted, or as a word of a shell; and compares secret ones. */
+import { timingSafeEqual } from 'node:crypto'
 
 /** Control characters, invisible format characters (which can reverse the direction of text), and halves of surrogate pairs. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
@@ -30,4 +31,10 @@ export function quote(text: string): string {
 /** A word of a command to paste, quoted where a shell would not take it literally: the name of a resource group may have parentheses. */
 export function shellWord(word: string): string {
   return /^[\w./:@<>%+,-][\w./:@<>%+=,~-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}
+
+/** Whether two texts are equal, in a time that does not depend on where they differ. */
+export function isSameText(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
 }

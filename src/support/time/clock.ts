@@ -1,4 +1,4 @@
-/** Time, timers of any length, and the limits that waiting has: a pause, `within` for work that takes no signal, `withLimit` for the rest. */
+/** Time: timers of any length, the limits that waiting has (a pause, `within` for work that takes no signal, `withLimit` for the rest), and durations. */
 
 /** Cancels a timer; has no effect once it has fired. */
 export type CancelTimer = () => void
@@ -98,4 +98,49 @@ export async function withLimit<T>(
     cancel()
     signal?.removeEventListener('abort', end)
   }
+}
+
+/** They are what they were when this module was loaded. A test fakes them later: vitest those of `globalThis`, node:test in all places. */
+export const realTimers = {
+  setImmediate,
+  setInterval,
+  clearInterval,
+  now: Date.now,
+  /** As `AbortSignal.timeout`. */
+  abortAfter: AbortSignal.timeout,
+} as const
+
+export interface BackOffOptions {
+  /** Failed attempts so far, from 1. */
+  readonly attempt: number
+  /** Longest pause after the first failure, in milliseconds; it doubles with each further one. */
+  readonly baseMs: number
+  readonly maxMs: number
+  /** At least 0 and less than 1. */
+  readonly random: number
+}
+
+/** Milliseconds until the next attempt: exponential back-off with full jitter, so that replicas that start together come apart. */
+export function backOff({ attempt, baseMs, maxMs, random }: BackOffOptions): number {
+  return random * Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30))
+}
+
+const part = (unit: string) => `(?:(\\d+(?:[.,]\\d+)?)${unit})?`
+const duration = new RegExp(`^P${part('W')}${part('D')}(?:T${part('H')}${part('M')}${part('S')})?$`, 'i')
+
+/** The seconds of a duration of weeks, days, hours, minutes and seconds (ISO 8601); `undefined` for any other text. */
+export function durationSeconds(text: string): number | undefined {
+  const parts = duration.exec(text)
+  if (!parts || /[PT]$/i.test(text)) return undefined
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+    .slice(1)
+    .map((count = '0') => Number(count.replace(',', '.')))
+  return (((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds
+}
+
+/** A duration for people: `5 ms`, `60 s`, `10 min`, `3 h`. */
+export function durationWords(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
 }

@@ -1,6 +1,6 @@
 /** What is deleted: the resource group that a run made, or by id what it made in a group that was given. What could not be is told. */
 import { messageOf } from '../../../src/support/process/error-code.ts'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 import { nameOf, tagName } from '../plan/names.ts'
 import { type Arm, errorOf } from '../wire/arm.ts'
 

@@ -1,7 +1,7 @@
 /** Makes what the probes share: topics of both schemas, a domain, a storage account, a namespace. */
 import { randomUUID } from 'node:crypto'
 import { messageOf } from '../../../src/support/process/error-code.ts'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 import { type Names, nameOf, type Place, tagName } from '../plan/names.ts'
 import type { Need } from '../probes/probe.ts'
 import type { Arm, Written } from '../wire/arm.ts'

@@ -1,6 +1,6 @@
 /** Which names a run gives to what it makes, and which resource groups are those of a run: by form of the name, mark and age. */
 import { randomInt } from 'node:crypto'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 
 /**
  * The mark of a run: a tag of the resource group that it makes, with the time of its beginning as value; a tag of the resources, with the

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../src/support/command-line/options.ts'
 import { tunnelLines } from '../push/listener.ts'
 import { leftGroupOf, nameOf, namesOf, randomSuffix, tagName } from './names.ts'
 import { help, readOptions } from './options.ts'

@@ -1,6 +1,13 @@
 /** The options of the command, each checked before anything is made. */
-import { flag, optionLines, parseOptions, readPort, text } from '../../../src/support/command-line/parse-options.ts'
-import { UsageError, wrongOption } from '../../../src/support/command-line/usage-error.ts'
+import {
+  flag,
+  optionLines,
+  parseOptions,
+  readPort,
+  text,
+  UsageError,
+  wrongOption,
+} from '../../../src/support/command-line/options.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import type { EmulatorAddress } from '../wire/target.ts'
 

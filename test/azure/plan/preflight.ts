@@ -1,9 +1,9 @@
 /** Whether a run can begin: account, resource group, rights and providers are looked at before anything is made. */
 import { readWholeList } from '../../../src/provision/arm.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/check-azure.ts'
-import { UsageError } from '../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../src/support/command-line/options.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 import { type Arm, apiVersions, errorOf } from '../wire/arm.ts'
 import type { Target } from '../wire/target.ts'
 import { type LeftGroup, leftGroupOf, type Names, nameOf, type Place } from './names.ts'

@@ -1,6 +1,6 @@
 /** The question before anything is made. */
 import { createInterface } from 'node:readline/promises'
-import { UsageError } from '../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../src/support/command-line/options.ts'
 
 /** Resolves with whether the answer is yes. Throws a UsageError where nobody can answer. */
 export async function askYes(

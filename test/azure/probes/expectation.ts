@@ -1,5 +1,5 @@
 /** What an answer should be, as a pattern, and where an answer differs from it. */
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 
 /** A rule for one value, with the words that a report has for it. */
 class Rule {

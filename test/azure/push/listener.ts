@@ -1,8 +1,7 @@
 /** Where a tunnel leads: an HTTP server with a path of its own for each probe, which answers as the probe wants. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { isRecord } from '../../../src/support/text/is-record.ts'
-import { readJson } from '../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../src/support/text/json-text.ts'
 import type { WireClock } from '../wire/wire-clock.ts'
 
 export interface PushCall {

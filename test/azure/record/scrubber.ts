@@ -1,5 +1,5 @@
 /** What a record may show: no ids, keys, tokens, hosts and names of a run, but the same placeholder for the same kind of thing. */
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 
 /** What a run knows of itself. */
 export interface Known {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readDenial, rightsRemedy, roleWith } from '../../../src/azure/refusals/missing-role.ts'
+import { readDenial, rightsRemedy, roleWith } from '../../../src/azure/refusals/remedies.ts'
 
 const sentence = (actions: string, scopes: string) =>
   `The client 'c-7' with object id '9' does not have authorization to perform action '${actions}' over scope '${scopes}' or the scope is invalid.`

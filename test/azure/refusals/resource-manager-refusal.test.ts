@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type ArmFailure, readFailure } from '../../../src/azure/read-failure.ts'
-import { readDenial } from '../../../src/azure/refusals/missing-role.ts'
+import { readDenial } from '../../../src/azure/refusals/remedies.ts'
 import {
   explainFailure,
   explainHandshakeAnswer,

@@ -4,8 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import { Agent, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { EventGridEmulator } from '../../../packages/emulator/src/index.ts'
-import { isRecord } from '../../../src/support/text/is-record.ts'
-import { readJson } from '../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../src/support/text/json-text.ts'
 import { openIngress } from '../../support/public-ingress.ts'
 import type { StorageFace } from './storage-face.ts'
 

@@ -1,7 +1,7 @@
 /** Ten lies of an emulator, each about one probe. */
 import { createServer, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 import { listen } from '../../support/listen.ts'
 import type { FrontAnswer, FrontCall, Lie } from './front.ts'
 import type { AzureOptions } from './open-azure.ts'

@@ -1,6 +1,6 @@
 /** Storage accounts of Resource Manager, which the emulator does not have, with Azurite behind them. */
 import { createHmac, randomUUID } from 'node:crypto'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 
 export interface FaceAnswer {
   readonly status: number

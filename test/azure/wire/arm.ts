@@ -1,8 +1,8 @@
 /** Calls to Resource Manager: token, api-version, patience with 429 and 503, and operations that take their time. */
 import type { HttpMethods } from '@azure/core-rest-pipeline'
-import { readRetryAfter } from '../../../src/azure/retry-after.ts'
-import { eventGridApiVersion, resourceApiVersions } from '../../../src/core/api-versions.ts'
-import { isRecord } from '../../../src/support/text/is-record.ts'
+import { readRetryAfter } from '../../../src/azure/http.ts'
+import { eventGridApiVersion, resourceApiVersions } from '../../../src/core/versions.ts'
+import { isRecord } from '../../../src/support/text/json-text.ts'
 import { pause } from '../../../src/support/time/clock.ts'
 import type { Target } from './target.ts'
 import type { Send, WireAnswer, WireRequest } from './wire.ts'

@@ -2,7 +2,7 @@
 import type { TokenCredential } from '@azure/core-auth'
 import { createCredential } from '../../../src/azure/credential.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../../src/core/endpoints.ts'
-import { azureEnvironments } from '../../../src/metadata/fields/azure-environment.ts'
+import { azureEnvironments } from '../../../src/metadata/fields/addresses.ts'
 import { resourceManagerOf } from '../../../src/provision/arm.ts'
 import { emulatorEndpoints } from '../../../src/sidecar/cli/options/emulator-option.ts'
 

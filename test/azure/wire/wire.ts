@@ -6,9 +6,12 @@ import {
   createPipelineRequest,
   type HttpMethods,
 } from '@azure/core-rest-pipeline'
-import { createAnswerLimitPolicy, maxAnswerBytes } from '../../../src/azure/http.ts'
-import { refuseUnusableProxy } from '../../../src/azure/proxy.ts'
-import { createTrustPolicy } from '../../../src/azure/trust.ts'
+import {
+  createAnswerLimitPolicy,
+  createTrustPolicy,
+  maxAnswerBytes,
+  refuseUnusableProxy,
+} from '../../../src/azure/http.ts'
 import type { Endpoints } from '../../../src/core/endpoints.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
 import { systemClock, withLimit } from '../../../src/support/time/clock.ts'

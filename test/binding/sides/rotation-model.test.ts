@@ -6,6 +6,7 @@ import { Binding, isBindingError } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { fieldsFor, outputFields, without } from '../../support/open-world.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { tryWorlds } from '../../support/random-worlds.ts'
 
 const names = ['orders', 'returns']
@@ -42,7 +43,7 @@ const allowed = new Set([200, 500, 503, undefined])
 it('takes every event, whatever changes', async () => {
   const emulator = await EventGridEmulator.start({
     topics: names.map((name) => ({ name })),
-    retrySchedule: [5, 20, 100],
+    retrySchedule: quickRetries,
     deadLetterDelay: 0,
   })
   onTestFinished(() => emulator.close())

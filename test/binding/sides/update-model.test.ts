@@ -8,6 +8,7 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
 import { fieldsFor } from '../../support/open-world.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { tryWorlds } from '../../support/random-worlds.ts'
 
 const fields = fc.record(
@@ -44,7 +45,7 @@ const isValid = ({ maxConcurrency, publishTimeout, direction }: Fields) =>
 const isRefused = ({ handshakePort, direction }: Fields) => handshakePort === 'taken' && direction !== 'output'
 
 it('loses no event, acknowledges none falsely, and goes on as before where an update fails', async () => {
-  const emulator = await EventGridEmulator.start({ retrySchedule: [5, 20, 100], deadLetterDelay: 0 })
+  const emulator = await EventGridEmulator.start({ retrySchedule: quickRetries, deadLetterDelay: 0 })
   onTestFinished(() => emulator.close())
   const topic = emulator.topic('orders')
   const { deliveries } = emulator.records

@@ -6,13 +6,14 @@ import { captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Fields, fieldsFor } from '../../support/open-world.ts'
 import { noBackend, openIngress } from '../../support/public-ingress.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { refusal } from '../../support/refusal.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 /** An emulator, and replicas behind a public address that can be asked. */
 async function openFleet() {
   const ingress = await openIngress()
-  const emulator = await startEmulator({ trustedCertificates: [ingress.ca], retrySchedule: [50] })
+  const emulator = await startEmulator({ trustedCertificates: [ingress.ca], retrySchedule: quickRetries })
   const scope = emulator.topic('orders').id
   const { eventSubscriptions } = managementOf(emulator)
   return {

@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fieldsFor } from '../../support/open-world.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { refusal } from '../../support/refusal.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
@@ -16,7 +17,7 @@ it('a client takes both of its secrets until the old one is deleted, and no even
       return `http://127.0.0.1:${ports[turn++ % ports.length] ?? 1}${pathname}`
     },
   })
-  const emulator = await startEmulator({ retrySchedule: [5], ...withSecrets('old-secret') })
+  const emulator = await startEmulator({ retrySchedule: quickRetries, ...withSecrets('old-secret') })
   const handled = new Set<unknown>()
   async function startPod(clientSecret: string): Promise<Binding> {
     const pod = new Binding({

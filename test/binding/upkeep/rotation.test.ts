@@ -4,6 +4,7 @@ import { type Clock, realClock } from '../../../packages/emulator/src/index.ts'
 import { Binding, type Logger } from '../../../src/index.ts'
 import { credentialOf } from '../../support/azure-clients.ts'
 import { publicUrl } from '../../support/open-world.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
@@ -69,7 +70,7 @@ const newToken = 'the-new-token-of-32-characters--'
  */
 async function openFleet() {
   const { clock, starts, hasStarted } = createOperationClock()
-  const quick = { retrySchedule: [5], deadLetterDelay: 0 }
+  const quick = { retrySchedule: quickRetries, deadLetterDelay: 0 }
   const emulator = await startEmulator({ clock, conflicts: true, operationDelayMs, ...quick })
   const open: Binding[] = []
   const credential = credentialOf(emulator)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokenRule } from '../../../src/metadata/fields/broken-rule.ts'
+import { BrokenRule } from '../../../src/metadata/fields/faults.ts'
 import { parseEventSource } from '../../../src/metadata/fields/scope.ts'
 
 const own = '/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid'

@@ -4,7 +4,7 @@ import {
   parseNamespaceEndpoint,
   parseSubscriberEndpoint,
   parseTopicEndpoint,
-} from '../../../src/metadata/fields/parse-endpoint.ts'
+} from '../../../src/metadata/fields/addresses.ts'
 
 const broken = (rule: string) => expect.objectContaining({ rule: expect.stringContaining(rule) })
 const parsers = { parseNamespaceEndpoint, parseSubscriberEndpoint, parseTopicEndpoint }

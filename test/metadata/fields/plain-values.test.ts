@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseChoice, parseDuration, parseInteger, parseList } from '../../../src/metadata/fields/plain-values.ts'
+import { parseChoice, parseDuration, parseInteger, parseList } from '../../../src/metadata/fields/rules.ts'
 
 const broken = (rule: string, fix?: string) => expect.objectContaining({ rule: expect.stringContaining(rule), fix })
 

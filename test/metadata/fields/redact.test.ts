@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { everyFieldName, metadataFields } from '../../../src/metadata/fields/find-field.ts'
-import { isPrintable, showUrl, showValue } from '../../../src/metadata/fields/redact.ts'
+import { showUrl } from '../../../src/metadata/fields/addresses.ts'
+import { everyFieldName, isPrintable, metadataFields, showValue } from '../../../src/metadata/fields/find-field.ts'
 
 it('keeps an URL with user info, query or fragment from being printed as plain text', () => {
   const urls = ['https://a.example/p', 'https://u@a.example/p', 'https://a.example/p?x', 'https://a.example/p#x']

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BrokenRule } from '../../../src/metadata/fields/broken-rule.ts'
+import { BrokenRule } from '../../../src/metadata/fields/faults.ts'
 import { parseScope, scopeKey } from '../../../src/metadata/fields/scope.ts'
 
 const group = '/subscriptions/1/resourceGroups/rg'

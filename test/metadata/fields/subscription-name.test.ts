@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseScope } from '../../../src/metadata/fields/scope.ts'
-import { derivePullName } from '../../../src/metadata/fields/subscription-name.ts'
+import { derivePullName, parseScope } from '../../../src/metadata/fields/scope.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { sampleInput } from '../sample.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { placeInWords } from '../../../src/core/file-place.ts'
+import { placeInWords } from '../../../src/core/component.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { readDefinition } from '../../../src/metadata/component/component-definition.ts'
 import { parseComponents } from '../../../src/metadata/load/load-components.ts'

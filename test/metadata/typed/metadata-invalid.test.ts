@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeIssue, describeIssues, metadataInvalid } from '../../../src/metadata/typed/metadata-invalid.ts'
+import { describeIssue, describeIssues, metadataInvalid } from '../../../src/metadata/fields/faults.ts'
 import { place } from '../../support/place.ts'
 
 const at = place('f.yaml:3:5')

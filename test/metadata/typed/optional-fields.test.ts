@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { resetToDefault } from '../../../src/metadata/fields/field.ts'
 import { metadataFields } from '../../../src/metadata/fields/find-field.ts'
-import { resetToDefault } from '../../../src/metadata/fields/setting-value.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { faults, input } from '../parse.ts'
 import { sampleInput, storageAccount } from '../sample.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { isSameMetadata } from '../../../src/metadata/typed/same-metadata.ts'
+import { isSameMetadata } from '../../../src/metadata/typed/metadata.ts'
 
 const metadata = (secret: string, more: object = {}) => ({
   settings: { labels: ['a', 'b'], names: new Set(['x']), at: undefined },

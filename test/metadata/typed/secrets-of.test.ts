@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ownDeliveryCredential } from '../../../src/core/delivery-credential.ts'
+import { secretsOf } from '../../../src/metadata/typed/metadata.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
-import { secretsOf } from '../../../src/metadata/typed/secrets-of.ts'
 import { sampleInput, sampleOutput } from '../sample.ts'
 
 it('are those of both sides, what deliveries carry, and what the queries of the endpoints hold', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { complaintAboutNode, oldestNode } from '../../../src/support/process/node-version.ts'
+import { complaintAboutNode, oldestNode } from '../../../src/support/process/runtime.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const { engines }: { engines: { node: string } } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))

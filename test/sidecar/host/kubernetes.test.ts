@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { parseComponents } from '../../../src/index.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
-import { publisherDefaults } from '../../../src/publisher/limits.ts'
+import { publisherDefaults } from '../../../src/publisher/publisher.ts'
 import * as serve from '../../../src/sidecar/cli/commands/serve.ts'
 
 const root = resolve(import.meta.dirname, '../../..')

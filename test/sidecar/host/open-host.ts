@@ -9,6 +9,7 @@ import {
   writeSecretStore,
 } from '../../support/component-folder.ts'
 import { freePort } from '../../support/free-port.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 
 /** An emulator, and a folder with one component `orders` for it. */
@@ -53,7 +54,7 @@ function portOf(lines: readonly string[], name: string): number | undefined {
 /** Opens them; the test's end closes all. */
 export async function openHostWorld(options: EventGridEmulatorOptions = {}): Promise<HostWorld> {
   const emulator = await startEmulator({
-    retrySchedule: [20],
+    retrySchedule: quickRetries,
     deadLetterDelay: 0,
     topics: [{ name: 'orders' }, { name: 'parcels' }],
     ...options,

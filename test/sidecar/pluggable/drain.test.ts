@@ -108,7 +108,7 @@ it.each([
   const { result: pluggable, servers } = await listeningServers(() =>
     createPluggable({ folder: makeSocketFolder(), loggerOf: () => silentLogger }),
   )
-  const frozen = connect({ path: pluggable.sockets[0] ?? '', allowHalfOpen: true })
+  const frozen = connect({ path: pluggable.sockets[0] ?? '', allowHalfOpen: true }).on('error', () => {})
   onTestFinished(() => void frozen.destroy())
   for (const bytes of said) frozen.write(bytes)
   await once(frozen, 'readable')

@@ -5,6 +5,7 @@ import { type CapturedLog, captureLog } from '../../support/captured-log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { fieldsFor } from '../../support/open-world.ts'
+import { quickRetries } from '../../support/quick-retries.ts'
 import { makeSocketFolder } from '../../support/socket-folder.ts'
 import { connectHost, type GrpcHost, type ReadSession } from './grpc-host.ts'
 
@@ -28,7 +29,11 @@ export interface OpenComponent {
 export async function openComponent(
   options: { emulator?: EventGridEmulatorOptions; pluggable?: Partial<PluggableOptions> } = {},
 ): Promise<OpenComponent> {
-  const emulator = await EventGridEmulator.start({ retrySchedule: [5], deadLetterDelay: 0, ...options.emulator })
+  const emulator = await EventGridEmulator.start({
+    retrySchedule: quickRetries,
+    deadLetterDelay: 0,
+    ...options.emulator,
+  })
   const log = captureLog()
   const folder = makeSocketFolder()
   const pluggable = await createPluggable({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isLoopback } from '../../../src/support/net/loopback.ts'
+import { isLoopback } from '../../../src/support/net/hosts.ts'
 
 it.each(['localhost', 'LocalHost', 'orders.localhost', '127.0.0.1', '127.8.9.10', '::1', '[::1]'])(
   'takes %s for this machine',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keepNewest } from '../../../src/support/work/keep-newest.ts'
+import { keepNewest } from '../../../src/support/work/work.ts'
 
 it('keeps the newest entries: one that is set again is the newest', () => {
   const map = new Map<string, number>()

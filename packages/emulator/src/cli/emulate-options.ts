@@ -7,8 +7,8 @@ import {
   readPort,
   text,
   texts,
-} from '../../../../src/support/command-line/parse-options.ts'
-import { wrongOption } from '../../../../src/support/command-line/usage-error.ts'
+  wrongOption,
+} from '../../../../src/support/command-line/options.ts'
 import { isIngressUrl } from '../delivery/send/ingress.ts'
 import { type EventGridEmulatorOptions, type IngressRule, ManualClock, type StorageOptions } from '../index.ts'
 import { environmentLanguages } from '../test-interface/environment.ts'

@@ -1,8 +1,8 @@
 // Emulator's configuration file: faults text, and which changed fields need a restart.
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { readText, textOrError } from '../../../../src/support/command-line/read-text.ts'
-import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../../src/support/command-line/options.ts'
+import { readText, textOrError } from '../../../../src/support/files/regular-file.ts'
 import { EmulatorConfigError, type ParsedConfig, parseConfig } from '../config/config.ts'
 
 /** A configuration file, read; paths in it are taken from where it lies. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The start of the program: a Node that is too old is told, any other runs it. */
 import module from 'node:module'
-import { complaintAboutNode } from '../../../../src/support/process/node-version.ts'
+import { complaintAboutNode } from '../../../../src/support/process/runtime.ts'
 
 // All else is imported after this: a Node that is too old ends over an import it does not
 // know before any line of ours runs.
@@ -11,7 +11,7 @@ if (complaint === undefined) {
   module.enableCompileCache()
   const [{ main }, { endProcessSoon }] = await Promise.all([
     import('./program.ts'),
-    import('../../../../src/support/command-line/end-process.ts'),
+    import('../../../../src/support/command-line/run-command.ts'),
   ])
   endProcessSoon(await main(process.argv.slice(2)))
 } else {

@@ -3,8 +3,7 @@ import { randomUUID, X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readRegularBytesSync } from '../../../../src/support/files/regular-file.ts'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 
 const maxBytes = 16 * 1024 * 1024
 

@@ -1,7 +1,7 @@
 // Lines that `emulate` prints while it runs: publishes, handshakes, deliveries, receives, dead letters; live figures line.
 
 import type { LinePart } from '../../../../src/support/command-line/terminal.ts'
-import { durationWords } from '../../../../src/support/time/duration-words.ts'
+import { durationWords } from '../../../../src/support/time/clock.ts'
 import type {
   DeadLetterRecord,
   DeliveryRecord,

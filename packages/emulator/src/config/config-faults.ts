@@ -1,7 +1,7 @@
 /** What is wrong with a configuration, of a file or of code: fields by themselves, names given twice, names that are not there. */
 import { z } from 'zod'
 import type { YamlPath } from '../../../../src/support/files/located-yaml.ts'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { ArmError } from '../arm/call/errors.ts'
 import { parseArmScope } from '../arm/call/path.ts'

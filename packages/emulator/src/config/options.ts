@@ -1,7 +1,7 @@
 /** What the options of `EventGridEmulator.start` come to: fields of the configuration file, what is code, and every default. */
 import { randomBytes } from 'node:crypto'
-import { plainAddress } from '../../../../src/support/net/loopback.ts'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { plainAddress } from '../../../../src/support/net/hosts.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/retry-schedule.ts'
 import { type Ingress, type IngressRule, ingressOf, isIngressUrl } from '../delivery/send/ingress.ts'
@@ -16,7 +16,7 @@ import {
   sameName,
   stableGuid,
 } from '../model/resources/resource.ts'
-import { type Clock, realClock } from '../model/time/clock.ts'
+import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import { type ConfigFault, checkConfig, fieldName, topicFaults } from './config-faults.ts'
@@ -39,7 +39,7 @@ export interface CodeOptions {
   readonly trustedCertificates?: readonly string[]
   /** @default the machine's */
   readonly clock?: Clock
-  /** From 0 to just under 1, for jitter. @default `Math.random` */
+  /** From 0 to just under 1, for the jitter of pauses. @default `Math.random`; 0, which is no jitter, with a `ManualClock` */
   readonly random?: () => number
   /** Where dead-lettered events are written, in addition to the emulator's records. @default nowhere */
   readonly deadLetterStore?: DeadLetterStore
@@ -112,7 +112,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     ingress: ingressOf(options.ingress ?? []),
     trustedCertificates: options.trustedCertificates ?? [],
     clock: options.clock ?? realClock,
-    random: options.random ?? Math.random,
+    random: options.random ?? (options.clock instanceof ManualClock ? () => 0 : Math.random),
     operationDelayMs: options.operationDelayMs ?? 0,
     operationRetryAfter: options.operationRetryAfter,
     conflicts: options.conflicts ?? false,

@@ -1,6 +1,6 @@
 /** How the emulator's schemas take values, and in which words a fault that a schema finds is told. */
 import { z } from 'zod'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 
 const typeNames: Readonly<Record<string, string>> = {

@@ -1,10 +1,8 @@
 /** Which calls a namespace takes: callers, published events and lock tokens; and the words of each refusal. */
-
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../src/support/text/json-text.ts'
-import { isSameText } from '../../../../src/support/text/same-text.ts'
+import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
+import { isSameText } from '../../../../src/support/text/text.ts'
 import type { Directory } from '../entra/directory.ts'
 import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
@@ -15,6 +13,7 @@ import {
   eventOf,
   eventSlices,
   eventText,
+  jsonTextOf,
   nestsTooDeeply,
   ownField,
   withMembers,
@@ -117,6 +116,20 @@ export function parseCloudEvents(headers: IncomingHttpHeaders, body: Buffer): re
     throw forbidden(`A request may hold ${namespacePublishLimits.events} events at most.`)
   }
   return eventSlices(body, parsed.length).map((slice, index) => checked(asEvent(slice, parsed[index])))
+}
+
+/** Events that are raised at a namespace topic, checked as if published. Throws a TypeError for an invalid one. */
+export function raisedCloudEvents(events: readonly unknown[]): readonly EventText[] {
+  return events.map((event, index) => {
+    jsonTextOf(event, `event ${index}`)
+    if (!isRecord(event)) throw new TypeError('a raised event must be an object')
+    try {
+      return checked(eventOf(event))
+    } catch (error) {
+      if (error instanceof NamespaceError) throw new TypeError(`event ${index}: ${error.message}`)
+      throw error
+    }
+  })
 }
 
 function asEvent(bytes: Buffer, value: unknown): EventText {

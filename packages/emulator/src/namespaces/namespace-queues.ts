@@ -1,5 +1,5 @@
 /** Which Queue event subscriptions get an event, how long the event waits there, and what becomes of a dead letter. */
-import { durationSeconds } from '../../../../src/support/time/iso-duration.ts'
+import { durationSeconds } from '../../../../src/support/time/clock.ts'
 import {
   createDeadLetterWriter,
   type DeadLetterWriterOptions,

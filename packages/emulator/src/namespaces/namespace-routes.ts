@@ -1,11 +1,9 @@
 // Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { NamespaceStore, NamespaceTopic } from '../model/resources/namespace.ts'
 import { named } from '../model/resources/resource.ts'
 import { advice, statusName, withAdvice } from '../model/wording.ts'
-import type { TrailWriter } from '../records/event-fate.ts'
 import { eventList, publishSummary } from '../records/record-types.ts'
 import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
@@ -36,7 +34,8 @@ import type { PullQueue, ReceivedEvent } from './pull-queue.ts'
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  readonly trail: Pick<TrailWriter, 'accepted' | 'offered'>
+  /** Takes events of a namespace topic; returns those that no event subscription wants. Throws if they cannot be persisted: then none is taken. */
+  readonly distributeToTopic: (topic: NamespaceTopic, events: readonly EventText[]) => readonly EventText[]
 }
 
 interface Params {
@@ -50,7 +49,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, store, trail, clock } = options
+  const { queues, distributeToTopic, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -83,11 +82,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    const unwanted = queues.publish(topic, events)
-    request.outcome.publish = publishSummary(name, events, unwanted, nameOfEvent)
-    const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
-    trail.accepted(topic.id, accepted)
-    trail.offered(store.subscriptions.of(topic.id), accepted)
+    request.outcome.publish = publishSummary(name, events, distributeToTopic(topic, events), nameOfEvent)
     return sendPlainJson(reply, {})
   })
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { isOwnHost } from '../../../../src/support/net/request-origin.ts'
+import { isOwnHost } from '../../../../src/support/net/hosts.ts'
 
 /** The page loads only its own files, has no inline script or style, and never parses text as markup. */
 const contentSecurityPolicy = [

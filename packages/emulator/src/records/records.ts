@@ -1,4 +1,5 @@
 // A list of records of one kind as tests read it: oldest first, `waitFor`, `listen`, and how many were left out.
+import { type InspectOptions, inspect } from 'node:util'
 import { heldBytes } from '../model/held-bytes.ts'
 import { createMemory, type Memory, type Rank, type RecordShelf } from './memory.ts'
 
@@ -94,6 +95,12 @@ export class RecordRing<T extends object> implements Iterable<T> {
   listen(listener: (record: T) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
+  }
+
+  /** As `console.log` shows them: in full where `console.log` of an array would be. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    const left = this.dropped > 0 ? `, ${this.dropped} left out` : ''
+    return `RecordRing(${this.length}${left}) ${inspect(this.entries, options)}`
   }
 
   /** Forgets all records and the count of those left out; listeners stay. */

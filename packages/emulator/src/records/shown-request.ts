@@ -1,5 +1,5 @@
 /** What may be shown of a request: of URLs, headers, bodies and credentials what an allow-list names; all else is redacted. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 
 const redacted = '(redacted)'
 

@@ -1,7 +1,7 @@
 // Injected failures (`failNext`): routes, `times`, `status`, `delayMs`, `drop`, checks of a fault.
 
 import { checkNames } from '../../../../src/support/process/option-checks.ts'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 
 export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'blob', 'delivery', 'operation'] as const

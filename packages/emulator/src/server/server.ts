@@ -6,7 +6,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
-import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/request-origin.ts'
+import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/hosts.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'

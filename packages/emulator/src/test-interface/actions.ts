@@ -1,9 +1,8 @@
 // What can be done with events: publish one as a client would, deliver it again, try it now, look into a queue.
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
-import { realTimers } from '../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../src/support/time/clock.ts'
 import { dataPlaneAudience } from '../entra/token-request.ts'
 import { type EventText, eventSlices, eventText, textOf, withMembers } from '../model/events/event-text.ts'
 import { type InputSchema, type Publishable, sameName } from '../model/resources/resource.ts'

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { isSameText } from '../../../../src/support/text/same-text.ts'
+import { isSameText } from '../../../../src/support/text/text.ts'
 import type { Directory } from '../entra/directory.ts'
 import { roleThatAllows } from '../entra/roles.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'

@@ -1,6 +1,6 @@
 /** Which events the body of a publish request holds, in the schema of the topic. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { type AcceptedEvent, binaryAttributes, eventSchemaNames } from '../model/events/accepted-event.ts'
 import {
   type EventText,

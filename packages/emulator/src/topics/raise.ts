@@ -1,10 +1,20 @@
 // Events raised at any Azure source: added fields, resource group events, unknown source error.
 import { randomUUID } from 'node:crypto'
-import { isRecord } from '../../../../src/support/text/is-record.ts'
-import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
+import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import type { Directory } from '../entra/directory.ts'
 import { asAcceptedEvent, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { eventOf, type JsonObject, jsonTextOf } from '../model/events/event-text.ts'
-import { isPublishable, named, sameName } from '../model/resources/resource.ts'
+import type { NamespaceStore } from '../model/resources/namespace.ts'
+import {
+  asResourceId,
+  isPublishable,
+  named,
+  parentId,
+  resourceGroupId,
+  sameName,
+  trackedTypes,
+} from '../model/resources/resource.ts'
 import { publisherOf, type Store, sourceOf } from '../model/resources/store.ts'
 import { preciseTime } from '../model/wording.ts'
 import { sourcedEvents } from './accept-events.ts'
@@ -55,25 +65,69 @@ function occursAt(store: Store, source: string): string[] {
   return systemTopics.filter((one) => sameName(one.source, source)).map(({ id }) => id)
 }
 
+/** Where events can occur. */
+export interface Sources {
+  readonly store: Store
+  readonly namespaces: NamespaceStore
+  readonly directory: Directory
+}
+
 /**
  * The resource id of a source, which may be given as resource id, with or without its leading slash, or as the name of
- * a custom topic, a domain or a system topic. Throws a TypeError for another type than string, and a RangeError for an unknown source.
+ * a custom topic, a domain, a system topic or a namespace topic. Throws a TypeError for another type than string, and a RangeError for an
+ * unknown name.
  */
-export function sourceIdOf(store: Store, source: string): string {
+export function sourceIdOf({ store, namespaces }: Pick<Sources, 'store' | 'namespaces'>, source: string): string {
   if (typeof source !== 'string')
     throw new TypeError(`the source must be a resource id or the name of a topic or domain`)
-  if (source.startsWith('/')) return source
-  const all = store.tracked()
+  if (/^\/|^(subscriptions|providers)\//i.test(source)) return asResourceId(source)
+  const all = [...store.tracked(), ...namespaces.topics.all()]
   const found = store.published(source) ?? named(all, source)
   if (found) return found.id
-  if (/^(subscriptions|providers)\//i.test(source)) return `/${source}`
-  const names = all.map(({ name }) => name)
-  const there = didYouMean(source, names) ?? `the topics are ${names.join(', ') || 'none'}`
-  const given = JSON.stringify(source.slice(0, 200))
-  throw new RangeError(
-    `${given} is neither a resource id, which begins with a slash, nor the name of a topic or domain; ${there}`,
+  throw unknown(
+    `${shown(source)} is neither a resource id, which begins with a slash, nor the name of a topic or domain`,
+    source,
+    all.map(nameOf),
   )
 }
+
+/**
+ * The same for a source that events are raised at: a RangeError also for a resource id whose Azure subscription, resource group, topic,
+ * domain or namespace does not exist. Resources of other providers are taken as existing.
+ */
+export function existingSourceIdOf(sources: Sources, source: string): string {
+  const { store, namespaces, directory } = sources
+  const id = sourceIdOf(sources, source)
+  // What a system topic is declared for exists, wherever it is.
+  if (store.resources('systemTopics').some((one) => sameName(one.source, id))) return id
+  const [, subscription, group, resource] =
+    /^\/subscriptions\/([^/]+)(?:\/resourceGroups\/([^/]+))?(?:\/providers\/([^/]+(?:\/[^/]+\/[^/]+)+))?$/i.exec(id) ??
+    []
+  if (subscription === undefined)
+    throw new RangeError(`${shown(id)} is no resource id: /subscriptions/{id}/resourceGroups/{name}/providers/...`)
+  const azure = directory.azureSubscriptions().map((one) => one.id)
+  if (!directory.azureSubscription(subscription))
+    throw unknown(`there is no Azure subscription ${shown(subscription)}`, subscription, azure)
+  const groups = directory.groups.of(subscription).map(nameOf)
+  if (group !== undefined && !directory.groups.get(resourceGroupId(subscription, group)))
+    throw unknown(`there is no resource group ${shown(group)} in this Azure subscription`, group, groups)
+  const [provider, type = ''] = resource?.split('/') ?? []
+  const isKnownType = [...trackedTypes, 'namespaces'].some((one) => sameName(one, type))
+  if (!sameName(provider, 'Microsoft.EventGrid') || !isKnownType) return id
+  // The topics of a namespace have to exist, those of a domain need not.
+  const wanted = resource?.split('/').length === 5 && sameName(type, 'domains') ? parentId(id) : id
+  const known = [...store.tracked(), ...namespaces.namespaces.all(), ...namespaces.topics.all()]
+  if (known.some((one) => sameName(one.id, wanted))) return id
+  throw unknown(`there is no ${shown(wanted)}`, nameIn(wanted), known.map(nameOf))
+}
+
+const nameIn = (id: string) => id.slice(id.lastIndexOf('/') + 1)
+const nameOf = ({ name }: { readonly name: string }) => name
+
+const shown = (text: string) => JSON.stringify(text.slice(0, 200))
+
+const unknown = (what: string, written: string, names: readonly string[]) =>
+  new RangeError(`${what}; ${suggestName(written, names)}`)
 
 function typeOf(event: JsonObject): string {
   return String(event.eventType ?? event.type ?? '')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
-import { EventGridEmulator } from '../../src/index.ts'
+import { EventGridEmulator, ManualClock } from '../../src/index.ts'
 
 /** What plain JavaScript may pass: no type speaks up here. */
 const untyped = (json: string) => JSON.parse(json)
@@ -122,12 +122,64 @@ describe('raise()', () => {
   it.each([
     { source: '"ordres"', says: '"ordres" is neither a resource id, which begins with a slash, nor the name' },
     { source: '"ordres"', says: 'did you mean orders?' },
-    { source: '"returns"', says: 'the topics are orders' },
+    { source: '"returns"', says: 'there are orders' },
     { source: '{"id": "/x"}', says: 'the source must be a resource id or the name of a topic or domain' },
   ])('refuses the source $source: $says', async ({ source, says }) => {
     const emulator = await startEmulator()
     expect(() => emulator.raise(untyped(source), [order])).toThrow(says)
   })
+
+  const azure = '/subscriptions/33333333-3333-4333-8333-333333333333'
+  const inGroup = `${azure}/resourceGroups/rg/providers`
+  it.each([
+    { source: '/subscriptions/33333333-3333-4333-8333-33333333333a', says: 'there is no Azure subscription' },
+    { source: `${azure.slice(0, -1)}0/resourceGroups/rg/providers/A.B/c/d`, says: `did you mean ${azure.slice(15)}?` },
+    { source: `${azure}/resourceGroups/gr/providers/A.B/c/d`, says: 'there is no resource group "gr" in this Azure' },
+    { source: `${inGroup}/Microsoft.EventGrid/topics/ordres`, says: 'did you mean orders?' },
+    { source: `${inGroup}/microsoft.eventgrid/domains/shop/topics/chairs`, says: 'there is no "' },
+    { source: `${inGroup}/Microsoft.EventGrid/systemTopics/blobs`, says: 'there is no "' },
+    { source: `${inGroup}/Microsoft.EventGrid/namespaces/shop`, says: 'there is no "' },
+    { source: `${inGroup}/Microsoft.EventGrid/namespaces/depot/topics/retuns`, says: 'did you mean returns?' },
+    { source: `${inGroup}/Microsoft.Storage/storageAccounts`, says: 'is no resource id' },
+    { source: '/orders', says: 'is no resource id' },
+    { source: '', says: 'is neither a resource id' },
+  ])('refuses events of $source, where nothing can be subscribed: $says', async ({ source, says }) => {
+    const emulator = await startEmulator({ namespaces: [{ name: 'depot', topics: [{ name: 'returns' }] }] })
+    const raising = () => emulator.raise(source, [{ ...order, data: {} }])
+    expect(raising).toThrow(RangeError)
+    expect(raising).toThrow(says)
+    expect(emulator.figures().published).toBe(0)
+  })
+
+  it.each([
+    { source: 'returns', name: 'the name of a namespace topic' },
+    { source: `${inGroup}/Microsoft.EventGrid/namespaces/depot/topics/returns/`, name: 'its resource id' },
+  ])('publishes to a namespace topic, given $name', async ({ source }) => {
+    const eventSubscriptions = [{ name: 'desk' }]
+    const emulator = await startEmulator({
+      namespaces: [{ name: 'depot', topics: [{ name: 'returns', eventSubscriptions }] }],
+    })
+    emulator.raise(source, [{ ...order, data: {} }])
+    expect([...emulator.queues().values()]).toEqual([{ available: 1, locked: 0, delayed: 0 }])
+    expect(emulator.events({ topic: 'depot/returns' }).events).toMatchObject([{ id: 'one' }])
+    for (const [event, says] of [
+      [order, "event 1: 'data' attribute is required"],
+      ['text', 'must be an object'],
+    ] as const) {
+      expect(() => emulator.raise(source, [{ ...order, data: {} }, event])).toThrow(says)
+      expect(() => emulator.raise(source, [event])).toThrow(TypeError)
+    }
+    expect(emulator.pending).toBe(1)
+  })
+
+  it.each(['/microsoft.storage/storageAccounts/files', '/Microsoft.EventGrid/partnerTopics/partner'])(
+    'takes the resource %s of another provider as existing',
+    async (below) => {
+      const emulator = await startEmulator()
+      emulator.raise(`${inGroup}${below}`.slice(1), [{ ...order, data: {} }])
+      expect(emulator.figures().published).toBe(1)
+    },
+  )
 
   it('finds an event subscription by the name of its topic, as raise does, and says which topics there are', async () => {
     const emulator = await startEmulator({
@@ -188,4 +240,31 @@ it.each([
   const connecting = emulator.connect(connectable, JSON.parse(options))
   await expect(connecting).rejects.toThrow(TypeError)
   await expect(connecting).rejects.toThrow(says)
+})
+
+it.each(['10s', '2s', 10n, null, [1], new Date()])('refuses the time %s in words: it is no number', async (time) => {
+  const clock = new ManualClock()
+  const emulator = await startEmulator({ clock })
+  const calls = [
+    () => Reflect.apply(clock.advance, clock, [time]),
+    () => Reflect.apply(emulator.advance, emulator, [time]),
+    () => Reflect.apply(emulator.settled, emulator, [{ timeout: time }]),
+    async () => Reflect.construct(ManualClock, [time]),
+  ]
+  for (const call of calls) {
+    const refused = (async () => await call())()
+    await expect(refused).rejects.toThrow(TypeError)
+    await expect(refused).rejects.toThrow('must be a number of milliseconds, such as 10_000, not ')
+  }
+  expect(clock.now()).toBeTypeOf('number')
+})
+
+it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses the time %j', async (time) => {
+  const clock = new ManualClock(1_000)
+  const emulator = await startEmulator({ clock })
+  for (const refused of [clock.advance(time), emulator.advance(time), emulator.settled({ timeout: time })]) {
+    await expect(refused).rejects.toThrow(RangeError)
+    await expect(refused).rejects.toThrow(`must be a whole number of milliseconds, not ${time}`)
+  }
+  expect(clock.now()).toBe(1_000)
 })

@@ -29,6 +29,14 @@ describe('a failed delivery', () => {
     expect(records.deliveries.all().map(({ outcome }) => outcome)).toEqual(['retry', 'delivered'])
   })
 
+  it('comes up to a tenth later by a `random` that is given', async () => {
+    const { clock, counts } = await openFailing([{ status: 500 }], {}, { random: () => 0.5 })
+    await clock.advance(10_499)
+    expect(counts()).toEqual([0])
+    await clock.advance(1)
+    expect(counts()).toEqual([0, 1])
+  })
+
   it('is tried for a whole day, then dropped', async () => {
     const failures = Array.from({ length: 40 }, () => ({ status: 500 }))
     const { clock, emulator, records } = await openFailing(failures, {}, { probation: false })

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
 

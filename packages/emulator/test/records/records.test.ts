@@ -1,3 +1,4 @@
+import { deepStrictEqual } from 'node:assert/strict'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { heldBytes } from '../../src/model/held-bytes.ts'
@@ -61,9 +62,29 @@ describe('a memory that several kinds share', () => {
   })
 })
 
-it('prints what it holds', () => {
-  expect(inspect(ring(2))).toContain('{ number: 2 }')
+it('prints what it holds, by itself and among others, and how many it has left out', () => {
+  expect(inspect(ring(2))).toBe('RecordRing(2) [ { number: 1 }, { number: 2 } ]')
+  expect(inspect({ records: { deliveries: ring(1) } })).toContain('{ number: 1 }')
+  expect(inspect(ring(4))).toMatch(/^RecordRing\(3, 1 left out\) \[ \{ number: 2 \}/)
 })
+
+it.each([
+  { test: 'vitest', check: () => expect(ring(1)).toEqual([]) },
+  { test: 'node:test', check: () => deepStrictEqual(ring(1), []) },
+])('shows what it holds in a failed assertion of $test', ({ check }) => {
+  expect(thrownBy(check)).toMatch(/number"?: 1/)
+})
+
+/** What a test framework prints of a failure. */
+function thrownBy(check: () => void): string {
+  try {
+    check()
+  } catch (error) {
+    const { message, actual } = error as { message: string; actual: unknown }
+    return `${message} ${typeof actual === 'string' ? actual : inspect(actual, { customInspect: false })}`
+  }
+  return ''
+}
 
 it('finds a record that is there, and waits for one that is not', async () => {
   const records = ring(2)

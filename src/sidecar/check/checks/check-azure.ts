@@ -2,10 +2,10 @@
 import type { TokenCredential } from '@azure/core-auth'
 import { ArmFailureError } from '../../../azure/read-failure.ts'
 import { NoTokenError } from '../../../azure/refusals/entra-refusal.ts'
-import { eventGridApiVersion, resourceApiVersions } from '../../../core/api-versions.ts'
 import { BindingError } from '../../../core/errors.ts'
+import { eventGridApiVersion, resourceApiVersions } from '../../../core/versions.ts'
 import { readWholeList } from '../../../provision/arm.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
+import { isRecord } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { AzureResource } from '../context/azure-resource.ts'
 import {

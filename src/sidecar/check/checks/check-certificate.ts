@@ -2,7 +2,7 @@
 import events from 'node:events'
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
-import { secureContextOf } from '../../../azure/trust.ts'
+import { secureContextOf } from '../../../azure/http.ts'
 import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'

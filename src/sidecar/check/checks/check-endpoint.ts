@@ -1,10 +1,9 @@
 /** Checks `endpoint/handshake` and `endpoint/path`: who answers at the public endpoint, and does an ingress rewrite the path? */
-import { certificateRemedy } from '../../../azure/connection-fault.ts'
+import { certificateRemedy } from '../../../azure/refusals/remedies.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import { healthOf, type PortHolder } from '../context/own-listener.ts'
 import type { EndpointAnswers, InputContext } from '../context/side-context.ts'

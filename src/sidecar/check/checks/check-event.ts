@@ -1,8 +1,8 @@
 /** The check `filters/event`: does a sample event pass the filters, operator by operator? */
 
-import { schemaOf } from '../../../core/schema-of.ts'
+import { schemaOf } from '../../../core/event.ts'
 import { readSubscriptionProperties, type SubscriptionProperties } from '../../../provision/values.ts'
-import { isRecord, type UnknownRecord } from '../../../support/text/is-record.ts'
+import { isRecord, type UnknownRecord } from '../../../support/text/json-text.ts'
 import { quote } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok } from '../finding.ts'

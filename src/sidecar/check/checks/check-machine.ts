@@ -1,14 +1,12 @@
 /** The checks `machine/*`: is `handshakePort` free, is the clock right, and has the running `serve` or `run` the component? */
 
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
-import { createSendOnce } from '../../../azure/http.ts'
-import { createTrustPolicy } from '../../../azure/trust.ts'
+import { createSendOnce, createTrustPolicy } from '../../../azure/http.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { citer } from '../../../provision/handshake.ts'
 import { bareHost, probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../finding.ts'

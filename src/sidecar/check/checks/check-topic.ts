@@ -1,12 +1,12 @@
 /** The checks `topic/credential` and `round-trip/event`: does the topic take key or token, and does a published event come back? */
 
 import { randomUUID } from 'node:crypto'
-import { eventGridApiVersion } from '../../../core/api-versions.ts'
 import { silentLogger } from '../../../core/logger.ts'
+import { eventGridApiVersion } from '../../../core/versions.ts'
 import { createPublisher } from '../../../publisher/publisher.ts'
+import { explainRejection } from '../../../publisher/rejection.ts'
 import { createTopicClient } from '../../../publisher/topic.ts'
-import { explainRejection } from '../../../publisher/topic-answer.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
+import { isRecord } from '../../../support/text/json-text.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import type { PortHolder } from '../context/own-listener.ts'
 import type { InputContext, OutputContext } from '../context/side-context.ts'

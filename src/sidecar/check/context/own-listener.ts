@@ -7,8 +7,7 @@ import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
 import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
-import { isRecord } from '../../../support/text/is-record.ts'
-import { readJson } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export type PortHolder =
   /** It was free: `check` listens there until it ends. */

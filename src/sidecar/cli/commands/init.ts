@@ -1,12 +1,11 @@
 /** The command `init` writes files to start from, and says which commands come next. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
-import { fill } from '../../../support/command-line/help-text.ts'
+import { fill, parseOptions } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
-import { ancestors, ownCommand } from '../../../support/command-line/own-command.ts'
-import { parseOptions } from '../../../support/command-line/parse-options.ts'
+import { ancestors, ownCommand } from '../../../support/command-line/run-command.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { packageOf } from '../../../support/process/own-package.ts'
+import { packageOf } from '../../../support/process/runtime.ts'
 
 /** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
 const files = [

@@ -1,14 +1,27 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
-import { deliveryTokenAttribute, type PlannedSubscription } from '../../../binding/upkeep/provision-once.ts'
-import { inWords } from '../../../core/errors.ts'
-import type { FailedAttempt } from '../../../provision/attempts.ts'
+import {
+  deliveryTokenAttribute,
+  type PlannedSubscription,
+  planProvision,
+  provisionOnce,
+} from '../../../binding/upkeep/provision-once.ts'
+import type { Endpoints } from '../../../core/endpoints.ts'
+import { BindingError, inWords } from '../../../core/errors.ts'
+import { silentLogger } from '../../../core/logger.ts'
+import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
+import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
-import { flag, optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
-import { awaitEnd } from '../../../support/command-line/signals.ts'
+import {
+  flag,
+  optionLines,
+  parseOptions,
+  text,
+  UsageError,
+  wrongOption,
+} from '../../../support/command-line/options.ts'
+import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
-import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
-import { durationWords } from '../../../support/time/duration-words.ts'
-import { type ProvisionOutcome, provisionComponent } from '../../provision/provision-component.ts'
+import { durationWords } from '../../../support/time/clock.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
 import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { readDuration } from '../options/duration-option.ts'
@@ -164,4 +177,45 @@ function changePart({ field, before, after }: FieldChange): LinePart {
   if (before === undefined) return { text: `    + ${field}: ${JSON.stringify(after)}`, tone: 'good' }
   if (after === undefined) return { text: `    - ${field}: ${JSON.stringify(before)}`, tone: 'bad' }
   return { text: `    ~ ${field}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`, tone: 'warning' }
+}
+
+/** What became of one component. Holds no secret. */
+interface ProvisionOutcome {
+  /** What would be written; with `dryRun` alone. */
+  readonly subscriptions?: readonly PlannedSubscription[]
+  /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
+  readonly action?: UpsertOutcome['action'] | 'passedOver'
+  /** That it was written though the endpoint could not be asked first. */
+  readonly warning?: string
+  readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
+}
+
+interface ProvisionComponentOptions {
+  readonly dryRun: boolean
+  /** In place of `subscriptionTimeout`, in ms. */
+  readonly waitMs: number | undefined
+  readonly endpoints: Endpoints
+  readonly signal: AbortSignal
+  readonly onAttempt: (failed: FailedAttempt) => void
+}
+
+/** Plans or writes them. Resolves with a BindingError as well: the other components are not concerned. */
+async function provisionComponent(
+  metadata: ParsedMetadata,
+  { dryRun, waitMs, endpoints, signal, onAttempt }: ProvisionComponentOptions,
+): Promise<ProvisionOutcome> {
+  const wait = waitMs === undefined ? {} : { subscriptionTimeoutMs: waitMs }
+  const input = metadata.input && { ...metadata.input, ...wait }
+  const pull = metadata.pull && { ...metadata.pull, ...wait }
+  if (!input && !pull) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
+  const connection = { endpoints, hostCredential: undefined, logger: silentLogger, signal, onAttempt }
+  try {
+    if (dryRun) return { subscriptions: await planProvision({ input, pull }, connection) }
+    const { action, unreached: warning } = await provisionOnce({ input, pull }, connection)
+    return { action, ...(warning !== undefined && { warning }) }
+  } catch (error) {
+    if (!(error instanceof BindingError)) throw error
+    const { code, what, fix } = error
+    return { error: { code, what, ...(fix !== undefined && { fix }) } }
+  }
 }

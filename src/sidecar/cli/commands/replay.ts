@@ -2,8 +2,8 @@
 import { createOutputSide } from '../../../binding/sides/output-side.ts'
 import { isBindingError } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
-import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
-import { parseDuration } from '../../../metadata/fields/plain-values.ts'
+import { BrokenRule } from '../../../metadata/fields/faults.ts'
+import { parseDuration } from '../../../metadata/fields/rules.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
 import {
   flag,
@@ -12,10 +12,11 @@ import {
   readNumber,
   text,
   texts,
-} from '../../../support/command-line/parse-options.ts'
-import { awaitEnd, exitCodeOf } from '../../../support/command-line/signals.ts'
+  UsageError,
+  wrongOption,
+} from '../../../support/command-line/options.ts'
+import { awaitEnd, exitCodeOf } from '../../../support/command-line/run-command.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'
-import { UsageError, wrongOption } from '../../../support/command-line/usage-error.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { findDeadLetterFiles } from '../../replay/dead-letters.ts'
 import { type ReplayCounts, type ReplayReport, replay, type Unpublishable } from '../../replay/replay.ts'

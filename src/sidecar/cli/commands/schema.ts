@@ -1,6 +1,7 @@
 /** The command `schema` prints the JSON Schema of a component, of the emulator configuration or of a report. */
+
+import { wrongOption } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
 
 export const help = `Usage: eventgrid-binding schema [component | emulator | check]
 

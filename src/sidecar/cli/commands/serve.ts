@@ -1,8 +1,7 @@
 /** The command `serve` offers the component to daprd, from its start to its end. */
 import type { Logger } from '../../../core/logger.ts'
-import { optionLines, parseOptions, text } from '../../../support/command-line/parse-options.ts'
-import { awaitEnd } from '../../../support/command-line/signals.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { optionLines, parseOptions, text, wrongOption } from '../../../support/command-line/options.ts'
+import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import { loadGrpc } from '../../shared/load-grpc.ts'
 import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import { emulatorEndpoints, emulatorOptions, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'

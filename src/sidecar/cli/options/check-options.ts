@@ -1,6 +1,5 @@
 /** The options of `check`, and which checks they select. */
-import { flag, parseOptions, text, texts } from '../../../support/command-line/parse-options.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { flag, parseOptions, text, texts, wrongOption } from '../../../support/command-line/options.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds } from '../../check/report.ts'
 import { chosenOptions, readComponentOptions } from './component-options.ts'

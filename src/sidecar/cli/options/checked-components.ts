@@ -1,9 +1,10 @@
 /** The components that `--component` asks for are read for `check`, `provision` and `replay`. */
+
+import { describeIssue } from '../../../metadata/fields/faults.ts'
 import type { LoadOptions } from '../../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import { describeIssue } from '../../../metadata/typed/metadata-invalid.ts'
+import { UsageError } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
-import { UsageError } from '../../../support/command-line/usage-error.ts'
 import { printable } from '../../../support/text/text.ts'
 import { type CheckedComponent, loadChecked } from '../../check/load-checked.ts'
 import { moreIndent } from '../../check/report.ts'

@@ -4,7 +4,7 @@ import { type PathsRead, readPaths } from '../../../metadata/component/component
 import { type Loaded, type LoadOptions, loadFiles, readComponentFiles } from '../../../metadata/load/load-files.ts'
 import { parseSecrets, readSecretsText } from '../../../metadata/load/secret-stores.ts'
 import { type CallerWords, type GivenSecrets, sortRecord } from '../../../metadata/load/secrets.ts'
-import { text, texts } from '../../../support/command-line/parse-options.ts'
+import { text, texts } from '../../../support/command-line/options.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 
 const defaultComponents = './components'

@@ -1,7 +1,7 @@
 /** An option that is a duration, such as `--wait 2m`, is read in ms. */
-import { BrokenRule } from '../../../metadata/fields/broken-rule.ts'
-import { parseDuration } from '../../../metadata/fields/plain-values.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
+import { BrokenRule } from '../../../metadata/fields/faults.ts'
+import { parseDuration } from '../../../metadata/fields/rules.ts'
+import { wrongOption } from '../../../support/command-line/options.ts'
 
 /** The duration of an option, of 1 s to 24 h; `undefined` where it is not given. Throws a UsageError. */
 export function readDuration(option: string, value: string | undefined): number | undefined {

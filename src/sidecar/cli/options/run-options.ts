@@ -6,8 +6,8 @@ import {
   readNumber,
   readPort,
   text,
-} from '../../../support/command-line/parse-options.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
+  wrongOption,
+} from '../../../support/command-line/options.ts'
 import { logOptions, readLogOptions } from '../log-writer.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'

@@ -1,7 +1,7 @@
 /** Where a command's servers listen: `--metrics-port` and `--metrics-address`, and what is said where a port or address can't be had. */
+
+import { type OptionTexts, readPort, text, wrongOption } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
-import { type OptionTexts, readPort, text } from '../../../support/command-line/parse-options.ts'
-import { wrongOption } from '../../../support/command-line/usage-error.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'
 import type { Metrics } from '../../shared/metrics.ts'

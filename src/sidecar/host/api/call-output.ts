@@ -1,8 +1,7 @@
 /** Calls an output binding by its name, and says as Dapr does why that cannot be. */
 import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
-import type { Logger } from '../../../core/logger.ts'
-import { createQuietLog } from '../../../core/quiet-log.ts'
+import { createQuietLog, type Logger } from '../../../core/logger.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { Host } from '../host.ts'
 

@@ -8,9 +8,9 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { shownMessage } from '../../../core/errors.ts'
-import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
-import { isOwnHost } from '../../../support/net/request-origin.ts'
-import { isSameText } from '../../../support/text/same-text.ts'
+import { readTraceContext } from '../../../core/telemetry.ts'
+import { isOwnHost } from '../../../support/net/hosts.ts'
+import { isSameText } from '../../../support/text/text.ts'
 import { whileAwaited } from '../../shared/caller-signal.ts'
 import { createPeers, serverOptions } from '../../shared/grpc-peers.ts'
 import { statusDetails } from '../../shared/grpc-services.ts'

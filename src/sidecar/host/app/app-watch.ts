@@ -1,5 +1,5 @@
 /** Whether the application is up, by its port or its health. */
-import { inBackground } from '../../../support/work/in-background.ts'
+import { inBackground } from '../../../support/work/work.ts'
 import type { AppChannel } from './app-channel.ts'
 
 /** How the application's health is checked, as by Dapr's flags of the same names. */

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import { z } from 'zod'
-import { readTraceContext } from '../../../core/telemetry/trace-context.ts'
+import { readTraceContext } from '../../../core/telemetry.ts'
 import { withLimit } from '../../../support/time/clock.ts'
 import { loadRuntimeContract } from '../api/runtime-contract.ts'
 import {

@@ -1,10 +1,9 @@
 /** Publishes what the application returns over gRPC, in the order that daprd has. */
-import type { Logger } from '../../../core/logger.ts'
-import { createQuietLog } from '../../../core/quiet-log.ts'
+import { createQuietLog, type Logger } from '../../../core/logger.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
-import { inBackground } from '../../../support/work/in-background.ts'
+import { inBackground } from '../../../support/work/work.ts'
 import { invokePayload } from '../../shared/invoke-payload.ts'
 import type { CallOutput } from '../api/call-output.ts'
 import type { EventAnswer } from './app-channel.ts'

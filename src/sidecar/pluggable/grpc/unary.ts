@@ -3,7 +3,7 @@ import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } fro
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { nameOf } from '../../../support/process/error-code.ts'
-import { inBackground } from '../../../support/work/in-background.ts'
+import { inBackground } from '../../../support/work/work.ts'
 import { failureOf } from './status.ts'
 
 interface CallEnd {

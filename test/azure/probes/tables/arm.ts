@@ -1,5 +1,5 @@
 /** Paths, answers and states of Resource Manager. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { groupIdOf } from '../../plan/names.ts'
 import { absent, between, guid, oneOf, type Pattern, present, text } from '../expectation.ts'
 import { type Probe, probe, probesWith } from '../probe.ts'

@@ -1,5 +1,5 @@
 /** What many probes ask alike: an event, an event subscription, a refusal. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { nameOf } from '../../plan/names.ts'
 import type { Arm, ArmOptions } from '../../wire/arm.ts'
 import type { WireAnswer } from '../../wire/wire.ts'

@@ -1,5 +1,5 @@
 /** Deliveries to a webhook: what they carry, when they come again, and what an update does. They need a public URL. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { consent, type PushAnswer, type PushCall, type PushEndpoint } from '../../push/listener.ts'
 import { absent, between, guid, oneOf, type Pattern, present, text } from '../expectation.ts'
 import { type Probe, type ProbeWorld, probesWith } from '../probe.ts'

@@ -1,5 +1,5 @@
 /** Handshakes: what Event Grid asks a webhook, and which answers it takes. They need a public URL. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { consent, type PushAnswer, type PushCall, validationOf } from '../../push/listener.ts'
 import { absent, oneOf, type Pattern, present, text } from '../expectation.ts'
 import { type Probe, type ProbeWorld, probesWith } from '../probe.ts'

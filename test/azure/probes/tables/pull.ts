@@ -1,5 +1,5 @@
 /** Namespaces: what the data plane answers, and dead letters of a Queue. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { nameOf } from '../../plan/names.ts'
 import { between, oneOf, present, text } from '../expectation.ts'
 import { type Probe, type ProbeWorld, probesWith } from '../probe.ts'

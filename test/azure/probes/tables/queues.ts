@@ -1,5 +1,5 @@
 /** What reaches a storage queue: filters, schemas, domains, and a queue that is gone for a while. */
-import { isRecord } from '../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { absent, between, type Pattern } from '../expectation.ts'
 import { type Probe, probesWith } from '../probe.ts'
 import { cloudEvent, forType, gridEvent, gridSchema, idsOf, putQueue, subscribe } from './asking.ts'

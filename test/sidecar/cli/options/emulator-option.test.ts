@@ -9,6 +9,7 @@ import { openDaprApp } from '../../../support/dapr-app.ts'
 import { freePort } from '../../../support/free-port.ts'
 import { listen } from '../../../support/listen.ts'
 import { fieldsFor } from '../../../support/open-world.ts'
+import { quickRetries } from '../../../support/quick-retries.ts'
 import { makeSocketFolder } from '../../../support/socket-folder.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
 import { connectHost } from '../../pluggable/grpc-host.ts'
@@ -18,7 +19,7 @@ const topicEndpoint = 'https://orders.westeurope-1.eventgrid.azure.net/api/event
 
 /** An emulator, and a folder with a component whose endpoints are those of Azure. */
 async function openWorld(options: EventGridEmulatorOptions = {}) {
-  const emulator = await startEmulator({ retrySchedule: [20], ...options })
+  const emulator = await startEmulator({ retrySchedule: quickRetries, ...options })
   const folder = makeComponentFolder()
   const handshakePort = String(await freePort())
   emulator.setIngress(({ pathname, search }) => `http://127.0.0.1:${handshakePort}${pathname}${search}`)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readRunOptions } from '../../../../src/sidecar/cli/options/run-options.ts'
-import { UsageError } from '../../../../src/support/command-line/usage-error.ts'
+import { UsageError } from '../../../../src/support/command-line/options.ts'
 
 const read = (line: string) => readRunOptions(line === '' ? [] : line.split(' '))
 

@@ -169,7 +169,7 @@ it('shuts down for a caller that does not wait for the answer', async () => {
   const down = Promise.withResolvers<void>()
   const api = await openApi({ onShutdown: down.resolve })
   const { port, hostname } = new URL(await api.listen({ host: '127.0.0.1', port: 0 }))
-  const caller = connect(Number(port), hostname)
+  const caller = connect(Number(port), hostname).on('error', () => {})
   const request = 'POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n'
   caller.write(request, () => caller.resetAndDestroy())
   await down.promise

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { Secret } from '../../../../src/core/secret.ts'
-import { forwardedMetadata } from '../../../../src/dispatch/processing.ts'
+import { forwardedMetadata } from '../../../../src/dispatch/handler.ts'
 import { createAppChannel } from '../../../../src/sidecar/host/app/app-channel.ts'
 import { listen } from '../../../support/listen.ts'
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { startCommand, startProcess } from '../../../support/command.ts'
 import { emulatorVariables } from '../../../support/component-folder.ts'
 import { freePort } from '../../../support/free-port.ts'
+import { quickRetries } from '../../../support/quick-retries.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -10,7 +11,7 @@ const example = resolve(import.meta.dirname, '../../../../examples/dapr')
 
 // The same two, unchanged, on a stock daprd: test/dapr/example.test.ts.
 it('runs the application and the component YAML of the example for daprd, unchanged', async () => {
-  const emulator = await startEmulator({ retrySchedule: [50] })
+  const emulator = await startEmulator({ retrySchedule: quickRetries })
   const topic = emulator.topic('orders')
   const [handshakePort, appPort] = [await freePort(), await freePort()]
   emulator.useIngress('https://orders.example.com/', `http://127.0.0.1:${handshakePort}/`)

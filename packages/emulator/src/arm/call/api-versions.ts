@@ -1,6 +1,5 @@
 /** Which api-versions Event Grid has, and which properties each of them knows. */
-
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'
 

@@ -1,7 +1,5 @@
 /** What each call of Resource Manager brings and needs, and what must hold before the call is answered. */
-
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
-import { readJson } from '../../../../../src/support/text/json-text.ts'
+import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
 import { nestsTooDeeply, tooDeep } from '../../model/events/event-text.ts'

@@ -1,7 +1,7 @@
 // Namespaces, their topics and Queue event subscriptions in ARM: names (3-50), `sku`, location, unique name,
 // `eventRetentionInDays` 1 to 7, no MQTT.
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { ownField } from '../../model/events/event-text.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
 import { named, parentId, randomKeys } from '../../model/resources/resource.ts'

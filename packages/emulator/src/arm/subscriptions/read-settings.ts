@@ -1,6 +1,6 @@
 // Reading the settings of an event subscription: PUT, PATCH and declared ones; https URL, delivery attributes, expiration, schemas.
 import { z } from 'zod'
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { canConvert } from '../../model/events/accepted-event.ts'
 import { ownField } from '../../model/events/event-text.ts'
 import {

@@ -1,5 +1,5 @@
 // How ARM shows an event subscription: hidden secrets, `endpointBaseUrl`, filled-in defaults.
-import { isRecord } from '../../../../../src/support/text/is-record.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { DeliveryAttributeMapping, Destination } from '../../model/resources/destination.ts'
 import {
   destinationOf,

@@ -2,7 +2,7 @@
 // base64, message time to live.
 import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { requirePackage } from '../../../../../src/support/process/require-package.ts'
+import { requirePackage } from '../../../../../src/support/process/runtime.ts'
 import { deliveredText } from '../../model/events/accepted-event.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { Channels, WebhookResult } from './channel.ts'

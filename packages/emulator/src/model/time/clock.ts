@@ -1,4 +1,5 @@
 // `ManualClock` for tests: `advance`, timers that move only by hand.
+import { inspect } from 'node:util'
 import { type CancelTimer, type Clock, createClock } from '../../../../../src/support/time/clock.ts'
 import { DueQueue } from './due-queue.ts'
 
@@ -10,6 +11,15 @@ export const realClock: Clock = createClock({ keepsAlive: false })
 /** The pause before something is done again: never twice in one advance of a manual clock, however far that goes. In milliseconds. */
 export const pauseBeforeNext = (clock: Clock, ms: number): number =>
   clock instanceof ManualClock ? clock.advancing + ms : ms
+
+/** Milliseconds as they must be given: a whole number from 0. Throws a TypeError for what is no number, else a RangeError. */
+export function wholeMs(what: string, ms: number): number {
+  const given = inspect(ms).slice(0, 50)
+  if (typeof ms !== 'number')
+    throw new TypeError(`${what} must be a number of milliseconds, such as 10_000, not ${given}`)
+  if (Number.isSafeInteger(ms) && ms >= 0) return ms
+  throw new RangeError(`${what} must be a whole number of milliseconds, not ${given}`)
+}
 
 interface Timer {
   readonly due: number
@@ -33,9 +43,9 @@ export class ManualClock implements Clock {
   #queue = new DueQueue<Timer>()
   readonly #settlers = new Set<() => Promise<unknown>>()
 
-  /** @param start the clock's first time, in milliseconds since 1970. @default the present */
+  /** @param start the clock's first time, in milliseconds since 1970; anything else is an error. @default the present */
   constructor(start: number = Date.now()) {
-    this.#now = start
+    this.#now = wholeMs('the start of a ManualClock', start)
   }
 
   now(): number {
@@ -62,10 +72,11 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves the clock by `ms` and fires all timers due meanwhile in the order of their time, new ones too.
+   * Moves the clock by `ms` and fires all timers due meanwhile in the order of their time, new ones too. Rejects with a TypeError for what
+   * is no number, and with a RangeError for a negative number or one with a fraction.
    */
   async advance(ms: number): Promise<void> {
-    const target = this.#now + ms
+    const target = this.#now + wholeMs('what advance takes', ms)
     this.#target = target
     await this.#settle()
     for (let timer = this.#next(); timer && timer.due <= target; timer = this.#next()) {

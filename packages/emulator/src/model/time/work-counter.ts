@@ -1,5 +1,5 @@
 /** When nothing is under way at the emulator, and when no event is pending. */
-import { realTimers } from '../../../../../src/support/time/real-timers.ts'
+import { realTimers } from '../../../../../src/support/time/clock.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 

@@ -1,7 +1,7 @@
 // Requests for a public name passed on by ingress; 502 text, 30 s limit.
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
-import { isLoopback } from '../../../../../src/support/net/loopback.ts'
+import { isLoopback } from '../../../../../src/support/net/hosts.ts'
 import { isAzureHost } from './connect-proxy.ts'
 
 /** Answers a request for a public name that the ingress serves, and says whether it did. */

@@ -1,0 +1,168 @@
+/** What a handler's result or error says: whether the event counts as handled, and what the log shows of a failure. */
+import { inspect, types } from 'node:util'
+import { isRejectEvent } from '../core/event.ts'
+import type { QuietLog } from '../core/logger.ts'
+import { scrub } from '../core/scrub.ts'
+import { otherError } from '../core/telemetry.ts'
+import { cut, oneLine } from '../support/text/text.ts'
+
+/** A result that is no success: a clause that says why, and the error that it tells of. */
+interface FailedResult {
+  readonly what: string
+  readonly cause?: unknown
+}
+
+/** Members of an array that are looked at: a large one must not hold up other events. */
+const maxMembers = 10_000
+
+const whenDone = 'it must return when the event is handled'
+const mustThrow = 'it must throw where the event is not handled'
+
+/** Looks at a result itself and, of an array, at its members; at nothing deeper. `undefined` where it may be a success. */
+export function failedResult(result: unknown): FailedResult | undefined {
+  if (!Array.isArray(result)) return failedValue(result)
+  const given: readonly unknown[] = result
+  // Not by methods of the array, which may be of a library's own class.
+  const members = Array.from({ length: Math.min(given.length, maxMembers) }, (_, index) => given[index])
+  const ends = settledAs(members[0]) ? members.map(settledAs) : []
+  const rejection = ends.includes(undefined) ? undefined : ends.find((end) => end?.status === 'rejected')
+  if (rejection) {
+    const { reason: cause } = rejection
+    return { what: `a settled promise that was rejected (${readThrown(cause).reason}); ${mustThrow}`, cause }
+  }
+  // Every member is looked at, because each promise that rejects later would end the process.
+  const [first] = members.flatMap((member) => failedValue(member, 'member') ?? [])
+  return first && { ...first, what: `an array that holds ${first.what}` }
+}
+
+function failedValue(value: unknown, place?: 'member'): FailedResult | undefined {
+  if (!isObject(value)) return undefined
+  try {
+    // The result itself was awaited.
+    if (place === 'member' && typeof Reflect.get(value, 'then') === 'function') {
+      // The promises of libraries may begin their work when somebody waits for them, so only Node's own are touched.
+      if (types.isPromise(value)) Promise.prototype.then.call(value, undefined, () => {})
+      return { what: `a promise that is not awaited; ${whenDone}` }
+    }
+    if (isError(value)) return { what: `an Error (${readThrown(value).reason}); ${mustThrow}`, cause: value }
+    const response = responseIn(value)
+    if (response?.ok === false) return { what: `a Response with the status ${response.status}; ${mustThrow}` }
+    const unfinished = response ? undefined : unfinishedWork(value)
+    return unfinished === undefined ? undefined : { what: `${unfinished}; ${whenDone}` }
+  } catch {
+    return { what: 'a value that cannot be read' }
+  }
+}
+
+/** What `Promise.allSettled` gives of one promise. A row of orders may have a `status` too, but has more than that. */
+function settledAs(member: unknown) {
+  if (!isObject(member) || types.isProxy(member) || Object.keys(member).length !== 2) return undefined
+  const { status, reason } = { status: undefined, reason: undefined, ...member }
+  if (status === 'fulfilled' && Object.hasOwn(member, 'value')) return { status, reason }
+  return status === 'rejected' && Object.hasOwn(member, 'reason') ? { status, reason } : undefined
+}
+
+/** Of `fetch`, of a library like it, or of another realm. Plain data that looks so, that of an event for instance, is none. */
+function responseIn(value: object): { readonly ok: boolean; readonly status: number } | undefined {
+  if (isPlain(value)) return undefined
+  const ok: unknown = Reflect.get(value, 'ok')
+  const status: unknown = Reflect.get(value, 'status') ?? Reflect.get(value, 'statusCode')
+  return typeof ok === 'boolean' && typeof status === 'number' ? { ok, status } : undefined
+}
+
+/** What a handler returned in place of the end of its work: nothing of it has run. `undefined` where the work may be done. */
+function unfinishedWork(value: object): string | undefined {
+  if (typeof value === 'function') return 'a function that is never called'
+  // The answer of an HTTP request that was read to its end is a stream of Node too.
+  if (Symbol.asyncIterator in value && Reflect.get(value, 'readableEnded') !== true)
+    return 'an async iterable that is never read'
+  if (has(value, 'next')) return 'an iterator that is never read'
+  return has(value, 'subscribe') ? 'an observable without a subscriber' : undefined
+}
+
+const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
+
+/** Made by braces, by `JSON.parse` or without a prototype; not by a class. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || (isObject(prototype) && Object.getPrototypeOf(prototype) === null)
+}
+
+const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+
+/** What a handler threw, as far as it can be read. */
+interface Thrown {
+  readonly rejected: boolean
+  /** `error.type` of the span. */
+  readonly type: string
+  /** A text from outside for the log. */
+  readonly reason: string
+}
+
+/** Reads what a handler threw: anything, even an object whose properties throw when they are read. */
+export function readThrown(thrown: unknown): Thrown {
+  try {
+    if (!isError(thrown)) return { rejected: false, type: otherError, reason: wordsOf(thrown) }
+    const name = String(thrown.name)
+    return { rejected: isRejectEvent(thrown), type: name, reason: `${name}: ${String(thrown.message)}` }
+  } catch {
+    return { rejected: false, type: otherError, reason: 'an error that cannot be read' }
+  }
+}
+
+/** An error, also one of another realm, such as a test runner's sandbox. */
+const isError = (value: unknown): value is Error => value instanceof Error || types.isNativeError(value)
+
+/** No code of the value runs, and of a large one only the beginning is read: with more of it a log line would not get longer. */
+function wordsOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown
+  return inspect(thrown, {
+    depth: 1,
+    customInspect: false,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxArrayLength: 10,
+    maxStringLength: 1_000,
+  })
+}
+
+/** Errors whose stack the log shows at `debug`, that of the handler and its causes; and lines of each stack. */
+const maxErrors = 5
+const maxLines = 20
+
+interface FailureLog {
+  readonly log: QuietLog
+  readonly secrets?: (() => readonly string[]) | undefined
+}
+
+/** Tells of a failed call: a warning, and at `debug` the stacks. @param secrets asked when a line is written */
+export function logFailure(id: string, error: unknown, { log, secrets }: FailureLog): void {
+  const { rejected, reason } = readThrown(error)
+  const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
+  const shown = (text: string) => scrub(text, secrets?.())
+  // Cleaned only where the line is written: that takes longer than all else here.
+  const fields = () => ({ id: oneLine(id, 120), error: cut(shown(reason), 300) })
+  log.warn(message, fields, oneLine(reason.slice(0, 1_000), 300))
+  const stackOf = (one: unknown) => textOf(one).split('\n', maxLines).map(shown).join('\n')
+  log.debug(message, () => {
+    const [stack, ...causes] = errorAndCauses(error).map(stackOf)
+    return { ...fields(), stack, ...(causes.length > 0 && { cause: causes.join('\n') }) }
+  })
+}
+
+function errorAndCauses(error: unknown): unknown[] {
+  const errors = [error]
+  try {
+    for (let at = error; isError(at) && at.cause !== undefined && errors.length < maxErrors; at = at.cause)
+      errors.push(at.cause)
+  } catch {}
+  return errors
+}
+
+function textOf(error: unknown): string {
+  try {
+    return isError(error) ? String(error.stack) : wordsOf(error)
+  } catch {
+    return 'an error that cannot be read'
+  }
+}

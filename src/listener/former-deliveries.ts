@@ -1,0 +1,130 @@
+/** Whether a delivery comes by settings that an `update` has replaced, by which it is taken as before. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from '../core/logger.ts'
+import { type InputMetadata, isSameMetadata } from '../metadata/typed/metadata.ts'
+import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './admission.ts'
+import type { Evidence } from './credential-fault.ts'
+import { deletionLine } from './log-events.ts'
+import { soleValue } from './request.ts'
+
+export interface FormerDeliveriesOptions extends CheckCredentialOptions {
+  /** The metadata of the input sides that updates have replaced. */
+  readonly formers: readonly InputMetadata[]
+  /** Since when the event subscription is known to carry the present credential, in ms since 1970; `undefined` while it is not. */
+  readonly credentialReadAt: () => number | undefined
+  readonly logger: Logger
+}
+
+/** How long a former credential is accepted once the event subscription was read with the present one: Event Grid may use either. */
+const settlingMs = 10 * 60_000
+
+/** One warning of each former event subscription in this time. */
+const warningMs = 60_000
+
+/** More than anybody changes in the life of a process; the oldest go. */
+const maxFormers = 100
+
+/**
+ * Former settings of the same event subscription are accepted until ten minutes after it was read with the present credential; where it is
+ * never read with it, because `provisioning` is `check` or `none`, until the process ends. So is a former event subscription, one of another
+ * name or scope: it stays in Azure, and delivers here until somebody deletes it. A delivery has to name the event subscription that its
+ * credential belongs to.
+ */
+export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
+  const { input: present, logger, now, elapsed, credentialReadAt } = options
+  const all = await Promise.all(
+    options.formers
+      .filter((former) => !isSameMetadata(accessOf(former), accessOf(present)))
+      .slice(0, maxFormers)
+      .map(async (input) => ({
+        input,
+        name: input.eventSubscriptionName.toLowerCase(),
+        isOther: !isSamePlace(input, present),
+        check: await createFormerCheck(input, options),
+        warnedAt: Number.NEGATIVE_INFINITY,
+      })),
+  )
+  const presentName = present.eventSubscriptionName.toLowerCase()
+
+  function isAccepted({ isOther }: (typeof all)[number]): boolean {
+    if (isOther || present.provisioning !== 'manage') return true
+    const readAt = credentialReadAt()
+    return readAt === undefined || now() - readAt < settlingMs
+  }
+
+  /** Those whose event subscription a delivery names. */
+  function namedBy(headers: IncomingHttpHeaders) {
+    const name = soleValue(headers['aeg-subscription-name'])?.toLowerCase()
+    return all.filter((former) => former.name === name && isAccepted(former))
+  }
+
+  function warn(former: (typeof all)[number]): void {
+    if (elapsed() - former.warnedAt < warningMs) return
+    former.warnedAt = elapsed()
+    const { eventSubscriptionName: eventSubscription, scope } = former.input
+    logger.warn(
+      'a former event subscription still delivers: its events are taken until this process ends, and where its filters are those of the ' +
+        'present one, each event is handled twice; delete it',
+      { eventSubscription, scope: scope.id, remedy: deletionLine(eventSubscription, scope) },
+    )
+  }
+
+  async function judge(headers: IncomingHttpHeaders, formers: typeof all, evidence: Evidence): Promise<Evidence> {
+    for (const former of formers) {
+      const proof = await former.check(headers)
+      if (proof.kind !== 'proven') continue
+      if (former.isOther) warn(former)
+      return proof
+    }
+    return evidence
+  }
+
+  return {
+    /** The metadata by which deliveries are still accepted, without those of the present side. */
+    inputs: (): readonly InputMetadata[] => all.filter(isAccepted).map(({ input }) => input),
+    /** Does a delivery name an event subscription of another name that is still accepted? */
+    areNamedBy: (headers: IncomingHttpHeaders): boolean =>
+      all.length > 0 && namedBy(headers).some(({ name }) => name !== presentName),
+    /** The check of the present credential, and after it of the former ones. */
+    withPresent(check: CheckCredential): CheckCredential {
+      if (all.length === 0) return check
+      return (headers) => {
+        const evidence = check(headers)
+        const formers = namedBy(headers)
+        if (formers.length === 0) return evidence
+        if (evidence instanceof Promise) return evidence.then((settled) => takeOrJudge(headers, formers, settled))
+        return takeOrJudge(headers, formers, evidence)
+      }
+    },
+  }
+
+  /** What the present settings accept anyway tells by its name alone that it comes from a former event subscription. */
+  function takeOrJudge(headers: IncomingHttpHeaders, formers: typeof all, evidence: Evidence) {
+    if (evidence.kind !== 'proven') return judge(headers, formers, evidence)
+    const renamed = formers.find(({ name }) => name !== presentName)
+    if (renamed) warn(renamed)
+    return evidence
+  }
+}
+
+/** `none` has no credential: a delivery without one proves nothing where the present settings ask for one. */
+const createFormerCheck = async (input: InputMetadata, options: CheckCredentialOptions): Promise<CheckCredential> =>
+  input.deliveryAuthentication.kind === 'none'
+    ? () => ({ kind: 'absent' })
+    : createCredentialCheck({ ...options, input })
+
+/** Are they the same event subscription? */
+export const isSamePlace = (one: InputMetadata, other: InputMetadata): boolean =>
+  isSameMetadata(placeOf(one), placeOf(other))
+
+/** Which event subscription it is. Azure compares both without case. */
+const placeOf = ({ eventSubscriptionName, scope }: InputMetadata) =>
+  [eventSubscriptionName, scope.id].map((id) => id.toLowerCase())
+
+/** All that decides whether a delivery is accepted. */
+const accessOf = (input: InputMetadata) => [
+  placeOf(input),
+  input.deliveryAuthentication,
+  input.environment,
+  input.subscriberEndpoint,
+]

@@ -1,0 +1,226 @@
+/** HTTP itself: what of a request can be read (path, headers, body), and the form of an answer. */
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+/**
+ * The value of a header; `undefined` where it has none, or several that differ. A proxy may send a header twice, and Node joins the two
+ * values with a comma. Case does not count as a difference.
+ */
+export function soleValue(header: string | readonly string[] | undefined): string | undefined {
+  if (typeof header !== 'string') return undefined
+  if (!header.includes(',')) return header.trim()
+  const [first = '', ...others] = header.split(',').map((value) => value.trim())
+  return others.every((value) => value.toLowerCase() === first.toLowerCase()) ? first : undefined
+}
+
+/** The content types that Event Grid writes. They need no parsing; a Set would hash the text of each request. */
+const isUsual = (contentType: string | undefined) =>
+  contentType === 'application/cloudevents+json; charset=utf-8' || contentType === 'application/json; charset=utf-8'
+
+/**
+ * Judges by headers whether a body can be read: any JSON type (`application/json`, or a `+json` suffix) in UTF-8, not compressed. Returns
+ * the reason for a 415, or undefined.
+ */
+export function refuseRepresentation(headers: IncomingHttpHeaders): string | undefined {
+  const encoding = headers['content-encoding']
+  if (encoding && encoding.toLowerCase() !== 'identity') return 'A compressed body is not accepted.'
+  const contentType = headers['content-type']
+  if (isUsual(contentType)) return undefined
+  if (!contentType) return 'Content-Type is missing; JSON is expected.'
+  const [mediaType = '', ...parameters] = contentType.split(';')
+  if (!isJson(mediaType.trim().toLowerCase()))
+    return 'Content-Type must be JSON, for instance application/cloudevents+json.'
+  return parameters.every(isUtf8Parameter) ? undefined : 'The charset must be UTF-8.'
+}
+
+/** A doubled header, `a, a`, is no media type. */
+function isJson(mediaType: string): boolean {
+  return mediaType === 'application/json' || /^[\w!#$%&'*.^`|~-]+\/[\w!#$%&'*+.^`|~-]*\+json$/.test(mediaType)
+}
+
+/** Ignores other parameters than `charset`, as RFC 9110 demands. */
+function isUtf8Parameter(parameter: string): boolean {
+  const charset = /^\s*charset\s*=(.*)/is.exec(parameter)?.[1]
+  return charset === undefined || /^("?)utf-?8\1$/i.test(charset.trim())
+}
+
+/** The declared size of a body in bytes, or undefined for a chunked body. */
+export function declaredLength(headers: IncomingHttpHeaders): number | undefined {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : undefined
+}
+
+/**
+ * How reading a body ended without its bytes: it is over the limit, or there was no room for it. Symbols, because a hook of the host may
+ * replace a body by any text.
+ */
+export const overLimit = Symbol('body over the limit')
+export const noRoom = Symbol('no room for the body')
+
+/** The bytes of a body, or why there are none. */
+type BodyResult = Buffer | typeof overLimit | typeof noRoom
+
+/** Memory for unfinished bodies of strangers: those who stop early cannot fill the memory. */
+export interface BodyBudget {
+  /** The most bytes of all unfinished bodies together. */
+  readonly maxBytes: number
+  /** Bytes of the unfinished bodies. */
+  usedBytes: number
+}
+
+/**
+ * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Calls back once; with an
+ * error for a body that is cut off. A hook of the host may replace the stream: an error, too, if that stream breaks, or gives neither
+ * bytes nor text.
+ */
+export function readBody(
+  body: Readable,
+  limit: number,
+  budget: BodyBudget | undefined,
+  done: (error: Error | null, result?: BodyResult) => void,
+): void {
+  let chunks: Buffer[] = []
+  let length = 0
+  let ended = false
+  const end = (error: Error | null, result?: BodyResult) => {
+    if (ended) return
+    ended = true
+    if (budget) budget.usedBytes -= length
+    // The request lives until the handler has ended; its chunks need not.
+    chunks = []
+    done(error, result)
+  }
+  body.on('data', (chunk: unknown) => {
+    if (ended) return
+    const bytes = bytesOf(chunk)
+    if (bytes === undefined) return end(new TypeError('the stream of the body gives neither bytes nor text'))
+    length += bytes.length
+    if (budget) budget.usedBytes += bytes.length
+    if (length <= limit && (!budget || budget.usedBytes <= budget.maxBytes)) return void chunks.push(bytes)
+    body.pause()
+    end(null, length > limit ? overLimit : noRoom)
+  })
+  body.on('end', () => end(null, joined(chunks, length)))
+  const breakOff = () => {
+    // Each body is closed. An Error costs a fifth of a delivery, so it is made only for a body that has not ended.
+    if (!ended) end(new Error('the body was cut off'))
+  }
+  body.on('error', breakOff)
+  body.on('close', breakOff)
+}
+
+/** A hook of the host may give text or other arrays of bytes in place of a Buffer. `undefined` for anything else. */
+export function bytesOf(value: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(value)) return value
+  if (typeof value === 'string') return Buffer.from(value)
+  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined
+}
+
+/** An event keeps its body in memory, and must not keep a larger buffer of the connection with it. */
+function joined(chunks: readonly Buffer[], length: number): Buffer {
+  const [first] = chunks
+  return first?.length === length && first.buffer.byteLength === length ? first : Buffer.concat(chunks, length)
+}
+
+/** The path of Event Grid's deliveries where no ingress rewrites it. */
+export const defaultPath = '/api/events'
+
+/** Is the path of a request target one of the listener's? Ignores the query. */
+export type PathCheck = (target: string) => boolean
+
+/**
+ * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not. Percent-encodings that RFC 3986
+ * (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
+ */
+export function createPathCheck(...subscriberEndpoints: readonly string[]): PathCheck {
+  const paths = new Set([defaultPath, ...subscriberEndpoints.map((url) => canonicalPath(new URL(url).pathname))])
+  return (target) => {
+    const path = pathOf(target)
+    return paths.has(path) || (path.includes('%') && paths.has(canonicalPath(path)))
+  }
+}
+
+/** The path of a request target in origin form (`/a?b`) or absolute form (`http://host/a?b`), which servers must accept too. */
+export function pathOf(target: string): string {
+  const start = target.startsWith('/') ? 0 : pathStartOfAbsolute(target)
+  const query = target.indexOf('?', start)
+  return query === -1 ? target.slice(start) : target.slice(start, query)
+}
+
+function pathStartOfAbsolute(target: string): number {
+  const authority = target.indexOf('://')
+  if (authority === -1) return target.length
+  // A slash behind a question mark or a hash does not begin the path.
+  const end = target.slice(authority + 3).search(/[/?#]/)
+  return end === -1 ? target.length : authority + 3 + end
+}
+
+const unreserved = /^[A-Za-z0-9._~-]$/
+
+/** Decodes percent-encodings of unreserved characters; the other encodings get upper-case digits. */
+function canonicalPath(path: string): string {
+  return path.replace(/%[0-9a-fA-F]{2}/g, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+    return unreserved.test(character) ? character : encoded.toUpperCase()
+  })
+}
+
+/** A whole HTTP answer as data. */
+export interface Answer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes, because Fastify adds a charset to the content type of a text. */
+  readonly body?: Buffer
+}
+
+/** An answer with a JSON body. */
+export function jsonAnswer(status: number, headers: Readonly<Record<string, string>>, value: unknown): Answer {
+  const body = Buffer.from(JSON.stringify(value) ?? 'null')
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body }
+}
+
+/** Seconds in the `Retry-After` of every 503. Event Grid waits 30 s at least (delivery-and-retry). */
+const retryAfterSeconds = 30
+
+/**
+ * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: it is a fixed sentence, or names fields and positions,
+ * never the text of an error. Facts for programs are `members` beside it. A 503 gets `Retry-After`.
+ */
+export function problemAnswer(
+  status: number,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+  members: Readonly<Record<string, string>> = {},
+): Answer {
+  const all = {
+    'content-type': 'application/problem+json',
+    ...(status === 503 ? { 'retry-after': String(retryAfterSeconds) } : {}),
+    ...headers,
+  }
+  return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
+}
+
+/** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */
+const cheapBodyBytes = 65_536
+
+/** Sends an answer. `closes`: the connection ends with it. */
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, closes = false): void {
+  const { req } = reply.raw
+  // Otherwise Node reads the rest of the body, to be ready for the next request.
+  const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
+  // Node loses what was sent at once behind a request for an upgrade.
+  if (closes || isLeft || req.headers.upgrade !== undefined) reply.header('connection', 'close')
+  // Also where it is the status already: a redirect by a hook of the host would otherwise make it 302.
+  reply.code(status)
+  for (const name in headers) reply.header(name, headers[name])
+  void reply.send(body)
+}
+
+/** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
+export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.hijack()
+  reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+}

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { bySecrets, cloudEventText, credentialFrom, inputMetadata, openListener, ours } from './open-listener.ts'
+
+const other = credentialFrom('another secret')
+
+const counted = (which: 'strangers' | 'answered', status: number) => ({
+  strangers: {},
+  answered: {},
+  [which]: { [status]: 1 },
+})
+const otherEnd = `${ours.keyId}.${other.text.split('.')[1]}`
+
+describe('a delivery under secret', () => {
+  // What else a token may be is in test/attack/tokens.test.ts.
+  it.each<[name: string, token: string | undefined, subscription: string | undefined, status: number]>([
+    ['our token', ours.text, 'ORDERS', 200],
+    ['our token and our name in another case', ours.text, 'oRdErS', 200],
+    ['no token, for our subscription', undefined, 'Orders', 503],
+    ['no token, for our subscription twice', undefined, 'ORDERS, ORDERS', 503],
+    ['no token, for our subscription and another', undefined, 'ORDERS,A', 401],
+    ['no token and no subscription', undefined, undefined, 401],
+    ['our key id and another token', otherEnd, 'ORDERS', 401],
+  ])('with %s is answered as it should be', async (_name, token, subscription, status) => {
+    const { deliver, events } = await openListener()
+    const headers = { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }
+    const answer = await deliver(cloudEventText('1'), headers)
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('retry-after')).toBe(status === 503 ? '30' : null)
+    expect(answer.headers.has('www-authenticate')).toBe(status === 401)
+    expect(events).toHaveLength(status === 200 ? 1 : 0)
+  })
+
+  it.each<[name: string, given: { subscription?: string; token?: string; path?: string }, counts: object]>([
+    ['without a credential and a name', {}, counted('strangers', 401)],
+    ['of another event subscription', { subscription: 'INVOICES', token: other.text }, counted('strangers', 401)],
+    ['to another path', { path: '/admin' }, counted('strangers', 404)],
+    ['that names ours to another path', { subscription: 'orders', path: '/admin' }, counted('answered', 404)],
+    ['that names ours', { subscription: 'ORDERS' }, counted('answered', 503)],
+    ['with our key id and another token', { token: `${ours.keyId}.x` }, counted('answered', 401)],
+    ['with our token and no event', { token: ours.text }, counted('answered', 400)],
+  ])('counts a refused request %s as a delivery or as a stranger', async (_name, given, counts) => {
+    const { deliver, listener } = await openListener()
+    const { token, subscription, path } = given
+    await deliver('{', { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }, path)
+    await expect.poll(() => listener.status()).toMatchObject(counts)
+    const { strangers, answered } = listener.status()
+    expect({ strangers, answered }).toEqual(counts)
+  })
+
+  it('takes any of several tokens, so that a secret can be rotated', async () => {
+    const deliveryAuthentication = bySecrets('client secret', 'another secret')
+    const { deliver } = await openListener({ input: { deliveryAuthentication } })
+    for (const credential of [ours, other]) {
+      const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': credential.text })
+      expect(answer.status).toBe(200)
+    }
+  })
+
+  it.each([
+    ['a newer one, unknown here, before ours', `${other.text},${ours.text}`, 200],
+    ['two unknown ones before ours', `${'0'.repeat(16)}.x , ${other.text},${ours.text}`, 200],
+    ['ours twice, as a proxy may double the header', `${ours.text}, ${ours.text}`, 200],
+    ['ours and empty places', `,,${ours.text},`, 200],
+    ['ours behind a dozen empty places', `${','.repeat(12)}${ours.text}`, 200],
+    ['ours behind one that has our key id and another token', `${ours.keyId}.x,${ours.text}`, 200],
+    ['unknown ones only', `${other.text},${other.text}`, 503],
+    ['commas only', ',,,', 503],
+    ['an unknown one and one of our key id with another token', `${other.text},${ours.keyId}.x`, 401],
+    ['ours joined to another without a comma', `${ours.text} ${ours.text}`, 401],
+    ['ours behind twelve others', `${'x,'.repeat(12)}${ours.text}`, 503],
+  ])('whose list of credentials holds %s is answered as it should be', async (_name, token, status) => {
+    const { deliver, events } = await openListener()
+    const answer = await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': token })
+    expect(answer.status).toBe(status)
+    expect(events).toHaveLength(status === 200 ? 1 : 0)
+  })
+
+  it('that seems ours without our credential is reported to the binding and in the status', async () => {
+    let reported = 0
+    const { deliver, listener } = await openListener({ onForeignDelivery: () => reported++, now: () => 1_000 })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'INVOICES' })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
+    expect(listener.status().foreign).toBeUndefined()
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': other.text })
+    expect(reported).toBe(2)
+    expect(listener.status().foreign).toEqual({ count: 2, lastAt: 1_000 })
+  })
+})
+
+describe('a delivery of an event subscription that a renamed component left behind', () => {
+  const from = (name: string) => ({ 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': name })
+
+  it('is warned of with its name and the lines that end it', async () => {
+    const id = '/subscriptions/s1/resourceGroups/rg(1)'
+    const scope = { kind: 'resourceGroup', subscriptionId: 's1', resourceGroup: 'rg(1)', id } as const
+    const { deliver, log } = await openListener({ input: { scope } })
+    const token = { 'X-EventGrid-Binding-Token': other.text }
+    expect((await deliver(cloudEventText('1'), { ...from('INVOICES'), ...token })).status).toBe(401)
+    const remedy = new RegExp(
+      'az eventgrid event-subscription delete --name invoices ' +
+        "--source-resource-id '/subscriptions/s1/resourceGroups/rg\\(1\\)'; .*eventSubscriptionName to invoices$",
+    )
+    expect(log.lines).toMatchObject([
+      {
+        ...{ level: 'warn', message: expect.stringContaining('another event subscription') },
+        fields: { eventSubscription: 'invoices', remedy: expect.stringMatching(remedy) },
+      },
+    ])
+    expect(log.text()).not.toContain(other.text)
+  })
+
+  it.each([
+    ['a hyphen, which eventSubscriptionName cannot have', 'A-B-C', /^(?!.*eventSubscriptionName).* --name a-b-c /],
+    ['what a shell would run', '$(reboot); echo', undefined],
+    ['more letters than a name has', 'X'.repeat(5_000), undefined],
+  ])('has a line to paste only for what can be a name: %s', async (_name, sent, remedy) => {
+    const { deliver, log } = await openListener()
+    await deliver(cloudEventText('1'), from(sent))
+    const [line] = log.lines
+    expect(String(line?.fields?.eventSubscription).length).toBeLessThan(70)
+    if (remedy) expect(line?.fields?.remedy).toMatch(remedy)
+    else expect(line?.fields).not.toHaveProperty('remedy')
+  })
+
+  it('has a line of its own for each name, and one together for names beyond 16', async () => {
+    let time = 0
+    const { deliver, log } = await openListener({ now: () => time })
+    const sendAll = async () => {
+      for (let index = 0; index < 40; index++) await deliver('x', from(`former${index}`))
+    }
+    await sendAll()
+    await sendAll()
+    expect(log.lines).toHaveLength(17)
+    time = 30_000
+    await deliver('x', from('former39'))
+    expect(log.lines).toHaveLength(18)
+    expect(log.lines.at(-1)?.fields).toMatchObject({ eventSubscription: 'former39' })
+  })
+})
+
+it('takes every delivery under none, and warns of it', async () => {
+  const { deliver, events, log } = await openListener({ input: { deliveryAuthentication: { kind: 'none' } } })
+  const headers = { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': undefined }
+  expect((await deliver(cloudEventText('1'), headers)).status).toBe(200)
+  expect(events).toHaveLength(1)
+  const message = 'accepted without a credential, because deliveryAuthentication is none'
+  expect(log.lines).toMatchObject([{ level: 'warn', message: expect.stringContaining(message) }])
+})
+
+describe('deriveDeliveryCredentials', () => {
+  it('gives the same for the same secret, scope and name in any letter case', () => {
+    const shouting = credentialFrom('a', inputMetadata.scope.id.toUpperCase(), 'ORDERS')
+    expect(shouting.text).toBe(credentialFrom('a').text)
+  })
+
+  it.each([
+    { name: 'secret', changed: credentialFrom('b') },
+    { name: 'name', changed: credentialFrom('a', inputMetadata.scope.id, 'invoices') },
+    { name: 'scope', changed: credentialFrom('a', '/subscriptions/2') },
+  ])('gives another key id and token for another $name', ({ changed }) => {
+    const [keyId, token] = credentialFrom('a').text.split('.')
+    expect(changed.keyId).not.toBe(keyId)
+    expect(changed.text.split('.')[1]).not.toBe(token)
+  })
+
+  it('fits a header, does not hold the secret, and takes a scope of any length', () => {
+    const { text } = credentialFrom('client secret', `/subscriptions/${'x'.repeat(5_000)}`)
+    expect(text).toMatch(/^[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/)
+  })
+
+  it('never changes, or replicas of two versions would refuse each other', () => {
+    expect(ours.text).toBe('a995aebd962901ae.ugYTjpEd_k6uI30Xd1nuK6eQS-QKL0oFd3ljufIsT10')
+  })
+})
