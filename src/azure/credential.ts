@@ -22,7 +22,7 @@ import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/add
 import { metadataInvalid } from '../metadata/fields/faults.ts'
 import type { CredentialMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { systemClock, withLimit, within } from '../support/time/clock.ts'
+import { systemClock, within, withLimit } from '../support/time/clock.ts'
 import { createAnswerLimitPolicy, maxAnswerBytes, readRetryAfter, refuseUnusableProxy, route } from './http.ts'
 import { type Exchange, tokenFailure } from './refusals/entra-refusal.ts'
 import { createTokenKeeper, type RenewableCredential } from './token-keeper.ts'

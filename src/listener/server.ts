@@ -9,7 +9,7 @@ import { closable } from '../support/net/closable-server.ts'
 import { codeOf, messageOf } from '../support/process/error-code.ts'
 import { complaintAboutCodeGeneration } from '../support/process/runtime.ts'
 import { oneLine } from '../support/text/text.ts'
-import { pause, systemClock, type Clock, within } from '../support/time/clock.ts'
+import { type Clock, pause, systemClock, within } from '../support/time/clock.ts'
 import { defaultPath, type PathCheck, problemAnswer } from './request.ts'
 
 /** Bounds of the server; each may be narrowed. */

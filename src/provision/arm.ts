@@ -15,7 +15,7 @@ import { eventGridApiVersion } from '../core/versions.ts'
 import type { AzureEnvironment } from '../metadata/fields/addresses.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
-import { pause, systemClock, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { pause, type SteadyClock, systemClock, withLimit } from '../support/time/clock.ts'
 
 export interface ArmOptions {
   readonly environment: AzureEnvironment

@@ -5,7 +5,7 @@ import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/addresses.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
-import { systemClock, type SteadyClock, within } from '../support/time/clock.ts'
+import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { createDoubtLog, toEvents } from './events.ts'
 import { asBytes } from './payload.ts'
 import {

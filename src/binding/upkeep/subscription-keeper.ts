@@ -6,7 +6,7 @@ import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { SubscriptionCheck } from '../../provision/look.ts'
 import { messageOf } from '../../support/process/error-code.ts'
-import { systemClock, type SteadyClock } from '../../support/time/clock.ts'
+import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord, reasonOf, type StateRecord } from './subscription-state.ts'
 

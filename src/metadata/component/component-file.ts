@@ -2,7 +2,7 @@
 
 import { type FilePlace, wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { readLocatedYaml, type LocatedDocument, type Place, type YamlPath } from '../../support/files/located-yaml.ts'
+import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'

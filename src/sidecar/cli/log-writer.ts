@@ -1,8 +1,8 @@
 /** Each message is a line on stderr: text, in colours and local time on a terminal, or JSON, as `--log-level` and `--log-format` say. */
 import { type LogFields, type Logger, loggerBy, withTrace } from '../../core/logger.ts'
-import { readChoice, text, type OptionTexts } from '../../support/command-line/options.ts'
+import { type OptionTexts, readChoice, text } from '../../support/command-line/options.ts'
 import { outputOf } from '../../support/command-line/output.ts'
-import { hanging, painter, type OutputStream, wrapFor } from '../../support/command-line/terminal.ts'
+import { hanging, type OutputStream, painter, wrapFor } from '../../support/command-line/terminal.ts'
 import { printable } from '../../support/text/text.ts'
 import { durationWords } from '../../support/time/clock.ts'
 

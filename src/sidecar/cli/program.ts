@@ -2,7 +2,7 @@
 import { packageVersion } from '../../core/versions.ts'
 import { helpEntry } from '../../support/command-line/options.ts'
 import { outputOf } from '../../support/command-line/output.ts'
-import { print, runCommand, say, type Command } from '../../support/command-line/run-command.ts'
+import { type Command, print, runCommand, say } from '../../support/command-line/run-command.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type ListenOptions } from 'node:net'
 import { type Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js'
-import { closable, type ClosableOptions, type ClosableServer } from '../../support/net/closable-server.ts'
+import { type ClosableOptions, type ClosableServer, closable } from '../../support/net/closable-server.ts'
 
 /** Options of every gRPC server here: no statistics, and a bound on the calls at once of one connection. Its peer keeps more waiting. */
 export const serverOptions = { 'grpc.enable_channelz': 0, 'grpc.max_concurrent_streams': 1_024 } as const

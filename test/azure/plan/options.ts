@@ -1,5 +1,13 @@
 /** The options of the command, each checked before anything is made. */
-import { UsageError, flag, optionLines, parseOptions, readPort, text, wrongOption } from '../../../src/support/command-line/options.ts'
+import {
+  flag,
+  optionLines,
+  parseOptions,
+  readPort,
+  text,
+  UsageError,
+  wrongOption,
+} from '../../../src/support/command-line/options.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
 import type { EmulatorAddress } from '../wire/target.ts'
 

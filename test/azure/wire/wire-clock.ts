@@ -1,5 +1,5 @@
 /** The clock of a run: the machine's, or a faster one that an emulator shares. */
-import { pause, type Clock } from '../../../src/support/time/clock.ts'
+import { type Clock, pause } from '../../../src/support/time/clock.ts'
 
 export type WireClock = Clock
 

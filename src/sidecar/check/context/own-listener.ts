@@ -6,7 +6,7 @@ import type { EventHandler } from '../../../core/event.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
 import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
-import { probe, type ProbeAnswer } from '../../../support/net/probe.ts'
+import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export type PortHolder =

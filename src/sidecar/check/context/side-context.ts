@@ -12,7 +12,7 @@ import { type HandshakeRequest, optionsRequest, validationRequest } from '../../
 import { placeAt } from '../../../provision/needs.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { isLoopback } from '../../../support/net/hosts.ts'
-import { probe, targetsOf, type Target } from '../../../support/net/probe.ts'
+import { probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import { isForbidden } from '../finding.ts'
 import type { CheckId } from '../report.ts'
 import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'

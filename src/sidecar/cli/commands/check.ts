@@ -1,5 +1,5 @@
 /** The command `check`: it reads components and sample events, and shows each check as it ends. */
-import { UsageError, optionLines } from '../../../support/command-line/options.ts'
+import { optionLines, UsageError } from '../../../support/command-line/options.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'
 import { readText } from '../../../support/files/regular-file.ts'
 import { messageOf } from '../../../support/process/error-code.ts'

@@ -11,7 +11,14 @@ import { silentLogger } from '../../../core/logger.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
-import { UsageError, flag, optionLines, parseOptions, text, wrongOption } from '../../../support/command-line/options.ts'
+import {
+  flag,
+  optionLines,
+  parseOptions,
+  text,
+  UsageError,
+  wrongOption,
+} from '../../../support/command-line/options.ts'
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'

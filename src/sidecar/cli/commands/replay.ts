@@ -5,7 +5,16 @@ import { silentLogger } from '../../../core/logger.ts'
 import { BrokenRule } from '../../../metadata/fields/faults.ts'
 import { parseDuration } from '../../../metadata/fields/rules.ts'
 import type { OutputMetadata } from '../../../metadata/typed/metadata.ts'
-import { UsageError, flag, optionLines, parseOptionsAndPaths, readNumber, text, texts, wrongOption } from '../../../support/command-line/options.ts'
+import {
+  flag,
+  optionLines,
+  parseOptionsAndPaths,
+  readNumber,
+  text,
+  texts,
+  UsageError,
+  wrongOption,
+} from '../../../support/command-line/options.ts'
 import { awaitEnd, exitCodeOf } from '../../../support/command-line/run-command.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'
 import { messageOf } from '../../../support/process/error-code.ts'

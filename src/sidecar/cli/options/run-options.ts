@@ -1,5 +1,13 @@
 /** The options of `run`, with their defaults, their ranges, and which of them need another one. */
-import { parseOptions, readChoice, readNumber, readPort, text, type OptionTexts, wrongOption } from '../../../support/command-line/options.ts'
+import {
+  type OptionTexts,
+  parseOptions,
+  readChoice,
+  readNumber,
+  readPort,
+  text,
+  wrongOption,
+} from '../../../support/command-line/options.ts'
 import { logOptions, readLogOptions } from '../log-writer.ts'
 import { componentOptions, readComponentOptions } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'

@@ -1,6 +1,6 @@
 /** Where a command's servers listen: `--metrics-port` and `--metrics-address`, and what is said where a port or address can't be had. */
 
-import { readPort, text, type OptionTexts, wrongOption } from '../../../support/command-line/options.ts'
+import { type OptionTexts, readPort, text, wrongOption } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'

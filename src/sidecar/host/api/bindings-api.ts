@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { z } from 'zod'
 import { readTraceContext } from '../../../core/telemetry.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
-import { closable, type ClosableServer } from '../../../support/net/closable-server.ts'
+import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'

@@ -6,7 +6,7 @@ import { posix } from 'node:path'
 import type { ReceivedEvent } from '../../../core/event.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { systemClock, withLimit, within } from '../../../support/time/clock.ts'
+import { systemClock, within, withLimit } from '../../../support/time/clock.ts'
 import { sendRequest } from './send-request.ts'
 
 export interface AppChannelOptions {
