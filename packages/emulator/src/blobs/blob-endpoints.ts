@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
-import { closable, type ClosableServer } from '../../../../src/support/net/closable-server.ts'
+import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
 import { messageOf } from '../../../../src/support/process/error-code.ts'
 import { pause } from '../../../../src/support/time/clock.ts'
 import type { Clock } from '../model/time/clock.ts'

@@ -1,6 +1,14 @@
 /** The options of `emulate`: their help, and what they mean. A UsageError says what a wrong one should look like. */
 import { resolve } from 'node:path'
-import { flag, parseOptions, readChoice, readPort, text, texts, wrongOption } from '../../../../src/support/command-line/options.ts'
+import {
+  flag,
+  parseOptions,
+  readChoice,
+  readPort,
+  text,
+  texts,
+  wrongOption,
+} from '../../../../src/support/command-line/options.ts'
 import { isIngressUrl } from '../delivery/send/ingress.ts'
 import { type EventGridEmulatorOptions, type IngressRule, ManualClock, type StorageOptions } from '../index.ts'
 import { environmentLanguages } from '../test-interface/environment.ts'

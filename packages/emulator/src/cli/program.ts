@@ -1,7 +1,7 @@
 // `eventgrid-emulator`: runs the emulator, or prints its version, its help or the schema of its configuration.
 
 import { wrongOption } from '../../../../src/support/command-line/options.ts'
-import { print, runCommand, type Command } from '../../../../src/support/command-line/run-command.ts'
+import { type Command, print, runCommand } from '../../../../src/support/command-line/run-command.ts'
 import { packageOf } from '../../../../src/support/process/runtime.ts'
 
 const bin = 'eventgrid-emulator'

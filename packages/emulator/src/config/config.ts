@@ -1,6 +1,11 @@
 /** What a YAML configuration file means, and where its faults are: the first 30, each with its line, secrets masked. */
 import { X509Certificate } from 'node:crypto'
-import { readLocatedYaml, type LocatedScalar, type Place, type YamlPath } from '../../../../src/support/files/located-yaml.ts'
+import {
+  type LocatedScalar,
+  type Place,
+  readLocatedYaml,
+  type YamlPath,
+} from '../../../../src/support/files/located-yaml.ts'
 import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import { createStorageQueues } from '../delivery/send/storage-queues.ts'

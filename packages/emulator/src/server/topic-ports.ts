@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
-import { closable, type ClosableServer } from '../../../../src/support/net/closable-server.ts'
+import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
 
 /** The first byte of a TLS handshake. No HTTP request begins with it. */
 const tlsHandshake = 0x16

@@ -1,6 +1,12 @@
 /** How an event is held: each member of the JSON object as the text that came, and which members are found in it. */
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { isRecord, memberTexts, nestsDeeper, sliceTopLevel, type UnknownRecord } from '../../../../../src/support/text/json-text.ts'
+import {
+  isRecord,
+  memberTexts,
+  nestsDeeper,
+  sliceTopLevel,
+  type UnknownRecord,
+} from '../../../../../src/support/text/json-text.ts'
 
 /** A JSON object whose members keep their text: a parser would change numbers such as 9007199254740993, 1.10 and 1E400. */
 export interface EventText {

@@ -1,6 +1,6 @@
 // `ManualClock` for tests: `advance`, timers that move only by hand.
 import { inspect } from 'node:util'
-import { createClock, type CancelTimer, type Clock } from '../../../../../src/support/time/clock.ts'
+import { type CancelTimer, type Clock, createClock } from '../../../../../src/support/time/clock.ts'
 import { DueQueue } from './due-queue.ts'
 
 export type { CancelTimer, Clock }

@@ -1,6 +1,6 @@
 /** When nothing is under way at the emulator, and when no event is pending. */
 import { once } from 'node:events'
-import { pause, realTimers, type Clock } from '../../../../../src/support/time/clock.ts'
+import { type Clock, pause, realTimers } from '../../../../../src/support/time/clock.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
 
