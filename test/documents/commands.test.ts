@@ -41,7 +41,8 @@ it.each(ofEmulator)('$place: $line', async ({ words }) => {
 })
 
 it('starts the emulator by its path, or by npx that installs nothing: the name is not taken yet', () => {
-  expect(named('npx', 'eventgrid-emulator')).toEqual([])
+  const others = named('npx', 'eventgrid-emulator').filter(({ place }) => !place.startsWith('CHANGELOG'))
+  expect(others).toEqual([])
   expect(ofEmulator.length).toBeGreaterThan(5)
 })
 

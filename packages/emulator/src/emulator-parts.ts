@@ -216,7 +216,7 @@ function createParts(
     return wanted
   }
   /** Takes events for the receivers of a namespace topic. Returns those that none wants. */
-  const acceptForTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
+  const distributeToTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
     const unwanted = queues.publish(topic, events)
     const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
     trail.accepted(topic.id, accepted)
@@ -241,7 +241,7 @@ function createParts(
     pending,
     engine,
     distribute,
-    acceptForTopic,
+    distributeToTopic,
     namespaces,
     queues,
     operations,

@@ -229,11 +229,11 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param source a resource id, or the name of a topic, domain, system topic or namespace topic
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, namespaces, clock, distribute, acceptForTopic, provisioning } = this.#parts
+    const { store, namespaces, clock, distribute, distributeToTopic, provisioning } = this.#parts
     const sourceId = existingSourceIdOf(this.#parts, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
     const topic = namespaces.topics.get(sourceId)
-    if (topic) return void acceptForTopic(topic, raisedCloudEvents(events))
+    if (topic) return void distributeToTopic(topic, raisedCloudEvents(events))
     const sourced = raisedEvents(store, sourceId, events, clock.now())
     distribute(sourced)
     void provisioning.askAgain(sourced.flatMap(({ sources }) => sources))

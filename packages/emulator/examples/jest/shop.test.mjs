@@ -1,7 +1,6 @@
 /** Tests of a webhook and of an application that publishes to it, under jest: the emulator in the process of the test, nothing else. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterEach, expect, test } from '@jest/globals'
 import { EventGridEmulator, ManualClock } from 'eventgrid-emulator'
 
 const opened = []

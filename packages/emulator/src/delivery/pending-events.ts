@@ -1,5 +1,4 @@
 // Life of undelivered events: accepted, restored after a restart, sent, given up, dead-lettered after the delay, dropped.
-
 import { realTimers } from '../../../../src/support/time/clock.ts'
 import { createDeadLetterWriter, deadLetterRetries, warningsTo } from '../dead-letters/write-dead-letters.ts'
 import {

@@ -1,5 +1,4 @@
 /** Which calls a namespace takes: callers, published events and lock tokens; and the words of each refusal. */
-
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'

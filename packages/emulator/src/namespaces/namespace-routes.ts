@@ -35,7 +35,7 @@ export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
   /** Takes events of a namespace topic; returns those that no event subscription wants. Throws if they cannot be persisted: then none is taken. */
-  readonly acceptForTopic: (topic: NamespaceTopic, events: readonly EventText[]) => readonly EventText[]
+  readonly distributeToTopic: (topic: NamespaceTopic, events: readonly EventText[]) => readonly EventText[]
 }
 
 interface Params {
@@ -49,7 +49,7 @@ interface Params {
  * renewLock (Event Grid namespaces, data plane 2024-06-01). `app` is a Fastify scope of its own.
  */
 export function registerNamespaceRoutes(app: FastifyInstance, options: NamespaceRouteOptions): void {
-  const { queues, acceptForTopic, clock } = options
+  const { queues, distributeToTopic, clock } = options
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
     const [, topic] = /\/topics\/([^/?:]+):publish/.exec(request.url) ?? []
@@ -82,7 +82,7 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    const unwanted = acceptForTopic(topic, events)
+    const unwanted = distributeToTopic(topic, events)
     const unmatched = untakenBy(queues.mismatches(topic, unwanted))
     const summary = publishSummary(name, events, unwanted, nameOfEvent)
     request.outcome.publish = { ...summary, ...(unmatched.length > 0 && { unmatched }) }

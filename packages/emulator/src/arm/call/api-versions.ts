@@ -1,5 +1,4 @@
 /** Which api-versions Event Grid has, and which properties each of them knows. */
-
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { ArmCall } from './call.ts'
 import { armErrors } from './errors.ts'

@@ -1,5 +1,4 @@
 /** What each call of Resource Manager brings and needs, and what must hold before the call is answered. */
-
 import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'

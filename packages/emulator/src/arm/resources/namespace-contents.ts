@@ -1,5 +1,4 @@
 /** How the contents of a namespace are stored and deleted, and which settings a Queue event subscription may have. */
-
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { durationSeconds } from '../../../../../src/support/time/clock.ts'

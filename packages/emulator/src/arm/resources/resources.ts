@@ -1,5 +1,4 @@
 /** How topics, domains, system topics and namespaces are read, written, listed and deleted, in one way for all of them. */
-
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'

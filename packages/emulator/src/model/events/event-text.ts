@@ -1,5 +1,4 @@
 /** How an event is held: each member of the JSON object as the text that came, and which members are found in it. */
-
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
 import {
   isRecord,

@@ -143,7 +143,7 @@ function toPem(der: Buffer): string {
 }
 
 /** How Java calls the authority in its store. */
-export const storeAlias = 'eventgrid-emulator'
+const storeAlias = 'eventgrid-emulator'
 
 /**
  * A certificate as a PKCS#12 store (RFC 7292) that Java trusts what is in: not encrypted and without a MAC, as nothing in it is secret, so
@@ -189,23 +189,23 @@ function lengthOf(length: number): Buffer {
 }
 
 /** SEQUENCE. */
-export const derSequence = (...contents: readonly Uint8Array[]) => derElement(0x30, ...contents)
+const derSequence = (...contents: readonly Uint8Array[]) => derElement(0x30, ...contents)
 /** SET. */
-export const derSet = (...contents: readonly Uint8Array[]) => derElement(0x31, ...contents)
+const derSet = (...contents: readonly Uint8Array[]) => derElement(0x31, ...contents)
 /** OCTET STRING. */
-export const derOctets = (content: Uint8Array) => derElement(0x04, content)
+const derOctets = (content: Uint8Array) => derElement(0x04, content)
 /** BIT STRING of whole bytes, or with the lowest `unused` bits of the last byte left out. */
-export const derBits = (content: Uint8Array, unused = 0) => derElement(0x03, Buffer.from([unused]), content)
+const derBits = (content: Uint8Array, unused = 0) => derElement(0x03, Buffer.from([unused]), content)
 /** UTF8String. */
-export const derText = (text: string) => derElement(0x0c, Buffer.from(text))
+const derText = (text: string) => derElement(0x0c, Buffer.from(text))
 /** BMPString. */
-export const derWideText = (text: string) => derElement(0x1e, Buffer.from(text, 'utf16le').swap16())
+const derWideText = (text: string) => derElement(0x1e, Buffer.from(text, 'utf16le').swap16())
 /** BOOLEAN true. */
-export const derTrue = () => derElement(0x01, Buffer.from([0xff]))
+const derTrue = () => derElement(0x01, Buffer.from([0xff]))
 /** A context-specific, constructed element, as in `[3] EXPLICIT`. */
-export const derContext = (number: number, ...contents: readonly Uint8Array[]) => derElement(0xa0 | number, ...contents)
+const derContext = (number: number, ...contents: readonly Uint8Array[]) => derElement(0xa0 | number, ...contents)
 /** A context-specific, primitive element, as in `[2] IMPLICIT IA5String`. */
-export const derImplicit = (number: number, content: Uint8Array) => derElement(0x80 | number, content)
+const derImplicit = (number: number, content: Uint8Array) => derElement(0x80 | number, content)
 
 /** INTEGER that is not negative, from its bytes. */
 export function derInteger(bytes: Uint8Array): Buffer {
