@@ -21,7 +21,14 @@ export type {
   MetadataFields,
   NamedMetadata,
 } from './binding/given-metadata.ts'
-export type { ComponentHealth, Health, HealthStatus, InputHealth, SideHealth } from './binding/health.ts'
+export type {
+  ComponentHealth,
+  Health,
+  HealthStatus,
+  InputHealth,
+  SideHealth,
+  UnhealthyCause,
+} from './binding/health.ts'
 export {
   type EventRouter,
   type Fallback,

@@ -1,9 +1,12 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
-import type { FailureStreak } from '../dispatch/failure-streak.ts'
+import type { Handling, RecentCounts } from '../dispatch/recent.ts'
 import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
-/** `healthy`: everything works. `degraded`: an operator should look at it. `unhealthy`: it does not work. */
+/**
+ * `healthy`: everything works. `degraded`: it works in part, or by former settings: an operator should look at it. `unhealthy`: no event
+ * comes, or none is handled.
+ */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
 
 /** The health of one side, with every reason why it is not healthy. Holds no secret. */
@@ -13,8 +16,21 @@ export interface SideHealth {
   readonly reasons: readonly string[]
 }
 
+/**
+ * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or a wrong secret
+ * or a missing role keeps this process from knowing, and none of its deliveries has come. `receive`: pull delivery cannot receive.
+ * `deliveries`: at least half of the deliveries of the last two minutes, five or more, were refused or put off for a reason of ours.
+ * `handler`: each of the handler calls of the last two minutes, five or more, failed or did not end in time.
+ */
+export type UnhealthyCause = (typeof unhealthyCauses)[number]
+
+/** The first that applies is told. */
+export const unhealthyCauses = ['closed', 'subscription', 'receive', 'deliveries', 'handler'] as const
+
 /** The input side's state. */
 export interface InputHealth extends SideHealth {
+  /** Present where the side is unhealthy. */
+  readonly cause?: UnhealthyCause
   /**
    * Deliveries since the listener started, by the status of the answer: `{ 200: 1_204, 503: 3 }`. Handshakes and strangers are not
    * counted.
@@ -70,7 +86,8 @@ interface InputFacts {
     readonly answered: Readonly<Record<string, number>>
     readonly strangers: Readonly<Record<string, number>>
     readonly foreign: { readonly lastAt: number } | undefined
-    readonly failing: FailureStreak | undefined
+    readonly recent: RecentCounts
+    readonly handling: Handling
     readonly unaccepted: Readonly<Record<string, number>>
     readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
   }
@@ -99,18 +116,21 @@ const neverSentAgain: ReadonlySet<number> = new Set([400, 401, 403, 413])
  */
 const manyFailures = 10
 
+/** Fewer deliveries or calls of the last two minutes say nothing: a single event is tried four times in that time. */
+const few = 5
+
 /** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
 const noHandler =
   'no application takes events: no handler is attached (library), the application is not ready (run), ' +
   'or daprd has not asked for events (serve)'
 
-/** Decides the health of the input side: unhealthy accepts no deliveries, degraded accepts them and needs attention. */
+/** Decides the health of push delivery. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, answered, strangers, foreign, failing, unaccepted, lastRefused } = facts.listener
+  const { draining, answered, strangers, foreign, recent, handling, unaccepted, lastRefused } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
-  const down = reasons.length > 0
+  const isRoutable = reasons.length === 0 && facts.mayBeRouted
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
@@ -129,34 +149,52 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
         `it was answered ${status}: ${then}`,
     )
   }
-  const problem = problemOfHandling(failing, 'deliveries')
+  if (areMostBad(recent)) {
+    reasons.push(`${recent.bad} of the ${recent.total} deliveries of the last two minutes were refused or put off`)
+  }
+  const problem = problemOfHandling(handling)
   if (problem) reasons.push(problem)
-  const status = down || getsNothing(facts.subscription) ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy'
+  const hasCome = Object.keys(answered).length > 0
+  const causes = {
+    closed: facts.closed,
+    subscription: !draining && getsNothing(facts.subscription, hasCome),
+    receive: false,
+    deliveries: !draining && areMostBad(recent),
+    handler: !draining && areAllBad(handling.recent),
+  }
   return {
-    status,
-    reasons,
+    ...judge(reasons, causes),
     answered,
     strangers,
     unaccepted,
-    ready: !down && facts.mayBeRouted,
+    ready: isRoutable,
     eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
   }
 }
 
 const timeOf = (ms: number) => new Date(ms).toISOString()
 
-/** Is the event subscription known to deliver nothing? */
-function getsNothing(subscription: SubscriptionState | undefined): boolean {
-  return subscription?.state === 'missing' || (subscription?.state === 'failed' && subscription.delivers === false)
+function judge(reasons: readonly string[], causes: Readonly<Record<UnhealthyCause, boolean>>) {
+  const cause = unhealthyCauses.find((one) => causes[one])
+  if (cause) return { status: 'unhealthy', cause, reasons } as const
+  return { status: reasons.length > 0 ? 'degraded' : 'healthy', reasons } as const
 }
 
-function problemOfHandling(failing: FailureStreak | undefined, what: 'deliveries' | 'events'): string | undefined {
-  if (!failing || failing.count < manyFailures) return undefined
-  const { count, since, lastAt } = failing
-  return (
-    `the application failed each of ${count} ${what} since ${timeOf(since)}, the last at ${timeOf(lastAt)}: look at its log; ` +
-    'Event Grid sends the events again until their limits'
-  )
+const areMostBad = ({ total, bad }: RecentCounts) => total >= few && bad * 2 >= total
+
+const areAllBad = ({ total, bad }: RecentCounts) => total >= few && bad === total
+
+/** Is the event subscription known to deliver nothing? Where it could not be read, a delivery or an event that came shows that it stands. */
+function getsNothing(subscription: SubscriptionState | undefined, hasCome: boolean): boolean {
+  if (subscription?.state !== 'failed') return subscription?.state === 'missing'
+  return subscription.delivers === false || (subscription.delivers === 'unseen' && !hasCome)
+}
+
+function problemOfHandling({ recent, badInARow }: Handling): string | undefined {
+  const then = 'look at its log; Event Grid sends the events again until their limits'
+  if (areAllBad(recent))
+    return `the application failed each of the ${recent.total} events of the last two minutes: ${then}`
+  return badInARow < manyFailures ? undefined : `the application failed the last ${badInARow} events: ${then}`
 }
 
 interface PullFacts {
@@ -168,10 +206,11 @@ interface PullFacts {
   /** What is judged of the receiver's status; absent before there is one. */
   readonly receiver:
     | {
-        readonly failure: { readonly reason: string } | undefined
+        /** `forMs`: how long no receive has succeeded. */
+        readonly failure: { readonly reason: string; readonly forMs: number } | undefined
         readonly everReceived: boolean
         readonly draining: boolean
-        readonly failing: FailureStreak | undefined
+        readonly handling: Handling
         readonly counts: PullCounts
       }
     | undefined
@@ -179,24 +218,36 @@ interface PullFacts {
   readonly whyNotStarted?: string | undefined
 }
 
-/** Decides the health of pull delivery: unhealthy receives nothing, degraded receives but wants attention. */
+/** How long receives may fail before pull delivery is unhealthy; Event Grid keeps the events meanwhile. */
+const maxOutageMs = 60_000
+
+/** Decides the health of pull delivery. */
 export function decidePullHealth(facts: PullFacts): InputHealth {
   const { closed, handlerAttached, subscription, timesDeleted, receiver, whyNotStarted } = facts
   const reasons: string[] = []
-  if (closed || receiver?.draining) reasons.push('the receiver is closing')
+  const draining = receiver?.draining === true
+  if (closed || draining) reasons.push('the receiver is closing')
   const failure = receiver?.failure?.reason ?? whyNotStarted
   if (failure) reasons.push(`events cannot be received: ${failure}`)
-  // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
-  const isDown =
-    getsNothing(subscription) || (reasons.length > 0 && (closed || receiver?.draining || !receiver?.everReceived))
   if (!handlerAttached) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
   const problem = subscription && problemOf(subscription)
   if (problem) reasons.push(problem)
-  const handling = problemOfHandling(receiver?.failing, 'events')
+  const handling = receiver && problemOfHandling(receiver.handling)
   if (handling) reasons.push(handling)
+  // Without ARM, nothing but a receive that succeeded shows that the event subscription exists.
+  const everReceived = receiver?.everReceived === true
+  const outageMs = everReceived ? (receiver.failure?.forMs ?? 0) : Number.POSITIVE_INFINITY
+  const causes = {
+    closed,
+    subscription: !draining && getsNothing(subscription, everReceived),
+    // Without a receiver its endpoint is not known yet.
+    receive:
+      !draining && outageMs > maxOutageMs && (failure !== undefined || (!receiver && subscription?.state === 'failed')),
+    deliveries: false,
+    handler: !draining && receiver !== undefined && areAllBad(receiver.handling.recent),
+  }
   return {
-    status: isDown ? 'unhealthy' : reasons.length > 0 ? 'degraded' : 'healthy',
-    reasons,
+    ...judge(reasons, causes),
     answered: {},
     strangers: {},
     unaccepted: {},

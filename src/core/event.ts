@@ -50,9 +50,9 @@ export interface ReceivedEvent<Data = unknown> {
 
 /**
  * Resolves when the event is handled, which acknowledges it. Throws to have it redelivered, {@link RejectEvent} to have it dead-lettered.
- * The result itself and, of an array, its first 10,000 members are looked at, nothing deeper. The event is redelivered where one of them is a
- * `Response` whose `ok` is false, an `Error`, a promise that is not awaited, a rejected promise of `Promise.allSettled`, or work that never
- * ran: a function, a generator, an async iterable, an observable. Any other result is fine.
+ * The result itself and, of an array, its first 10,000 members are looked at, nothing deeper. The event is redelivered where one of them
+ * is a `Response` whose `ok` is false, an `Error`, a promise that is not awaited, a rejected promise of `Promise.allSettled`, or work
+ * that never ran: a function, a generator, an async iterable, an observable. Any other result is fine.
  */
 export type EventHandler<Data = unknown> = {
   // A method's parameter is compared both ways: a handler of one type of data fits where any handler is taken.

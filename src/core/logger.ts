@@ -1,4 +1,4 @@
-/** The interface `Logger`, what makes one of it that never throws or tells the trace, and a log whose lines, when they repeat, come once in 30 s. */
+/** The interface `Logger`, loggers that never throw or that tell the trace, and a log whose repeated lines come once in 30 s. */
 import { trace } from '@opentelemetry/api'
 import { mustHave } from '../support/process/option-checks.ts'
 import type { CancelTimer, Clock } from '../support/time/clock.ts'

@@ -1,6 +1,6 @@
 /** What a delivery is from its arrival to its end: the room that its bytes take, how its events ended, and what is remembered of that. */
 import { AsyncResource } from 'node:async_hooks'
-import type { Clock } from '../support/time/clock.ts'
+import type { CancelTimer, Clock } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { DeliveryMember } from './events.ts'
 
@@ -9,6 +9,9 @@ import type { DeliveryMember } from './events.ts'
  * not ended when the time was over.
  */
 export type EventOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
+
+/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
+type FinalOutcome = 'resolved' | 'rejected'
 
 /** Events that arrived together and are settled together: the body of a request, or one pulled event. */
 export interface Delivery {
@@ -27,15 +30,143 @@ export interface Delivery {
   settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }
 
-/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
-type FinalOutcome = 'resolved' | 'rejected'
+/** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
+const memberBytes = 300
 
-/** A settled delivery whose sender may not know its outcomes. */
-interface Unsure {
-  readonly members: readonly DeliveryMember[]
-  readonly outcomes: readonly EventOutcome[]
+/** A delivery that is not settled, or whose bytes are still held: which events are to be begun, and how each has ended so far. */
+export class OpenDelivery {
+  readonly delivery: Delivery
+  /** The delivery has had a call for one of its events, or has waited for one. */
+  hadTurn = false
+  /** The outcomes if time were over now. */
+  readonly outcomes: EventOutcome[]
+  /** Indexes of the events that are to be begun; the next one is the last. */
+  readonly #toBegin: number[]
+  /** Events without a final outcome. */
+  #unended: number
+  #isSettled = false
+  /** Who holds the bytes: the handler calls, and the sender until that is heard. */
+  #holders = 1
+  readonly #timeout = new AbortController()
+  /** That of all its events. */
+  readonly signal = this.#timeout.signal
+  #cancelTimeout: CancelTimer | undefined
+  #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
-  final: ReadonlyMap<string, FinalOutcome> | undefined
+  #final: ReadonlyMap<string, FinalOutcome> | undefined
+  /** Kept before something of the delivery happens in another context. */
+  #context: AsyncResource | undefined
+
+  constructor(delivery: Delivery) {
+    const { members } = delivery
+    this.delivery = delivery
+    this.outcomes = members.map(() => 'notTried')
+    this.#toBegin = members.map((_, index) => index).reverse()
+    this.#unended = members.length
+  }
+
+  /** Its outcomes are told, once and for all. */
+  get isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  /** Each event has a final outcome. */
+  get hasEnded(): boolean {
+    return this.#unended === 0
+  }
+
+  /** Takes the next event that is to be begun. */
+  next(): number | undefined {
+    return this.#toBegin.pop()
+  }
+
+  /** The event is to be begun, later or anew. */
+  putBack(index: number): void {
+    this.outcomes[index] = 'notTried'
+    this.#toBegin.push(index)
+  }
+
+  /** A handler call begins, and holds the bytes until `letGo`. */
+  begin(index: number): void {
+    this.outcomes[index] = 'timedOut'
+    this.#holders++
+  }
+
+  /** The event waits for the call of an earlier delivery, whose bytes are the same: those of this delivery need not be kept. */
+  join(index: number, event: DeliveryMember): void {
+    this.keepContext()
+    this.outcomes[index] = 'timedOut'
+    this.delivery.members[index] = event
+  }
+
+  end(index: number, outcome: EventOutcome): void {
+    this.outcomes[index] = outcome
+    this.#unended--
+  }
+
+  /** The events that are not begun keep the outcome `notTried`. */
+  dropRest(): void {
+    this.#unended -= this.#toBegin.length
+    this.#toBegin.length = 0
+  }
+
+  settle(): void {
+    this.#isSettled = true
+    this.#toBegin.length = 0
+    this.#cancelTimeout?.()
+  }
+
+  /** What a settled delivery tells of its events by digest, as far as it needs no second handling. */
+  finalOutcomes(): ReadonlyMap<string, FinalOutcome> {
+    this.#final ??= new Map(
+      this.delivery.members.flatMap((event, index) => {
+        const outcome = this.outcomes[index]
+        const isFinal = !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected')
+        return isFinal ? [[event.digest, outcome]] : []
+      }),
+    )
+    return this.#final
+  }
+
+  expireBy(timer: CancelTimer): void {
+    this.#cancelTimeout = timer
+  }
+
+  waitBy(timer: CancelTimer): void {
+    this.#cancelWait = timer
+  }
+
+  endWait(): void {
+    this.#cancelWait?.()
+    this.#cancelWait = undefined
+  }
+
+  /** `handlerTimeout` is over. */
+  abort(): void {
+    this.#timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
+  }
+
+  /** Keeps the bytes of the events only, because the room is counted in bytes. False: there is no room for the delivery to wait. */
+  shrink(): boolean {
+    const { members, place } = this.delivery
+    for (const member of members) if (!('invalid' in member)) member.forgetCloudEvent()
+    return place.grow(members.length * memberBytes)
+  }
+
+  letGo(): void {
+    if (--this.#holders === 0) this.delivery.place.release()
+  }
+
+  /** To be called in the context of the delivery, which is that of its dispatch. */
+  keepContext(): void {
+    this.#context ??= new AsyncResource('EventGridDelivery')
+  }
+
+  /** The host's `AsyncLocalStorage` must give each handler, and each answer, the store of its own request. */
+  inContext(step: () => void): void {
+    if (this.#context) this.#context.runInAsyncScope(step)
+    else step()
+  }
 }
 
 /** Outcomes that are remembered; beyond it the oldest is forgotten. */
@@ -44,23 +175,22 @@ const capacity = 10_000
 /** Remembers the last outcomes, and those whose sender is still to be heard. */
 export function createKnownOutcomes() {
   const remembered = new Map<string, FinalOutcome>()
-  const unsure = new Set<Unsure>()
+  const unheard = new Set<OpenDelivery>()
 
   return {
-    /** Keeps the outcomes of a delivery until the function that it returns is told whether the sender took them. */
-    keep({ members }: Delivery, outcomes: readonly EventOutcome[]): (isTaken: boolean) => void {
-      const one: Unsure = { members, outcomes, final: undefined }
-      unsure.add(one)
+    /** Keeps the outcomes of a settled delivery until the function that is returned is told whether the sender took them. */
+    keep(open: OpenDelivery): (isTaken: boolean) => void {
+      unheard.add(open)
       return (isTaken) => {
-        unsure.delete(one)
-        if (!isTaken)
-          for (const [digest, outcome] of finalOutcomes(one)) keepNewest(remembered, digest, outcome, capacity)
+        unheard.delete(open)
+        if (isTaken) return
+        for (const [digest, outcome] of open.finalOutcomes()) keepNewest(remembered, digest, outcome, capacity)
       }
     },
-    /** The outcome of an event that was handled before and that its sender does not know; undefined for any other. */
+    /** The outcome of an event that was handled before, where the sender does not know the outcome; undefined for any other. */
     find(digest: string): FinalOutcome | undefined {
-      for (const one of unsure) {
-        const outcome = finalOutcomes(one).get(digest)
+      for (const open of unheard) {
+        const outcome = open.finalOutcomes().get(digest)
         if (outcome) return outcome
       }
       return remembered.get(digest)
@@ -68,20 +198,9 @@ export function createKnownOutcomes() {
   }
 }
 
-function finalOutcomes(one: Unsure): ReadonlyMap<string, FinalOutcome> {
-  one.final ??= new Map(
-    one.members.flatMap((event, index) => {
-      const outcome = one.outcomes[index]
-      const isFinal = !('invalid' in event) && (outcome === 'resolved' || outcome === 'rejected')
-      return isFinal ? [[event.digest, outcome]] : []
-    }),
-  )
-  return one.final
-}
-
-/** What a delivery takes of the room, from the end of its head until nothing holds its bytes any more. */
+/** What a delivery occupies of the room, from the end of its head until nothing holds its bytes any more. */
 export interface Place {
-  /** Takes more for the same delivery. False: there is no room for that. */
+  /** Occupies more for the same delivery. False: there is no room for more. */
   grow(bytes: number): boolean
   /** The bytes are here, and are so many. */
   resize(bytes: number): void
@@ -109,7 +228,7 @@ export function createRoom(most: number) {
   const whenFree = new Set<() => void>()
   const fits = (bytes: number) => used === 0 || used + bytes <= most
 
-  function take(bytes: number): Place {
+  function occupy(bytes: number): Place {
     let own = bytes
     used += own
     const set = (size: number) => {
@@ -133,7 +252,7 @@ export function createRoom(most: number) {
     for (const waiting of queue) {
       if (!fits(waiting.bytes)) return
       queue.delete(waiting)
-      waiting.enter(take(waiting.bytes))
+      waiting.enter(occupy(waiting.bytes))
     }
     if (used >= most) return
     const ready = [...whenFree]
@@ -143,7 +262,7 @@ export function createRoom(most: number) {
 
   return {
     /** Takes a place, whether or not there is room: the bytes are here. */
-    take,
+    occupy,
     /** Deliveries that wait. */
     waiting: () => queue.size,
     /** Bytes that are taken. */
@@ -152,16 +271,13 @@ export function createRoom(most: number) {
     /** Calls back once, when it is not full. */
     whenFree: (callback: () => void) => void whenFree.add(callback),
     /**
-     * Calls back once, in the asynchronous context of this call: with a place as soon as there is room and nobody waits, or with `undefined`
-     * after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
+     * Calls back once, in the asynchronous context of this call: with a place as soon as there is room and nobody waits, or with
+     * `undefined` after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
      */
     enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (place: Place | undefined) => void): () => void {
-      if (queue.size === 0 && fits(bytes)) {
-        onEnd(take(bytes))
-        return () => {}
-      }
-      if (queue.size >= maxWaiting) {
-        onEnd(undefined)
+      const isFree = queue.size === 0 && fits(bytes)
+      if (isFree || queue.size >= maxWaiting) {
+        onEnd(isFree ? occupy(bytes) : undefined)
         return () => {}
       }
       const end = AsyncResource.bind(onEnd)

@@ -1,14 +1,12 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
-import { AsyncResource } from 'node:async_hooks'
-import type { EventHandler } from '../core/event.ts'
-import type { CancelTimer, Clock } from '../support/time/clock.ts'
-import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs } from './delivery.ts'
+import type { Clock } from '../support/time/clock.ts'
+import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
-import { type CallOutcome, callHandler, type HandlerReports } from './handler.ts'
+import { type CallOutcome, type CurrentHandler, callHandler, type HandlerReports } from './handler.ts'
+import { createHandling, type Handling } from './recent.ts'
 
 export interface DispatcherOptions extends HandlerReports {
-  /** Asked anew for each event. */
-  readonly handler: () => EventHandler | undefined
+  readonly handler: CurrentHandler
   readonly maxConcurrency: number
   readonly handlerTimeoutMs: number
   /** Milliseconds of a monotonic clock. */
@@ -20,13 +18,13 @@ export interface DispatcherOptions extends HandlerReports {
 
 /** A handler call that has not ended. */
 interface Call {
-  /** Whose bytes the event holds. */
-  readonly work: OpenDelivery
+  /** The delivery whose bytes the event holds. */
+  readonly delivery: OpenDelivery
   readonly event: DeliveryEvent
   readonly arrivedAt: number
   readonly signal: AbortSignal
-  /** The events that wait for its end: that of the delivery that began it, then those of redeliveries that joined it. */
-  awaitedBy: { readonly work: OpenDelivery; readonly index: number }[]
+  /** The events that wait for the end of the call: that of the delivery that began it, then those of redeliveries that joined it. */
+  awaitedBy: { readonly delivery: OpenDelivery; readonly index: number }[]
 }
 
 /** A redelivery joins a call for this many times `handlerTimeout`. Then the event is handled anew, in case the handler hangs. */
@@ -35,18 +33,16 @@ const joinTimeouts = 4
 /** Deliveries that wait for a free call. */
 const maxWaiting = 1_000
 
-/** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
-const memberBytes = 300
-
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  /** Handler calls that are taken, of `maxConcurrency`. A call that is handed to a delivery counts before its handler begins. */
-  #taken = 0
+  /** Handler calls that are reserved, of `maxConcurrency`. A call that is given to a delivery counts before its handler begins. */
+  #reserved = 0
   /** Deliveries that wait for a free call, the first ones first. */
   readonly #queue = new Set<OpenDelivery>()
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
+  readonly #handling: ReturnType<typeof createHandling>
   #unsettled = 0
   /** Redeliveries among them. */
   #redeliveries = 0
@@ -55,22 +51,24 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
+    this.#handling = createHandling(options.now)
   }
 
   dispatch(delivery: Delivery): void {
     const { now, clock, handlerTimeoutMs } = this.#options
-    const work = new OpenDelivery(delivery, handlerTimeoutMs)
+    const open = new OpenDelivery(delivery)
+    const expiresAt = delivery.arrivedAt + handlerTimeoutMs
     this.#unsettled++
     if (delivery.redelivered) this.#redeliveries++
-    if (work.expiresAt > now()) this.#proceed(work)
-    else this.#expire(work)
-    if (!work.isSettled) work.cancelTimeout = clock.setTimer(work.expiresAt - now(), () => this.#expire(work))
+    if (expiresAt > now()) this.#proceed(open)
+    else this.#expire(open)
+    if (!open.isSettled) open.expireBy(clock.setTimer(expiresAt - now(), () => this.#expire(open)))
   }
 
   /** Begins no more events, and settles the deliveries that wait. */
   stop(): void {
     this.#stopped = true
-    for (const work of [...this.#queue]) work.inContext(() => this.#giveUp(work))
+    for (const open of [...this.#queue]) open.inContext(() => this.#giveUp(open))
   }
 
   /** Resolves when no handler runs and every delivery is settled. */
@@ -81,33 +79,36 @@ export class Dispatcher {
     return promise
   }
 
-  /** Handler calls that have not ended, also those that timed out; and deliveries that wait for one. */
-  load(): { readonly running: number; readonly waiting: number } {
-    return { running: this.#running.length, waiting: this.#queue.size }
+  /**
+   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `handling`: how
+   * calls ended.
+   */
+  status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
+    return { running: this.#running.length, waiting: this.#queue.size, handling: this.#handling.current() }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
-  #proceed(work: OpenDelivery, granted?: 'with a free call'): void {
-    let hasCall = granted !== undefined
-    const { members, redelivered } = work.delivery
-    for (let index = work.toBegin.pop(); index !== undefined; index = work.toBegin.pop()) {
+  #proceed(open: OpenDelivery, given?: 'a free call'): void {
+    let hasCall = given !== undefined
+    const { members, redelivered } = open.delivery
+    for (let index = open.next(); index !== undefined; index = open.next()) {
       const member = members[index]
       if (member === undefined) continue
       if ('invalid' in member) {
         const fields = { position: index, reason: member.invalid }
         this.#options.log.warn('a delivery holds something that is not an event', fields)
-        this.#end(work, index, 'invalid')
-      } else if (redelivered && this.#isKnown(work, index, member)) {
-        // It has ended, or waits for the call of another delivery.
+        this.#end(open, index, 'invalid')
+      } else if (redelivered && this.#isKnown(open, index, member)) {
+        // The event has ended, or waits for the call of another delivery.
       } else if (this.#stopped) {
-        work.toBegin.push(index)
-        this.#giveUp(work)
-      } else if (hasCall || this.#takeCall()) {
+        open.putBack(index)
+        this.#giveUp(open)
+      } else if (hasCall || this.#reserveCall()) {
         hasCall = false
-        this.#begin(work, index, member)
+        this.#begin(open, index, member)
       } else {
-        work.toBegin.push(index)
-        this.#wait(work)
+        open.putBack(index)
+        this.#wait(open)
         return
       }
     }
@@ -115,21 +116,20 @@ export class Dispatcher {
   }
 
   /** Calls the handler with an event. */
-  #begin(work: OpenDelivery, index: number, event: DeliveryEvent): void {
-    work.hadTurn = true
-    const handler = this.#options.handler()
+  #begin(open: OpenDelivery, index: number, event: DeliveryEvent): void {
+    const handler = this.#options.handler.current
+    open.hadTurn = true
     if (!handler) {
       this.#giveCallBack()
-      this.#end(work, index, 'notTried')
+      this.#end(open, index, 'notTried')
       return
     }
-    work.outcomes[index] = 'timedOut'
-    const { signal } = work.timeout
-    const { members, metadata, arrivedAt } = work.delivery
-    const call: Call = { work, event, arrivedAt, signal, awaitedBy: [{ work, index }] }
+    open.begin(index)
+    const { members, metadata, arrivedAt } = open.delivery
+    const { signal } = open
+    const call: Call = { delivery: open, event, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
     this.#running.push(call)
-    work.holders++
-    // A handler may change it, and another event of the batch must not see that.
+    // A handler may change the metadata, and another event of the batch must not see that.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
@@ -139,63 +139,59 @@ export class Dispatcher {
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
     const isLate = call.signal.aborted
-    for (const { work, index } of call.awaitedBy) {
-      if (work.isSettled) continue
-      work.inContext(() => (isLate ? this.#beginAnew(work, index) : this.#end(work, index, outcome)))
+    for (const { delivery: open, index } of call.awaitedBy) {
+      if (open.isSettled) continue
+      open.inContext(() => (isLate ? this.#beginAnew(open, index) : this.#end(open, index, outcome)))
     }
-    call.work.letGo()
+    call.delivery.letGo()
     this.#giveCallBack()
     this.#checkIdle()
     this.#options.onCallEnd?.()
   }
 
-  #beginAnew(work: OpenDelivery, index: number): void {
-    // Where it has given up an event before, its answer is 503 in any case.
-    const isWaiting = this.#queue.has(work)
-    const hasGivenUp = !isWaiting && work.outcomes.includes('notTried')
-    work.outcomes[index] = 'notTried'
-    work.toBegin.push(index)
-    if (hasGivenUp) this.#giveUp(work)
-    else if (!isWaiting) this.#proceed(work)
+  #beginAnew(open: OpenDelivery, index: number): void {
+    // Where the delivery has given up an event before, its answer is 503 in any case.
+    const isWaiting = this.#queue.has(open)
+    const hasGivenUp = !isWaiting && open.outcomes.includes('notTried')
+    open.putBack(index)
+    if (hasGivenUp) this.#giveUp(open)
+    else if (!isWaiting) this.#proceed(open)
   }
 
-  /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: it is new. */
-  #isKnown(work: OpenDelivery, index: number, event: DeliveryEvent): boolean {
+  /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */
+  #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
     const { now, handlerTimeoutMs } = this.#options
     const since = now() - joinTimeouts * handlerTimeoutMs
     const call = this.#running.find((one) => one.arrivedAt > since && one.event.digest === event.digest)
     if (!call) {
       const before = this.#known.find(event.digest)
-      if (before) this.#end(work, index, before)
+      if (before) this.#end(open, index, before)
       return before !== undefined
     }
-    work.keepContext()
-    work.outcomes[index] = 'timedOut'
-    // The bytes are the same: those of this delivery need not be kept.
-    work.delivery.members[index] = call.event
+    open.join(index, call.event)
     // Redeliveries that were settled are dropped. Otherwise a handler that never ends would keep each of them in memory.
-    call.awaitedBy = [...call.awaitedBy.filter((other) => !other.work.isSettled), { work, index }]
+    call.awaitedBy = [...call.awaitedBy.filter(({ delivery }) => !delivery.isSettled), { delivery: open, index }]
     return true
   }
 
-  #takeCall(): boolean {
-    if (this.#queue.size > 0 || this.#taken >= this.#options.maxConcurrency) return false
-    this.#taken++
+  #reserveCall(): boolean {
+    if (this.#queue.size > 0 || this.#reserved >= this.#options.maxConcurrency) return false
+    this.#reserved++
     return true
   }
 
-  /** Hands the free calls to those that wait. A loop, not recursion: a synchronous handler gives its call back within it, a thousand times over. */
+  /** Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one begins. */
   #giveCallBack(): void {
-    this.#taken--
+    this.#reserved--
     if (this.#isHandingOut) return
     this.#isHandingOut = true
     try {
-      for (const work of this.#queue) {
-        if (this.#taken >= this.#options.maxConcurrency) break
-        this.#taken++
-        this.#leaveQueue(work)
-        work.hadTurn = true
-        work.inContext(() => this.#proceed(work, 'with a free call'))
+      for (const open of this.#queue) {
+        if (this.#reserved >= this.#options.maxConcurrency) break
+        this.#reserved++
+        this.#leaveQueue(open)
+        open.hadTurn = true
+        open.inContext(() => this.#proceed(open, 'a free call'))
       }
     } finally {
       this.#isHandingOut = false
@@ -203,56 +199,53 @@ export class Dispatcher {
   }
 
   /** A delivery that has had a turn before always finds room in the queue: its first wait bounded the number of these. */
-  #wait(work: OpenDelivery): void {
-    if (!work.hadTurn) {
-      if (this.#queue.size >= maxWaiting || !work.shrink()) {
-        this.#giveUp(work)
+  #wait(open: OpenDelivery): void {
+    if (!open.hadTurn) {
+      if (this.#queue.size >= maxWaiting || !open.shrink()) {
+        this.#giveUp(open)
         return
       }
-      work.cancelWait = this.#options.clock.setTimer(maxWaitMs, () => work.inContext(() => this.#giveUp(work)))
+      open.waitBy(this.#options.clock.setTimer(maxWaitMs, () => open.inContext(() => this.#giveUp(open))))
     }
-    work.keepContext()
-    this.#queue.add(work)
+    open.keepContext()
+    this.#queue.add(open)
   }
 
-  #leaveQueue(work: OpenDelivery): void {
-    this.#queue.delete(work)
-    work.cancelWait?.()
-    work.cancelWait = undefined
+  #leaveQueue(open: OpenDelivery): void {
+    this.#queue.delete(open)
+    open.endWait()
   }
 
   /** Begins no more of its events: they keep the outcome `notTried`. */
-  #giveUp(work: OpenDelivery): void {
-    this.#leaveQueue(work)
-    work.open -= work.toBegin.length
-    work.toBegin.length = 0
-    if (work.open === 0 && !work.isSettled) this.#settle(work)
+  #giveUp(open: OpenDelivery): void {
+    this.#leaveQueue(open)
+    open.dropRest()
+    if (open.hasEnded && !open.isSettled) this.#settle(open)
   }
 
-  #end(work: OpenDelivery, index: number, outcome: EventOutcome): void {
-    work.outcomes[index] = outcome
-    if (--work.open === 0) this.#settle(work)
+  #end(open: OpenDelivery, index: number, outcome: EventOutcome): void {
+    open.end(index, outcome)
+    if (open.hasEnded) this.#settle(open)
   }
 
   /** `handlerTimeout` is over. */
-  #expire(work: OpenDelivery): void {
-    this.#leaveQueue(work)
-    this.#settle(work)
-    work.timeout.abort(new DOMException('handlerTimeout is over', 'TimeoutError'))
+  #expire(open: OpenDelivery): void {
+    this.#leaveQueue(open)
+    this.#settle(open)
+    open.abort()
   }
 
-  #settle(work: OpenDelivery): void {
-    const { delivery, outcomes } = work
-    work.isSettled = true
-    work.toBegin.length = 0
-    work.cancelTimeout?.()
+  #settle(open: OpenDelivery): void {
+    const { delivery, outcomes } = open
+    open.settle()
     this.#unsettled--
     if (delivery.redelivered) this.#redeliveries--
-    const onKnown = this.#known.keep(delivery, outcomes)
+    for (const outcome of outcomes) this.#handling.ended(outcome)
+    const onKnown = this.#known.keep(open)
     delivery.settle(outcomes, (isTaken) => {
       // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
       onKnown(isTaken && this.#redeliveries === 0)
-      work.letGo()
+      open.letGo()
     })
     this.#checkIdle()
   }
@@ -261,60 +254,5 @@ export class Dispatcher {
     if (!this.#idle || this.#running.length > 0 || this.#unsettled > 0) return
     this.#idle.resolve()
     this.#idle = undefined
-  }
-}
-
-/** A delivery that is not settled, or whose bytes are still held: which events are to be begun, and how each has ended so far. */
-class OpenDelivery {
-  readonly delivery: Delivery
-  /** It has had a call for one of its events, or has waited for one. */
-  hadTurn = false
-  /** Its outcomes are told, once and for all. */
-  isSettled = false
-  /** The outcomes if time were over now. */
-  readonly outcomes: EventOutcome[]
-  /** Indexes of the events that are to be begun; the next one is the last. */
-  readonly toBegin: number[]
-  /** Events without a final outcome. */
-  open: number
-  /** Who holds its bytes: its handler calls, and its sender until that is heard. */
-  holders = 1
-  /** Aborts the `signal` of all its events. */
-  readonly timeout = new AbortController()
-  readonly expiresAt: number
-  cancelTimeout: CancelTimer | undefined
-  cancelWait: CancelTimer | undefined
-  /** Kept before something of it happens in another context. */
-  #context: AsyncResource | undefined
-
-  constructor(delivery: Delivery, handlerTimeoutMs: number) {
-    const { members, arrivedAt } = delivery
-    this.delivery = delivery
-    this.outcomes = members.map(() => 'notTried')
-    this.toBegin = members.map((_, index) => index).reverse()
-    this.open = members.length
-    this.expiresAt = arrivedAt + handlerTimeoutMs
-  }
-
-  /** Keeps the bytes of its events only, because the room is counted in bytes. False: there is no room for it to wait. */
-  shrink(): boolean {
-    const { members, place } = this.delivery
-    for (const member of members) if (!('invalid' in member)) member.forgetCloudEvent()
-    return place.grow(members.length * memberBytes)
-  }
-
-  letGo(): void {
-    if (--this.holders === 0) this.delivery.place.release()
-  }
-
-  /** To be called in the context of the delivery, which is that of its dispatch. */
-  keepContext(): void {
-    this.#context ??= new AsyncResource('EventGridDelivery')
-  }
-
-  /** The host's `AsyncLocalStorage` must give each handler, and each answer, the store of its own request. */
-  inContext(step: () => void): void {
-    if (this.#context) this.#context.runInAsyncScope(step)
-    else step()
   }
 }

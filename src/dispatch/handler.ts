@@ -23,6 +23,11 @@ import {
 } from '../core/telemetry.ts'
 import { failedResult, logFailure, readThrown } from './result.ts'
 
+/** The application's handler, which may be replaced at any time: it is looked up for each event. */
+export interface CurrentHandler {
+  readonly current: EventHandler | undefined
+}
+
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 

@@ -9,6 +9,7 @@ import {
 } from '../core/delivery-credential.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { QuietLog } from '../core/logger.ts'
+import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { InputMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
 import type { CredentialFault, Evidence } from './credential-fault.ts'
@@ -39,7 +40,7 @@ export interface Gate extends OptionsContext {
   readonly checkCredential: CheckCredential
   /** Does a delivery name a former event subscription whose deliveries are taken as well? */
   readonly namesFormer: (headers: IncomingHttpHeaders) => boolean
-  readonly handler: () => unknown
+  readonly handler: CurrentHandler
   /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
   readonly subscriptionWrittenAt: () => number | undefined
   /** Epoch milliseconds. */
@@ -60,7 +61,7 @@ export function decideByHead(
     return answer(problemAnswer(405, 'Only POST and OPTIONS are allowed.', { allow: allowedMethods }), 'otherMethod')
   if (isValidation(headers)) return decideValidation(gate, headers)
   // The connection is closed too, so that the next try may reach another replica.
-  if (gate.isDraining()) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
+  if (gate.isDraining) return answer(problemAnswer(503, 'The listener is shutting down.', { connection: 'close' }))
   const evidence = gate.checkCredential(headers)
   return evidence instanceof Promise
     ? evidence.then((settled) => decideDelivery(gate, headers, settled))
@@ -77,7 +78,7 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
     return answerProven({ status: 200, headers: {} }, 'subscriptionDeleted')
   const refusal = refuseBody(headers, gate.maxRequestBytes)
   if (refusal) return answerProven(refusal, 'unreadable')
-  if (gate.handler() === undefined)
+  if (gate.handler.current === undefined)
     return answerProven(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
   return readDelivery
 }

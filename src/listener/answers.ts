@@ -1,8 +1,9 @@
 /** What is said to whom: each request is answered once, and counted. */
 import type { FastifyReply } from 'fastify'
 import type { Logger, QuietLog } from '../core/logger.ts'
-import { createFailureStreak, type FailureStreak } from '../dispatch/failure-streak.ts'
+import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, type DeliverySource } from '../dispatch/handler.ts'
+import { createRecentCounts, type RecentCounts } from '../dispatch/recent.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
@@ -20,6 +21,8 @@ export interface AnswersOptions {
   readonly onForeignDelivery?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
 }
@@ -32,8 +35,8 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
   readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
-  /** Deliveries in a row that the handler failed or did not answer in time. */
-  readonly failing: FailureStreak | undefined
+  /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
+  readonly recent: RecentCounts
   /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
   readonly unaccepted: Readonly<Record<string, number>>
   /**
@@ -45,13 +48,14 @@ export interface AnswerFigures {
 
 export type Answers = ReturnType<typeof createAnswers>
 
-export function createAnswers({ scope, logger, log, source, onForeignDelivery, now, isCrowded }: AnswersOptions) {
+export function createAnswers(options: AnswersOptions) {
+  const { scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
-  const failing = createFailureStreak(now)
+  const recent = createRecentCounts(elapsed)
   const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
   let foreign: AnswerFigures['foreign']
   let lastRefused: AnswerFigures['lastRefused']
@@ -99,18 +103,28 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       if (fault && !isStranger) count(unaccepted, fault.problem)
       const why = whyRefused(refusal)
       if (why !== undefined && !isStranger) lastRefused = { why, status: answer.status, lastAt: now() }
+      if (!isStranger) recent.add(isReasonOfOurs(refusal))
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
 
   return {
     refuse,
-    /** @param onKnown called when it is known whether the sender has got a 200 */
-    answerDelivery(reply: FastifyReply, answer: Answer, onKnown: (isTaken: boolean) => void): void {
+    /** Answers a delivery by the outcomes of its events. @param onKnown called when it is known whether the sender has got a 200 */
+    acknowledge(reply: FastifyReply, outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void {
+      const { status, detail } = decideAcknowledgement(outcomes)
+      if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
-      if (answer.status < 500) failing.succeeded()
-      else failing.failed()
-      answerPost(reply, answer, deliveries, false, onKnown)
+      recent.add(false)
+      try {
+        if (status === 503) log.warn(`put off a delivery: ${detail}`)
+        const answer = status === 200 ? acknowledgement : problemAnswer(status, detail)
+        answerPost(reply, answer, deliveries, false, onKnown)
+      } catch (error) {
+        // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.
+        sendError(reply, error)
+        onKnown(false)
+      }
     },
     /** Answers 500 because the code failed, ours or a hook of the host. */
     fail(reply: FastifyReply, error: unknown): void {
@@ -121,6 +135,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
         lastRefused = { why: `the listener failed by ${reason}`, status: answer.status, lastAt: now() }
+        recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
           failed.add(reply)
@@ -133,7 +148,7 @@ export function createAnswers({ scope, logger, log, source, onForeignDelivery, n
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreign,
-      failing: failing.current(),
+      recent: recent.current(),
       unaccepted: Object.fromEntries(unaccepted),
       lastRefused,
     }),
@@ -147,9 +162,62 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
   return logEvents[logEvent]
 }
 
+/** Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at once. */
+const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
+
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
 
 function count<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** The answer to a whole body. */
+export interface Acknowledgement {
+  readonly status: 200 | 400 | 500 | 503
+  /** One sentence for the body of an error; empty with 200. */
+  readonly detail: string
+}
+
+/**
+ * One answer for all events of a body, because Event Grid knows no partial success. 400 makes Event Grid give up all of them, so it is the
+ * answer only when a redelivery could resolve none.
+ */
+export function decideAcknowledgement(outcomes: readonly EventOutcome[]): Acknowledgement {
+  let worst = answerTo.resolved
+  for (const outcome of outcomes) if (answerTo[outcome].weight > worst.weight) worst = answerTo[outcome]
+  return worst
+}
+
+/** The answer to one event. Of several, that with the greatest `weight` is the answer to all. */
+const answerTo: Readonly<Record<EventOutcome, Acknowledgement & { readonly weight: number }>> = {
+  resolved: { weight: 0, status: 200, detail: '' },
+  rejected: { weight: 1, status: 400, detail: 'The application rejected the event.' },
+  invalid: { weight: 2, status: 400, detail: 'The body holds something that is not an event.' },
+  threw: { weight: 3, status: 500, detail: 'The application failed to handle the event.' },
+  timedOut: { weight: 4, status: 503, detail: 'The application did not handle the event in time.' },
+  notTried: { weight: 5, status: 503, detail: 'The event was not handled: no room, no time or no application.' },
+}
+
+const acknowledgement: Answer = { status: 200, headers: {} }
+
+/**
+ * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
+ * end the process.
+ */
+export function sendError(reply: FastifyReply, error: unknown): void {
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
+}
+
+/** Counts the events of a body that never reached the handler. */
+function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {
+  for (const outcome of outcomes) {
+    if (outcome === 'invalid') countRefused(source, 400)
+    else if (outcome === 'notTried') countRefused(source, 503)
+  }
 }

@@ -98,6 +98,9 @@ export type TokenDecision =
 
 const skewMs = 5 * 60_000
 
+/** How long before its time a token is taken: only a clock that is behind sees one from the future, and a refusal would lose the event. */
+const earlyMs = 2 * 60 * 60_000
+
 /** Decides on the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
 export function decideToken(claims: unknown, expected: ExpectedToken, now: number): TokenDecision {
   if (!isRecord(claims)) return { accepted: false, fault: { problem: 'format' } }
@@ -114,7 +117,7 @@ export function decideToken(claims: unknown, expected: ExpectedToken, now: numbe
   if (!audience.some((one) => matches(one, audiences))) return wrongClaim('audience', 'aud', audiences, aud)
   if (typeof exp !== 'number' || !Number.isFinite(exp) || now >= exp * 1_000 + skewMs)
     return wrongClaim('expired', 'exp', [`later than ${timeOf(now)}`], timeClaim(exp))
-  if (nbf !== undefined && !(typeof nbf === 'number' && now >= nbf * 1_000 - skewMs))
+  if (nbf !== undefined && !(typeof nbf === 'number' && now >= nbf * 1_000 - earlyMs))
     return wrongClaim('not_yet_valid', 'nbf', [`not later than ${timeOf(now)}`], timeClaim(nbf))
   return { accepted: true, expiresAt: exp * 1_000 }
 }

@@ -25,10 +25,10 @@ const warningMs = 60_000
 const maxFormers = 100
 
 /**
- * Former settings of the same event subscription are accepted until ten minutes after it was read with the present credential; where it is
- * never read with it, because `provisioning` is `check` or `none`, until the process ends. So is a former event subscription, one of another
- * name or scope: it stays in Azure, and delivers here until somebody deletes it. A delivery has to name the event subscription that its
- * credential belongs to.
+ * Former settings of the same event subscription are accepted until ten minutes after it was read with the present credential; where it
+ * is never read with it, because `provisioning` is `check` or `none`, until the process ends. So is a former event subscription, one of
+ * another name or scope: it stays in Azure, and delivers here until somebody deletes it. A delivery has to name the event subscription
+ * that its credential belongs to.
  */
 export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   const { input: present, logger, now, elapsed, credentialReadAt } = options

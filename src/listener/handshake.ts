@@ -15,7 +15,7 @@ export interface OptionsContext {
   /** The one `WebHook-Request-Origin` that may deliver here: Event Grid's in the configured cloud. */
   readonly allowedOrigin: string
   /** New deliveries are answered 503. */
-  readonly isDraining: () => boolean
+  isDraining: boolean
   /** Whether this replica is ready for deliveries. A consent of one that is not says so, to replicas that ask who serves. */
   readonly isReady: () => boolean
   /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
@@ -30,7 +30,7 @@ export function answerOptions(headers: IncomingHttpHeaders, context: OptionsCont
   const { allowedOrigin, isDraining, isReady, health } = context
   const requested = headers['webhook-request-origin']
   if (typeof requested !== 'string' || requested.trim() === '')
-    return { answer: answerHealth(isDraining(), health), isRefused: false }
+    return { answer: answerHealth(isDraining, health), isRefused: false }
   const origin = soleValue(requested)
   if (origin === undefined || origin.toLowerCase() !== allowedOrigin.toLowerCase())
     return { answer: { status: 200, headers: { allow: allowedMethods } }, isRefused: true }

@@ -2,10 +2,10 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../core/errors.ts'
-import type { EventHandler } from '../core/event.ts'
 import { createQuietLog } from '../core/logger.ts'
 import { processRoom, type Room } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
+import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
@@ -13,7 +13,7 @@ import { type CheckCredentialOptions, createCredentialCheck, type Gate } from '.
 import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
 import { type BodyBudget, createPathCheck } from './request.ts'
-import { answerUnknownPath, createBodies, createRoutes, createUnknownPaths } from './routes.ts'
+import { answerUnknownPath, createRoutes, createUnknownPaths, type DeclaredAttributes } from './routes.ts'
 import {
   createServer,
   freeingMs,
@@ -30,9 +30,9 @@ export interface ListenerOptions
     Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
     Pick<DispatcherOptions, 'secrets' | 'onError'> {
   /** The current handler; without one deliveries are answered 503. */
-  readonly handler: () => EventHandler | undefined
-  /** Lower-case names of the delivery attributes that the event subscription declares. @default they are not known */
-  readonly declaredAttributes?: () => ReadonlySet<string> | undefined
+  readonly handler: CurrentHandler
+  /** @default they are not known */
+  readonly declared?: DeclaredAttributes
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
   /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
@@ -61,7 +61,7 @@ export async function createListener(options: ListenerOptions) {
   const handlerLog = createQuietLog({ logger, now: elapsed, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
   const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
-  const { mayBeRouted = () => true, declaredAttributes = () => undefined } = options
+  const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
   const dispatcher = new Dispatcher({
     ...input,
     ...source,
@@ -81,16 +81,14 @@ export async function createListener(options: ListenerOptions) {
     )
   }
 
-  let isDraining = false
   let address: AddressInfo | undefined
   const check = { ...options, log, closing: closing.signal, now, elapsed }
   const formers = await createFormerDeliveries({ formers: [], credentialReadAt: () => undefined, ...check })
-  const isReady = () => !isDraining && mayBeRouted()
   const gate: Gate = {
     handler,
     health,
-    isReady,
-    isDraining: () => isDraining,
+    isReady: () => !gate.isDraining && mayBeRouted(),
+    isDraining: false,
     subscriptionWrittenAt,
     now,
     allowedOrigin: input.environment.eventGridOrigin,
@@ -108,13 +106,16 @@ export async function createListener(options: ListenerOptions) {
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, isCrowded })
+  const answers = createAnswers({ scope: input.scope, logger, log, source, onForeignDelivery, now, elapsed, isCrowded })
   const routes = createRoutes({
     gate,
     answers,
     elapsed,
     keepConnection: server.keep,
-    bodies: createBodies({ dispatcher, answers, log, source, input, declaredAttributes, isReady }),
+    dispatcher,
+    log,
+    maxConcurrency: input.maxConcurrency,
+    declared,
     room,
     clock,
     validationBudget:
@@ -125,7 +126,7 @@ export async function createListener(options: ListenerOptions) {
   await loadOrClose(server, options.fastify, [routes, createUnknownPaths(answers)])
 
   function takeNothing(): void {
-    isDraining = true
+    gate.isDraining = true
     dispatcher.stop()
   }
 
@@ -140,7 +141,7 @@ export async function createListener(options: ListenerOptions) {
   return {
     /** Where it listens; `undefined` while it does not. */
     address: () => address,
-    status: () => ({ draining: isDraining, ...dispatcher.load(), ...answers.figures() }),
+    status: () => ({ draining: gate.isDraining, ...dispatcher.status(), ...answers.figures() }),
     /** The metadata by which deliveries are accepted: the present ones, then former ones. */
     accepts: () => [input, ...formers.inputs()],
     /**

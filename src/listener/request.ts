@@ -131,40 +131,18 @@ export const defaultPath = '/api/events'
 export type PathCheck = (target: string) => boolean
 
 /**
- * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not. Percent-encodings that RFC 3986
- * (6.2.2) calls equal are equal; dot segments and doubled slashes are not resolved.
+ * Accepts `/api/events` and the paths of `subscriberEndpoint`, the present one and former ones, because an ingress may rewrite or not. A
+ * path has to be spelled as the URL spells it: what an ingress encodes in another way is another path.
  */
 export function createPathCheck(...subscriberEndpoints: readonly string[]): PathCheck {
-  const paths = new Set([defaultPath, ...subscriberEndpoints.map((url) => canonicalPath(new URL(url).pathname))])
-  return (target) => {
-    const path = pathOf(target)
-    return paths.has(path) || (path.includes('%') && paths.has(canonicalPath(path)))
-  }
+  const paths = new Set([defaultPath, ...subscriberEndpoints.map((url) => new URL(url).pathname)])
+  return (target) => paths.has(pathOf(target))
 }
 
-/** The path of a request target in origin form (`/a?b`) or absolute form (`http://host/a?b`), which servers must accept too. */
+/** The path of a request target. */
 export function pathOf(target: string): string {
-  const start = target.startsWith('/') ? 0 : pathStartOfAbsolute(target)
-  const query = target.indexOf('?', start)
-  return query === -1 ? target.slice(start) : target.slice(start, query)
-}
-
-function pathStartOfAbsolute(target: string): number {
-  const authority = target.indexOf('://')
-  if (authority === -1) return target.length
-  // A slash behind a question mark or a hash does not begin the path.
-  const end = target.slice(authority + 3).search(/[/?#]/)
-  return end === -1 ? target.length : authority + 3 + end
-}
-
-const unreserved = /^[A-Za-z0-9._~-]$/
-
-/** Decodes percent-encodings of unreserved characters; the other encodings get upper-case digits. */
-function canonicalPath(path: string): string {
-  return path.replace(/%[0-9a-fA-F]{2}/g, (encoded) => {
-    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
-    return unreserved.test(character) ? character : encoded.toUpperCase()
-  })
+  const query = target.indexOf('?')
+  return query === -1 ? target : target.slice(0, query)
 }
 
 /** A whole HTTP answer as data. */

@@ -106,7 +106,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     stop: closing.stopAccepting,
     /** Ends the connections without a request, which may come back to another replica. */
     closeIdle: () => server.closeIdleConnections(),
-    /** Frees the port, and ends the rest. A hook of the host that fails or hangs must neither keep it open nor hide why `init` has failed. */
+    /** Frees the port, and ends the rest. A hook of the host that fails or hangs keeps no port open, and does not hide why `init` failed. */
     async close(): Promise<void> {
       const closed = app.close().catch((error: unknown) => {
         log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })
@@ -182,7 +182,7 @@ export interface ListenAt {
   readonly freeingMs: number
 }
 
-/** How long a port in use is tried by default, in ms: another listener may be about to free it, as where two components exchange their ports. */
+/** How long a port in use is tried by default, in ms: another listener may be about to free the port, as where two components swap. */
 export const freeingMs = 2_000
 const tryAgainMs = 50
 

@@ -1,6 +1,6 @@
-/** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, and all are counted. */
+/** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, each is counted. */
 import { isUtf8 } from 'node:buffer'
-import { type Delivery, type EventOutcome, processRoom } from '../dispatch/delivery.ts'
+import { type Delivery, processRoom } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/events.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
@@ -12,8 +12,6 @@ import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } 
 export interface HeldEventsOptions extends SettlerOptions {
   readonly pull: PullMetadata
   readonly counts: OpenPullCounts
-  /** Called with what the dispatcher made of each event, before it is settled. */
-  readonly onOutcome: (outcome: EventOutcome) => void
   /** Called when an event is settled or lost. */
   readonly onRoom: () => void
 }
@@ -32,7 +30,7 @@ interface Held {
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
 export function createHeldEvents(options: HeldEventsOptions) {
-  const { pull, counts, log, logger, clock, onOutcome, onRoom } = options
+  const { pull, counts, log, logger, clock, onRoom } = options
   const lockMs = (pull.lockDurationSeconds ?? minLockSeconds) * 1000
   // In upper case, as a delivery by push has it.
   const subscriptionName = pull.eventSubscriptionName.toUpperCase()
@@ -72,7 +70,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     log.warn(notRenewed, { reason })
   }
 
-  function release(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
+  function ended(kind: keyof OpenPullCounts['settled'], result: SettleResult): void {
     size--
     if (result === 'done') counts.settled[kind]++
     else {
@@ -93,7 +91,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
       scheduleSweep(held.renewAt)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-        place: processRoom.take(bytes.length),
+        place: processRoom.occupy(bytes.length),
         // A synchronous handler that works long must not use up the time of the events behind its own.
         arrivedAt: clock.elapsed(),
         metadata: {
@@ -105,9 +103,8 @@ export function createHeldEvents(options: HeldEventsOptions) {
         redelivered: deliveryCount > 1,
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
-          onOutcome(outcome)
           settler.settle(lock, outcome, deliveryCount, (result, kind) => {
-            release(kind, result)
+            ended(kind, result)
             onKnown(result === 'done')
           })
         },

@@ -2,9 +2,8 @@
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { createQuietLog, type QuietLog } from '../core/logger.ts'
-import { type EventOutcome, processRoom } from '../dispatch/delivery.ts'
+import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
-import { createFailureStreak } from '../dispatch/failure-streak.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { realTimers, type SteadyClock, within } from '../support/time/clock.ts'
@@ -55,7 +54,6 @@ export class Receiver {
   readonly #dispatcher: Dispatcher
   readonly #held: ReturnType<typeof createHeldEvents>
   readonly #failures: ReturnType<typeof createReceiveFailures>
-  readonly #failing: ReturnType<typeof createFailureStreak>
   readonly #counts = createPullCounts()
   readonly #closing = new AbortController()
   /** Ends the receives that are open. */
@@ -76,7 +74,6 @@ export class Receiver {
     const onRoom = this.#onRoom
     this.#options = options
     this.#client = connect(options)
-    this.#failing = createFailureStreak(() => clock.now())
     // With a log of its own, a handler that fails on every event does not crowd out warnings about the namespace.
     this.#handlerLog = createQuietLog({ logger, now, clock })
     const destination = pull.namespaceTopic.topic
@@ -97,7 +94,6 @@ export class Receiver {
       client: this.#client,
       counts: this.#counts,
       log: createQuietLog({ logger, now }),
-      onOutcome: (outcome) => this.#countOutcome(outcome),
       onRoom,
     })
     const { signal } = this.#closing
@@ -111,7 +107,7 @@ export class Receiver {
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      failing: this.#failing.current(),
+      handling: this.#dispatcher.status().handling,
       counts: structuredClone(this.#counts),
     }
   }
@@ -122,7 +118,7 @@ export class Receiver {
   }
 
   isHandling(): boolean {
-    return this.#dispatcher.load().running > 0
+    return this.#dispatcher.status().running > 0
   }
 
   /**
@@ -162,14 +158,14 @@ export class Receiver {
 
   #pump(): void {
     const { handler, pull } = this.#options
-    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler()) return
+    if (this.#closing.signal.aborted || this.#failures.isPausing() || !handler.current) return
     if (processRoom.isFull()) {
       processRoom.whenFree(this.#onRoom)
       return
     }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
-      const freeCalls = pull.maxConcurrency - this.#dispatcher.load().running
+      const freeCalls = pull.maxConcurrency - this.#dispatcher.status().running
       const free = Math.min(freeCalls, 2 * pull.maxConcurrency - this.#held.size)
       const open = [...this.#open].map(({ asked }) => asked)
       const asked = decideReceive({ free, open, wasFull: this.#wasFull, maxEvents: this.#maxEvents })
@@ -230,11 +226,6 @@ export class Receiver {
   #countReceive(status: string): void {
     const { receives } = this.#counts
     receives[status] = (receives[status] ?? 0) + 1
-  }
-
-  #countOutcome(outcome: EventOutcome): void {
-    if (outcome === 'threw' || outcome === 'timedOut') this.#failing.failed()
-    else if (outcome !== 'notTried') this.#failing.succeeded()
   }
 }
 

@@ -72,7 +72,7 @@ export interface ReceiveFailuresOptions {
 export function createReceiveFailures(options: ReceiveFailuresOptions) {
   const { pull, logger, clock, signal, onPauseEnd } = options
   let failures = 0
-  let last: RequestFailure | undefined
+  let last: (RequestFailure & { readonly since: number }) | undefined
   let isPausing = false
   /** Empty answers that came at once, one after the other. */
   let empties = 0
@@ -87,8 +87,8 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
   }
 
   return {
-    /** Why nothing can be received now; `undefined` where the last receive succeeded. */
-    current: () => last,
+    /** Why nothing can be received now, and for how long; `undefined` where the last receive succeeded. */
+    current: () => last && { reason: last.reason, forMs: clock.elapsed() - last.since },
     isPausing: () => isPausing,
     succeeded({ brought }: { readonly brought: boolean }): void {
       if (brought) empties = 0
@@ -103,7 +103,7 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       rest(backOff({ attempt: empties, baseMs: firstPauseMs, maxMs: maxEmptyPauseMs, random: 1 }))
     },
     failed(failure: RequestFailure): void {
-      last = failure
+      last = { ...failure, since: last?.since ?? clock.elapsed() }
       // Receives that were open together and failed together are one failure.
       if (isPausing) return
       failures++

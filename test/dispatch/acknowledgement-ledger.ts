@@ -1,4 +1,4 @@
-import type { Acknowledgement } from '../../src/listener/routes.ts'
+import type { Acknowledgement } from '../../src/listener/answers.ts'
 
 /** How a handler call ended. */
 export type End = 'resolved' | 'rejected' | 'threw'

@@ -7,7 +7,7 @@ import { createQuietLog } from '../../src/core/logger.ts'
 import { createRoom, type Delivery } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/events.ts'
-import { decideAcknowledgement } from '../../src/listener/routes.ts'
+import { decideAcknowledgement } from '../../src/listener/answers.ts'
 import { cloudEventText, eventGridText } from '../listener/open-listener.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -104,7 +104,11 @@ function open(maxConcurrency: number) {
 
   const dispatcher = new Dispatcher({
     eventSubscriptionName: 'orders',
-    handler: () => (behaviour === 'none' ? undefined : handler),
+    handler: {
+      get current() {
+        return behaviour === 'none' ? undefined : handler
+      },
+    },
     maxConcurrency,
     handlerTimeoutMs,
     log: createQuietLog({ logger: captureLog(), now: clock.now }),
@@ -138,7 +142,7 @@ function open(maxConcurrency: number) {
     const delivery: Delivery = {
       members: reading.members,
       metadata,
-      place: room.take(bytes),
+      place: room.occupy(bytes),
       arrivedAt,
       redelivered,
       settle(outcomes, onKnown) {
@@ -152,7 +156,7 @@ function open(maxConcurrency: number) {
 
   async function turn(): Promise<void> {
     await new Promise((done) => setImmediate(done))
-    const { running, waiting } = dispatcher.load()
+    const { running, waiting } = dispatcher.status()
     ledger.rest(running, waiting)
   }
 
@@ -212,7 +216,7 @@ it('acknowledges what was handled and nothing else, each body once, and ends wit
     ledger.end()
     expect(ledger.faults).toEqual([])
     await done
-    expect({ ...dispatcher.load(), timers: clock.pending() }).toEqual({ running: 0, waiting: 0, timers: 0 })
+    expect({ ...dispatcher.status(), timers: clock.pending() }).toMatchObject({ running: 0, waiting: 0, timers: 0 })
     expect(room.used()).toBe(0)
   })
 })

@@ -6,7 +6,7 @@ import { createQuietLog } from '../../src/core/logger.ts'
 import { createRoom } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/events.ts'
-import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/routes.ts'
+import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/answers.ts'
 import { cloudEventText } from '../listener/open-listener.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
 import { captureLog } from '../support/captured-log.ts'
@@ -22,9 +22,7 @@ interface Call {
 }
 
 /** A dispatcher whose handler calls the test ends by hand. */
-function openDispatcher(
-  limits: { readonly maxConcurrency?: number; readonly handler?: () => EventHandler | undefined } = {},
-) {
+function openDispatcher(limits: { readonly maxConcurrency?: number; readonly handler?: EventHandler } = {}) {
   const clock = createManualClock()
   const log = captureLog()
   const calls: Call[] = []
@@ -41,7 +39,7 @@ function openDispatcher(
   const room = createRoom(64 * 1024 * 1024)
   const dispatcher = new Dispatcher({
     eventSubscriptionName: 'orders',
-    handler: limits.handler ?? (() => handler),
+    handler: { current: limits.handler ?? handler },
     maxConcurrency: limits.maxConcurrency ?? 8,
     handlerTimeoutMs: 25_000,
     log: createQuietLog({ logger: log, now: clock.now }),
@@ -69,7 +67,7 @@ function openDispatcher(
     dispatcher.dispatch({
       members: reading.members,
       metadata: {},
-      place: room.take(delivery.bytes ?? body.length),
+      place: room.occupy(delivery.bytes ?? body.length),
       arrivedAt: delivery.arrivedAt ?? clock.now(),
       redelivered: delivery.redelivered ?? false,
       settle(outcomes, onKnown) {
@@ -205,7 +203,7 @@ describe('maxConcurrency', () => {
     const { deliver, dispatcher } = openDispatcher({ maxConcurrency: 1 })
     deliver(['running'])
     for (let index = 0; index < 1_000; index++) deliver([`${index}`])
-    expect(dispatcher.load().waiting).toBe(1_000)
+    expect(dispatcher.status().waiting).toBe(1_000)
     expect(deliver(['too many'])).toEqual([503])
   })
 
@@ -215,7 +213,7 @@ describe('maxConcurrency', () => {
     const ids = Array.from({ length: 100 }, (_, index) => String(index))
     while (deliver(ids, { bytes: 70_000 }).length === 0);
     // 64 MiB, at 300 bytes for each event beside those of its body.
-    expect(dispatcher.load().waiting).toBe(671)
+    expect(dispatcher.status().waiting).toBe(671)
     expect(room.used()).toBe(67_100_000)
   })
 
@@ -224,7 +222,7 @@ describe('maxConcurrency', () => {
     let count = 0
     const { deliver } = openDispatcher({
       maxConcurrency: 1,
-      handler: () => () => (count++ === 0 ? first.promise : undefined),
+      handler: () => (count++ === 0 ? first.promise : undefined),
     })
     const answers = Array.from({ length: 1_001 }, (_, index) => deliver([`${index}`]))
     first.resolve()
@@ -263,7 +261,7 @@ describe('a redelivery', () => {
     await new Promise((turn) => setImmediate(turn))
     collectGarbage()
     expect(bodies.map((body) => body.deref())).toEqual([undefined, undefined, undefined])
-    expect(dispatcher.load().running).toBe(1)
+    expect(dispatcher.status().running).toBe(1)
   })
 
   it('runs anew once the handling has run for four times handlerTimeout, in case it hangs', async () => {
@@ -393,7 +391,7 @@ describe('a redelivery', () => {
 
   it('remembers 10,000 events, and forgets the oldest beyond', async () => {
     let served = 0
-    const { deliver } = openDispatcher({ maxConcurrency: 20_000, handler: () => () => void served++ })
+    const { deliver } = openDispatcher({ maxConcurrency: 20_000, handler: () => void served++ })
     const ids = Array.from({ length: 10_001 }, (_, index) => `${index}`)
     for (const id of ids) deliver([id], { gone: true })
     expect(served).toBe(10_001)

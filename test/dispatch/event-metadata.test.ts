@@ -71,7 +71,7 @@ describe.each([
     })),
     { name: 'somebody, as the values show', headers: values },
   ])('hold attributes and trace context, and nothing of $name', async ({ headers }) => {
-    const { deliver, events } = await openListener({ declaredAttributes: () => declared })
+    const { deliver, events } = await openListener({ declared: { attributes: declared } })
     expect((await deliver(cloudEventText('1'), { ...headers, ...own, ...attributes })).status).toBe(200)
     expect(namesOf(events[0]?.metadata)).toEqual([...always, ...Object.keys(own), ...passed].toSorted())
   })
@@ -81,7 +81,7 @@ it('hold every attribute that is declared, whatever it is called, but no credent
   const declared = ['partition-key', 'x-request-id', 'x-routing-token', 'cf-team', 'x-ssl-client-cert', 'session']
   const credentials = ['authorization', 'cookie', 'x-vault-token', 'x-amzn-oidc-data', 'x-eventgrid-binding-token']
   const names = [...declared, ...credentials.map((name) => name.toLowerCase())]
-  const { deliver, events } = await openListener({ declaredAttributes: () => new Set(names) })
+  const { deliver, events } = await openListener({ declared: { attributes: new Set(names) } })
   // Ours, which the listener takes, stands beside them.
   const headers = names.filter((name) => !name.startsWith('x-eventgrid-')).map((name) => [name, 'marked'])
   expect((await deliver(cloudEventText('1'), Object.fromEntries(headers))).status).toBe(200)

@@ -19,7 +19,7 @@ const commands = pages.flatMap((page) => {
     if (node.type === 'code' && node.lang !== 'sh') return
     if (node.type !== 'code' && node.type !== 'inlineCode') return
     const inSentence = node.type === 'inlineCode'
-    if (inSentence && !/^(npx|npm) /.test(node.value)) return
+    if (inSentence && !/^(npx|npm|\.\/node_modules\/\.bin\/[\w-]+) /.test(node.value)) return
     for (const words of commandsIn(node.value)) found.push({ place: placeOf(page, node), words })
   })
   return found
@@ -30,9 +30,19 @@ const named = (...start: string[]) =>
     .filter(({ words }) => start.every((word, at) => words[at] === word))
     .map(({ place, words }) => ({ place, line: words.join(' '), words: words.slice(start.length) }))
 
-it.each(named('npx', 'eventgrid-emulator'))('$place: $line', async ({ words }) => {
+const ofEmulator = [
+  ...named('./node_modules/.bin/eventgrid-emulator'),
+  ...named('npx', '--no-install', 'eventgrid-emulator'),
+]
+
+it.each(ofEmulator)('$place: $line', async ({ words }) => {
   const known = optionsOf(await commandHelp('emulate')).map(({ flag }) => flag)
   expect(words.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([])
+})
+
+it('starts the emulator by its path, or by npx that installs nothing: the name is not taken yet', () => {
+  expect(named('npx', 'eventgrid-emulator')).toEqual([])
+  expect(ofEmulator.length).toBeGreaterThan(5)
 })
 
 it.each(named('npx', 'eventgrid-binding'))('$place: $line', async ({ words: [name = '', ...args] }) => {

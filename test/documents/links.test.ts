@@ -24,18 +24,31 @@ const links = pages.flatMap((page) => {
   return found.map((node) => ({ page, place: placeOf(page, node), url: node.url }))
 })
 
-/** What npm packs: files and folders. */
-const packed = [
-  ...z.object({ files: z.array(z.string()) }).parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))).files,
-  ...['README.md', 'LICENSE', 'package.json'],
-]
-const isPacked = (path: string) => packed.some((one) => path === one || path.startsWith(`${one}/`))
+/** What npm packs of a package, which stands in a folder: files and folders. */
+const packedOf = (folder: string) =>
+  [
+    ...z
+      .object({ files: z.array(z.string()) })
+      .parse(JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))).files,
+    ...['README.md', 'LICENSE', 'package.json'],
+  ].map((file) => join(folder, file))
+
+/** By the folders of the packages. */
+const archives = Object.fromEntries(['', 'packages/emulator'].map((folder) => [folder, packedOf(folder)]))
+
+const isPacked = (path: string, folder = '') =>
+  (archives[folder] ?? []).some((one) => path === one || path.startsWith(`${one}/`))
+
+/** The folder of the package that a page belongs to. */
+const packageOf = (path: string) => /^packages\/[^/]+/.exec(path)?.[0] ?? ''
 
 it.each(links)('the link at $place leads somewhere: $url', ({ page, url }) => {
   const [path = '', anchor] = url.split('#')
   const target = path === '' ? page.path : normalize(join(dirname(page.path), path))
   expect(existsSync(join(root, target)), target).toBe(true)
-  if (isPacked(page.path)) expect(isPacked(target), `${target} is not packed`).toBe(true)
+  for (const folder of new Set(['', packageOf(page.path)])) {
+    if (isPacked(page.path, folder)) expect(isPacked(target, folder), `${target} is not packed`).toBe(true)
+  }
   if (anchor !== undefined) expect([...anchorsOf(readPage(target))]).toContain(anchor)
 })
 
@@ -48,7 +61,8 @@ const files = pages.flatMap((page) => {
 })
 
 it.each(files)('$path names a file that exists: $file', ({ path, file }) => {
-  // A page of a package may name a file of it.
-  const [folder = ''] = /^packages\/[^/]+/.exec(path) ?? []
-  expect([folder, ''].some((from) => existsSync(join(root, from, file)))).toBe(true)
+  const folder = packageOf(path)
+  expect(existsSync(join(root, folder, file))).toBe(true)
+  if (folder !== '' && isPacked(path, folder))
+    expect(isPacked(join(folder, file), folder), 'it is not packed').toBe(true)
 })

@@ -79,7 +79,7 @@ export async function openListener(opening: Opening = {}) {
     health: () => ({ status: 'healthy' }),
     subscriptionWrittenAt: () => undefined,
     ...opening,
-    handler: () => handle,
+    handler: { current: handle },
     input: { ...inputMetadata, ...opening.input },
   })
   onTestFinished(() => made.close())

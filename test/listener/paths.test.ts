@@ -7,7 +7,7 @@ describe('the listener', () => {
   it.each([
     '/api/events',
     '/api/events?anything=1',
-    '/hooks/caf%C3%A9%20%2Fa/:id/*',
+    '/hooks/caf%c3%a9%20%2fa/:id/*',
     '/hooks/caf%c3%a9%20%2fa/:id/*?code=marked',
   ])('serves %s', async (path) => {
     const { deliver, request, events } = await openListener({ input })
@@ -16,7 +16,7 @@ describe('the listener', () => {
     expect(events).toHaveLength(1)
   })
 
-  it.each(['/', '/healthz', '/api', '/api/events/1', '/hooks/caf%C3%A9%20/a/:id/*', '/hooks/caf%C3%A9%20%2Fa/7/x'])(
+  it.each(['/', '/healthz', '/api', '/api/events/1', '/hooks/caf%c3%a9%20/a/:id/*', '/hooks/caf%C3%A9%20%2Fa/:id/*'])(
     'answers 404 on %s, whatever the method',
     async (path) => {
       const { deliver, request } = await openListener({ input })

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { startProcess } from '../support/command.ts'
 
-/** A Prometheus server that reads the metrics of some addresses twice a second. */
+/** A Prometheus server that reads the metrics of some addresses. */
 export interface Prometheus {
   /** The values that a query has now; without those that are no number. */
   query(expression: string): Promise<readonly number[]>
@@ -33,17 +33,25 @@ const alerts = answerOf(
   }),
 )
 
+export interface PrometheusOptions {
+  readonly targets: readonly string[]
+  readonly ruleText: string
+  /** How often metrics are read and, unless a rule says otherwise, rules are evaluated. @default 500 */
+  readonly intervalMs?: number
+}
+
 /** Starts one; the test's end stops it and removes its data. */
 export async function startPrometheus(
   program: string,
-  { targets, ruleText }: { readonly targets: readonly string[]; readonly ruleText: string },
+  { targets, ruleText, intervalMs = 500 }: PrometheusOptions,
 ): Promise<Prometheus> {
+  const interval = `${intervalMs}ms`
   const folder = mkdtempSync(join(tmpdir(), 'prometheus-'))
   writeFileSync(join(folder, 'alerts.yaml'), ruleText)
   writeFileSync(
     join(folder, 'prometheus.yml'),
     JSON.stringify({
-      global: { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' },
+      global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval },
       rule_files: ['alerts.yaml'],
       scrape_configs: [{ job_name: 'eventgrid-binding', static_configs: [{ targets }] }],
     }),

@@ -35,7 +35,7 @@ export async function openSide(properties: Record<string, string>, endpoints: En
   if (!pull) throw new Error('no pull side')
   const log = captureLog()
   const { clock, ...time } = createManualClock()
-  const handler = () => onEvent
+  const handler = { current: onEvent }
   const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
   await side.start('wait', new AbortController().signal)
   /** Closes it when the second for the last answers is over. */

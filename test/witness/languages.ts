@@ -64,7 +64,6 @@ const languages: readonly Language[] = [
     prepare: prepareJava,
     async run(cwd, env) {
       await writeFile(join(cwd, 'Publish.java'), blockOf('Java', 'java'))
-      await mustRun('sh', ['-ec', blockOf('Java', 'sh')], { cwd })
       return mustRun('java', ['-cp', libraries, 'Publish.java'], { cwd, env })
     },
   },
@@ -83,6 +82,8 @@ async function run({ env, events, lists, ...language }: Language): Promise<reado
     const caFile = join(folder, 'ca.pem')
     await writeFile(caFile, emulator.ca)
     emulator.caFile = caFile
+    emulator.pkcs12File = join(folder, 'ca.p12')
+    await writeFile(emulator.pkcs12File, emulator.environment().pkcs12, 'base64')
     const { variables } = emulator.environment().languages[env]
     const { endpoint, key } = emulator.topic('orders')
     let printed = ''

@@ -3,7 +3,7 @@
 // Where a witness can't run it is skipped and said to be; with CI set that is a failure.
 import { azureCli } from './azure-cli.ts'
 import { daprGoSdk, daprPythonSdk } from './dapr-sdks.ts'
-import { goTestExample, pytestExample } from './emulator-examples.ts'
+import { goTestExample, jestExample, junitExample, pytestExample } from './emulator-examples.ts'
 import { goAzure, goNamespaces } from './go-azure.ts'
 import { goBinding } from './go-binding.ts'
 import { goHashicorp } from './go-hashicorp.ts'
@@ -24,6 +24,8 @@ const witnesses: readonly Witness[] = [
   javaSdk,
   pytestExample,
   goTestExample,
+  junitExample,
+  jestExample,
   ...languageWitnesses,
   daprPythonSdk,
   daprGoSdk,

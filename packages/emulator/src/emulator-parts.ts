@@ -9,8 +9,8 @@ import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
-import type { Ingress } from './delivery/send/ingress.ts'
-import { createUnserved } from './delivery/unserved.ts'
+import { type Ingress, localUrls } from './delivery/send/ingress.ts'
+import { createUntaken } from './delivery/untaken.ts'
 import { createDirectory } from './entra/directory.ts'
 import { registerGraphRoutes } from './entra/graph-routes.ts'
 import { registerEntraRoutes } from './entra/routes.ts'
@@ -36,8 +36,8 @@ import { createCertificateAuthority, makeAuthority } from './server/tls/certific
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
+import type { TestedEmulator } from './test-interface/operation.ts'
 import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
-import type { TestedEmulator } from './test-interface/tested-emulator.ts'
 import { acceptEvents } from './topics/accept-events.ts'
 import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
@@ -53,7 +53,10 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const authority = createCertificateAuthority(made)
   const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
   let { ingress } = options
-  const parts = createParts(options, state, { ingress: (url) => ingress(url), baseUrl: () => addresses.https })
+  const parts = createParts(options, state, {
+    ingress: (url) => ingress(url) ?? localUrls(url),
+    baseUrl: () => addresses.https,
+  })
   const { engine, queues, operations, provisioning } = parts
   const named = isEveryAddress(options.host) ? '127.0.0.1' : options.host
   const server = createEmulatorServer(
@@ -96,7 +99,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
   )
 
-  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.quiet) : () => {}
+  const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.idle) : () => {}
   let closing: Promise<void> | undefined
   const stop = async () => {
     releaseClock()
@@ -195,7 +198,7 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
-  const unserved = createUnserved({ store, namespaces, undelivered: engine.undelivered })
+  const untaken = createUntaken({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
   /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
   const distribute: DeliveryEngine['enqueue'] = (accepted) => {
@@ -203,12 +206,9 @@ function createParts(
     const forwarded = forward(accepted)
     const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
     for (const { subscription, event } of forwarded) trail.changed(subscription, event, { state: 'forwarded' })
-    for (const { subscription, event, because } of unserved(accepted)) {
-      trail.changed(subscription, event, { state: 'unserved', reason: because })
-    }
-    for (const { sources, events } of accepted) {
-      const subscriptions = sources.flatMap((source) => store.subscriptions.of(source))
-      if (subscriptions.length > 0) trail.offered(subscriptions, events)
+    for (const { subscription, event, because, matches } of untaken(accepted)) {
+      if (matches) trail.changed(subscription, event, { state: 'unserved', reason: because })
+      else trail.unmatched(subscription, event, because)
     }
     return wanted
   }
@@ -217,7 +217,9 @@ function createParts(
     const unwanted = queues.publish(topic, events)
     const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
     trail.accepted(topic.id, accepted)
-    trail.offered(namespaces.subscriptions.of(topic.id), accepted)
+    for (const { subscription, event, because } of queues.mismatches(topic, events)) {
+      trail.unmatched(subscription, event, because)
+    }
     return unwanted
   }
   const provisioning = createProvisioning({
@@ -232,7 +234,7 @@ function createParts(
     ...shared,
     figures,
     problem,
-    unserved,
+    untaken,
     pending,
     engine,
     distribute,
@@ -251,14 +253,15 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, distribute, unserved, namespaces, trail } = parts
+  const { engine, distribute, untaken, namespaces, trail, provisioning } = parts
+  const intake = { ...engine, distribute, untaken, askAgain: provisioning.askAgain }
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000
-  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake: { ...engine, distribute, unserved } }))
+  app.register(async (scope) => registerTopicRoutes(scope, { ...shared, intake }))
   app.register(async (scope) => registerNamespaceRoutes(scope, { ...shared, store: namespaces }))
   app.register(async (scope) => registerPageRoutes(scope, options))
-  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail }))
+  app.register(async (scope) => registerTestRoutes(scope, { ...shared, trail, askAgain: provisioning.askAgain }))
   app.register(async (scope) => registerEntraRoutes(scope, shared))
   app.register(async (scope) => registerGraphRoutes(scope, shared))
   app.register(async (scope) => registerArmRoutes(scope, { ...shared, statusHoldMs }))

@@ -6,13 +6,12 @@ import { complaintAboutCodeGeneration } from '../../../src/support/process/runti
 import { realTimers } from '../../../src/support/time/clock.ts'
 import { createTurns } from '../../../src/support/work/work.ts'
 import { removeResource } from './arm/resources/resources.ts'
-import type { TopicOptions } from './config/config-schema.ts'
+import type { EventSubscriptionOptions, TopicOptions } from './config/config-schema.ts'
 import { configure, putTopic } from './config/configure.ts'
+import { putEventSubscription } from './config/event-subscription.ts'
 import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type Connected, type ConnectOptions, connectBinding } from './connect.ts'
-import { firstHandshakes } from './delivery/handshake/first-handshakes.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
-import { describePending } from './describe-pending.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
 import { builtInRoles } from './entra/roles.ts'
 import {
@@ -29,17 +28,24 @@ import {
 import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
 import { ManualClock, wholeMs } from './model/time/clock.ts'
+import { awaitHandshakes } from './model/time/work-counter.ts'
 import { raisedCloudEvents } from './namespaces/namespace-calls.ts'
 import type { QueueFigures } from './namespaces/pull-queue.ts'
 import type { FigureName } from './records/figures.ts'
 import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
+import { pkcs12Of } from './server/tls/certificates.ts'
 import { openState } from './state/state.ts'
-import { type DeadLetter, deadLettersOf } from './test-interface/dead-letters.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
-import { type EventQuery, type PublishedEvents, publishedEvents } from './test-interface/published-events.ts'
-import { StillPendingError } from './test-interface/still-pending.ts'
-import type { ResetOptions } from './test-interface/tested-emulator.ts'
+import type { ResetOptions } from './test-interface/operation.ts'
+import { describePending, StillPendingError, UnservedError } from './test-interface/pending-work.ts'
+import {
+  type DeadLetter,
+  deadLettersOf,
+  type EventQuery,
+  type PublishedEvents,
+  publishedEvents,
+} from './test-interface/published-events.ts'
 import { existingSourceIdOf, raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */
@@ -83,6 +89,8 @@ export class EventGridEmulator implements AsyncDisposable {
   readonly records: Records
   /** The file that whoever started the emulator wrote its certificate authority to; set it, and {@link environment} names it. */
   caFile: string | undefined
+  /** The same for the PKCS#12 store of {@link environment}, which Java reads. */
+  pkcs12File: string | undefined
 
   private constructor(parts: RunningEmulator, settings: ResolvedOptions) {
     this.#parts = parts
@@ -192,6 +200,27 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
+   * Makes an event subscription, or replaces the one with that name, without Entra and Resource Manager; resolves when its handshake is
+   * over. Its endpoint may be an http URL of this machine. Rejects with a TypeError that names all that is wrong with it, and with an
+   * UnservedError where its endpoint has not consented: it is there then, and is asked again as a declared one is.
+   */
+  async addEventSubscription(options: EventSubscriptionOptions): Promise<EventSubscription> {
+    const { subscription, because } = await putEventSubscription(this.#parts, options, this.#settings)
+    if (because !== undefined) throw new UnservedError(subscription, because)
+    return subscription
+  }
+
+  /**
+   * Removes an event subscription with its waiting events. Has no effect for an unknown name. Throws a RangeError for an unknown source.
+   *
+   * @param scope a resource id, or the name of a topic or domain
+   */
+  removeEventSubscription(scope: string, name: string): void {
+    const found = this.eventSubscription(scope, name)
+    if (found) this.#parts.provisioning.removeAtOnce(found)
+  }
+
+  /**
    * Raises events at any source, as Azure's services do: its subscriptions get them. For a custom topic, a domain or a namespace topic
    * this is the same as publishing. Events of a source also go to its system topic. Throws a TypeError for an invalid event, and a
    * RangeError for an unknown source: a name that no topic has, or an id whose Azure subscription, resource group, topic, domain or
@@ -200,12 +229,14 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param source a resource id, or the name of a topic, domain, system topic or namespace topic
    */
   raise(source: string, events: readonly unknown[]): void {
-    const { store, namespaces, clock, distribute, distributeToTopic } = this.#parts
+    const { store, namespaces, clock, distribute, distributeToTopic, provisioning } = this.#parts
     const sourceId = existingSourceIdOf(this.#parts, source)
     if (!Array.isArray(events)) throw new TypeError('raise takes a list of events')
     const topic = namespaces.topics.get(sourceId)
-    if (topic) distributeToTopic(topic, raisedCloudEvents(events))
-    else distribute(raisedEvents(store, sourceId, events, clock.now()))
+    if (topic) return void distributeToTopic(topic, raisedCloudEvents(events))
+    const sourced = raisedEvents(store, sourceId, events, clock.now())
+    distribute(sourced)
+    void provisioning.askAgain(sourced.flatMap(({ sources }) => sources))
   }
 
   /** Removes a custom topic and its event subscriptions. Has no effect for an unknown name. */
@@ -309,7 +340,7 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#parts.forget()
     if (options.resources !== true) return
     configure(this.#parts, this.#settings, { others: 'go' })
-    await firstHandshakes(this.#parts.engine.idle())
+    await awaitHandshakes(this.#parts.engine.idle())
   }
 
   /**
@@ -329,13 +360,15 @@ export class EventGridEmulator implements AsyncDisposable {
   /** Where the emulator is, with its keys, and how programs of each language are led to it. */
   environment(): EmulatorEnvironment {
     const { addresses, clock, directory } = this.#parts
-    const { tenantId, clientId, clientSecret, subscriptionId, caFile } = this
+    const { tenantId, clientId, clientSecret, subscriptionId, caFile, pkcs12File } = this
     const { https, http } = addresses
     const client = { tenantId, clientId, clientSecret }
-    const shared = { https, subscriptionId, ...(caFile !== undefined && { caFile }) }
+    const files = { ...(caFile !== undefined && { caFile }), ...(pkcs12File !== undefined && { pkcs12File }) }
+    const shared = { https, subscriptionId, ...files }
     const published = (views: readonly TopicView[]) => views.map(({ keys: _keys, ...view }) => view)
     return {
-      ...{ http, ca: this.ca, clock: clock instanceof ManualClock ? 'manual' : 'machine' },
+      ...{ http, ca: this.ca, pkcs12: pkcs12Of(this.ca).toString('base64') },
+      ...{ clock: clock instanceof ManualClock ? 'manual' : 'machine' },
       ...shared,
       clients: directory.clients.map((one) => ({
         tenantId: one.tenantId,

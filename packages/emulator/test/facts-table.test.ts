@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const guide = read('packages/emulator/docs/emulator.md')
 const page = read('packages/emulator/docs/emulator-facts.md')
 const ledger = read('packages/emulator/test/facts.md')
 
@@ -79,10 +78,6 @@ describe('the table of facts', () => {
 })
 
 describe('what test authors read', () => {
-  it('shows an example as it is', () => {
-    expect(guide).toContain(`\`\`\`ts\n${read('examples/unit-test/handler.test.ts').trimEnd()}\n\`\`\`\n`)
-  })
-
   const source = read('packages/emulator/src/event-grid-emulator.ts').split('\n')
   const members = source.flatMap((line, at) => {
     const [, name = ''] = /^ {2}(?:static |async |readonly |get )*(\[?[A-Za-z.]+\]?)(?:[(:?]| =)/.exec(line) ?? []

@@ -27,7 +27,7 @@ interface OpenedInput extends OpenedSide<InputSide> {
 export class InputSlot {
   readonly #shared: () => SideOptions
   readonly #fastify: FastifyHook | undefined
-  #handler: EventHandler | undefined
+  readonly #handler: { current: EventHandler | undefined } = { current: undefined }
   /** The side that is open, or was open last. */
   #current: OpenedInput | undefined
   /** Those that take nothing new, and whose handlers go on. */
@@ -45,7 +45,7 @@ export class InputSlot {
   }
 
   component(): ParsedComponent | undefined {
-    return this.#current?.of.component
+    return this.#current?.origin.component
   }
 
   address(): ListenAddress | undefined {
@@ -62,7 +62,7 @@ export class InputSlot {
   }
 
   read(handler: EventHandler | undefined): void {
-    this.#handler = handler
+    this.#handler.current = handler
     this.#current?.side.handlerChanged()
   }
 
@@ -73,11 +73,11 @@ export class InputSlot {
   async replace(component: ParsedComponent, opening: Opening): Promise<void> {
     const former = this.#current
     const isOpen = former !== undefined && !former.ending
-    if (isOpen && isSameInput(former.of.component, component)) {
-      former.of.component = component
+    if (isOpen && isSameInput(former.origin.component, component)) {
+      former.origin.component = component
       return
     }
-    if (isOpen) logChange('input', former.of.component, component, this.#shared().logger)
+    if (isOpen) logChange('input', former.origin.component, component, this.#shared().logger)
     const port = former?.side.address()?.port
     this.#wasReady = isOpen && former.side.health().ready
     this.#accepted = former?.side.accepts() ?? this.#accepted
@@ -106,7 +106,7 @@ export class InputSlot {
     if (!former.ending || closing.aborted) return
     const { logger } = this.#shared()
     try {
-      const again = await this.#make(former.of.component, port)
+      const again = await this.#make(former.origin.component, port)
       await this.#open(again, { subscription: 'background', signal: closing, closing }, former)
       logger.warn('the former input side runs again')
     } catch (error) {
@@ -135,18 +135,18 @@ export class InputSlot {
   async #make(component: ParsedComponent, port: number | undefined): Promise<OpenedInput | undefined> {
     const { input: push, pull } = component.metadata
     this.#warnOfStrayId(component)
-    const of = { component }
+    const origin = { component }
     const formers = this.#accepted
-    const options = { ...optionsOf('input', of, this.#shared()), handler: () => this.#handler, formers }
+    const options = { ...optionsOf('input', origin, this.#shared()), handler: this.#handler, formers }
     if (push) {
       const { createPushSide } = await import('./push-side.ts')
       const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }
       const [fastify, wasReady] = [this.#fastify, this.#wasReady]
-      return { side: await createPushSide(at, { ...options, fastify, wasReady }), of }
+      return { side: await createPushSide(at, { ...options, fastify, wasReady }), origin }
     }
     if (!pull) return undefined
     const { createPullSide } = await import('./pull-side.ts')
-    return { side: await createPullSide(pull, options), of }
+    return { side: await createPullSide(pull, options), origin }
   }
 
   #warnOfStrayId({ name, metadata: { input: push } }: ParsedComponent): void {

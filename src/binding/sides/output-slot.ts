@@ -22,7 +22,7 @@ export class OutputSlot {
   }
 
   component(): ParsedComponent | undefined {
-    return this.#current?.of.component
+    return this.#current?.origin.component
   }
 
   health(): SideHealth | undefined {
@@ -37,12 +37,12 @@ export class OutputSlot {
   async replace(component: ParsedComponent, meanwhile: () => Promise<void>): Promise<void> {
     const { logger } = this.#shared()
     const former = this.#current
-    if (former && isSameMetadata(former.of.component.metadata.output, component.metadata.output)) {
+    if (former && isSameMetadata(former.origin.component.metadata.output, component.metadata.output)) {
       await meanwhile()
-      former.of.component = component
+      former.origin.component = component
       return
     }
-    if (former) logChange('output', former.of.component, component, logger)
+    if (former) logChange('output', former.origin.component, component, logger)
     const next = await this.#open(component)
     const wasClosed = this.#isClosed
     this.#isClosed = false
@@ -63,11 +63,11 @@ export class OutputSlot {
   async #open(component: ParsedComponent): Promise<OpenedSide<OutputSide> | undefined> {
     const { metadata, source } = component
     if (!metadata.output) return undefined
-    const of = { component }
+    const origin = { component }
     try {
       // It comes with libraries of its own, which take time and memory.
       const { createOutputSide } = await import('./output-side.ts')
-      return { side: await createOutputSide(metadata.output, optionsOf('output', of, this.#shared())), of }
+      return { side: await createOutputSide(metadata.output, optionsOf('output', origin, this.#shared())), origin }
     } catch (error) {
       throw locateError(error, source, 'output')
     }
@@ -93,8 +93,8 @@ export class OutputSlot {
         fix: 'set accessKey and topicEndpoint in its metadata',
       })
     }
-    const { side, of } = this.#current
-    const { source } = of.component
+    const { side, origin } = this.#current
+    const { source } = origin.component
     try {
       const { ids, count, requestId } = await side.publish(payload, call)
       const known = requestId === undefined ? {} : { requestId }

@@ -22,15 +22,15 @@ export interface ParsedComponent {
 /** A side that is open, or was. Its component is replaced by one with the same metadata, as the places of these may have moved. */
 export interface OpenedSide<S> {
   readonly side: S
-  readonly of: { component: ParsedComponent }
+  readonly origin: { component: ParsedComponent }
 }
 
 /** The options of a side, from those that the sides of its component share: `secrets` of these are those of the open sides. */
-export function optionsOf(side: Side, of: OpenedSide<unknown>['of'], shared: SideOptions): SideOptions {
-  const { component } = of
+export function optionsOf(side: Side, origin: OpenedSide<unknown>['origin'], shared: SideOptions): SideOptions {
+  const { component } = origin
   return {
     ...shared,
-    logger: locatingLogger(shared.logger, () => of.component.source, side),
+    logger: locatingLogger(shared.logger, () => origin.component.source, side),
     secrets: () => [...secretsOf(component.metadata), ...(shared.secrets?.() ?? [])],
   }
 }

@@ -2,8 +2,8 @@
 import { refuseUnusableProxy } from '../../azure/http.ts'
 import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
-import type { EventHandler } from '../../core/event.ts'
 import { scrub } from '../../core/scrub.ts'
+import type { CurrentHandler } from '../../dispatch/handler.ts'
 import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
 import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
@@ -23,7 +23,7 @@ import type { InputSide } from './push-side.ts'
 export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & {
-    readonly handler: () => EventHandler | undefined
+    readonly handler: CurrentHandler
     readonly formers?: readonly InputMetadata[]
   },
 ): Promise<InputSide> {
@@ -83,7 +83,7 @@ export async function createPullSide(
     health: () =>
       decidePullHealth({
         closed,
-        handlerAttached: handler() !== undefined,
+        handlerAttached: handler.current !== undefined,
         subscription: keeper?.state(),
         timesDeleted: keeper?.timesDeleted() ?? 0,
         receiver: receiver?.status(),

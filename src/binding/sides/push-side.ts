@@ -40,15 +40,18 @@ export interface InputSide {
 }
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
-  /** Deliveries were routed here until now. Those of a former credential may be so without a look at the event subscription. @default false */
+  /**
+   * Deliveries were routed to the side before: those by a former credential may be routed here before the event subscription was read.
+   * @default false
+   */
   readonly wasReady?: boolean
 }
 
-/** Makes the listener, and `listen` has it listen. The event subscription comes after: Event Grid shakes hands with a listener that is up. */
+/** Makes the listener, and `listen` opens its port. The event subscription comes last: Event Grid shakes hands with a listener that is up. */
 export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common
-  let attributes: ReadonlySet<string> | undefined
+  const declared: { attributes: ReadonlySet<string> | undefined } = { attributes: undefined }
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
@@ -56,7 +59,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
         ...options,
         input,
         onAttributes(names) {
-          attributes = names
+          declared.attributes = names
         },
       }),
     )
@@ -87,9 +90,9 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
     health: () => ({
       status: 'up',
       eventSubscription: stateNow().state,
-      handler: handler() === undefined ? 'missing' : 'attached',
+      handler: handler.current === undefined ? 'missing' : 'attached',
     }),
-    declaredAttributes: () => attributes,
+    declared,
     mayBeRouted,
     onForeignDelivery: () => keeper?.repair(),
     subscriptionWrittenAt() {
@@ -130,7 +133,7 @@ export async function createPushSide(input: InputMetadata, options: PushOptions)
         {
           closed,
           listener: listener.status(),
-          handlerAttached: handler() !== undefined,
+          handlerAttached: handler.current !== undefined,
           subscription: stateNow(),
           timesDeleted: keeper?.timesDeleted() ?? 0,
           mayBeRouted: mayBeRouted(),

@@ -1,6 +1,7 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { mayPass, meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { isBindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { SubscriptionCheck } from '../../provision/look.ts'
@@ -145,7 +146,8 @@ export class SubscriptionKeeper {
   async #provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome | SubscriptionCheck> {
     const record = this.#record
     try {
-      const onAttempt = ({ error, isMissing }: FailedAttempt) => record.failed(reasonOf(error), isMissing)
+      const onAttempt = ({ error, isMissing }: FailedAttempt) =>
+        record.failed(reasonOf(error), { isMissing, passes: doesPass(error) })
       const heard = { onLook: record.looked, onAnswer: record.answered, onWait: record.waits, onAttempt }
       const how = { patience, signal, ...heard }
       const control = await this.#connect()
@@ -156,7 +158,8 @@ export class SubscriptionKeeper {
       if (outcome.action === 'found') record.found(outcome.problem)
       return outcome
     } catch (error) {
-      if (!signal.aborted) record.failed(reasonOf(error), record.current().state === 'missing')
+      if (!signal.aborted)
+        record.failed(reasonOf(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
       throw error
     }
   }
@@ -177,7 +180,7 @@ export class SubscriptionKeeper {
         const then = manages ? 'creating it again' : 'waiting until somebody creates it'
         this.#logger.warn(`the event subscription is missing; ${then}`)
         this.#record.missed()
-        this.#record.failed('it was deleted', !manages)
+        this.#record.failed('it was deleted', { isMissing: !manages })
         return true
       }
       this.#wasMissing = false
@@ -202,9 +205,14 @@ export class SubscriptionKeeper {
     const why = 'the resource that it belongs to does not exist'
     if (record.current().state === 'provisioned') this.#logger.warn(`the event subscription is missing: ${why}`)
     record.missed()
-    record.failed(why, !this.#manages)
+    record.failed(why, { isMissing: !this.#manages })
   }
 }
+
+const passing: Readonly<Partial<Record<string, boolean>>> = mayPass
+
+/** Whether waiting may help; else somebody has to correct the cause. */
+const doesPass = (error: unknown): boolean => !isBindingError(error) || passing[error.code] !== false
 
 const minIntervalMs = 60_000
 const maxIntervalMs = 3_600_000

@@ -15,8 +15,11 @@ export type SubscriptionState =
       /** What somebody changed since, or what differs from the metadata: a sentence without a secret. */
       readonly problem?: string
     }
-  /** `delivers` is false where it was seen not to exist, or not to deliver: then no event comes. */
-  | { readonly state: 'failed'; readonly why: string; readonly delivers?: false }
+  /**
+   * `delivers`: `false` where it was seen not to exist, or not to deliver: then no event comes. `unseen` where it was never read, for a
+   * reason that does not pass by itself: a wrong secret, a missing role.
+   */
+  | { readonly state: 'failed'; readonly why: string; readonly delivers?: false | 'unseen' }
   /** It does not exist, and this binding does not create it: no event comes. */
   | { readonly state: 'missing'; readonly why: string }
   /** Nobody is asked about it. */
@@ -29,6 +32,13 @@ export interface StateRecordOptions {
   readonly addsCredential: boolean
   /** Whether it is written here at all. */
   readonly manages: boolean
+}
+
+interface FailureKind {
+  /** It does not exist, and is not created here. @default false */
+  readonly isMissing?: boolean
+  /** Waiting may help; else somebody has to correct the cause. @default true */
+  readonly passes?: boolean
 }
 
 /** Every state, as metrics and health name them. */
@@ -109,11 +119,12 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       delivers = true
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
-    failed(why: string, isMissing = false): void {
+    failed(why: string, { isMissing = false, passes = true }: FailureKind = {}): void {
       hasFailed = true
-      state = isMissing
-        ? { state: 'missing', why }
-        : { state: 'failed', why, ...(delivers === false && { delivers: false as const }) }
+      if (isMissing) state = { state: 'missing', why }
+      else if (delivers === false) state = { state: 'failed', why, delivers }
+      else if (delivers === undefined && !passes) state = { state: 'failed', why, delivers: 'unseen' }
+      else state = { state: 'failed', why }
     },
     /** A write waits for what `why` says, a sentence. */
     waits(why: string): void {

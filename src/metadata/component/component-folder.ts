@@ -39,7 +39,7 @@ export async function readPaths(paths: readonly string[]): Promise<PathsRead> {
         else notes.push(`${file} is ${leftOut}: left out`)
       }
     } catch (error) {
-      issues.push(unreadable(path, error))
+      issues.push(unreadablePath(path, error))
     }
   }
   return { texts, issues, notes }
@@ -52,7 +52,7 @@ export async function readPaths(paths: readonly string[]): Promise<PathsRead> {
 const noFile: Readonly<Record<string, string>> = { ENOENT: 'gone, or a link that leads nowhere', EISDIR: 'a folder' }
 
 /** The fault of a file or folder that can't be read. */
-export function unreadable(path: string, error: unknown): MetadataIssue {
+export function unreadablePath(path: string, error: unknown): MetadataIssue {
   const fix = codeOf(error) === 'ENOENT' ? { fix: 'make it, or correct the path' } : {}
   return { kind: 'unreadable', rule: `can't be read: ${messageOf(error)}`, at: wholeFile(path), ...fix }
 }

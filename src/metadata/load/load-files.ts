@@ -14,7 +14,7 @@ import {
   isForApp,
   readComponentFile,
 } from '../component/component-file.ts'
-import { type PathsRead, unreadable } from '../component/component-folder.ts'
+import { type PathsRead, unreadablePath } from '../component/component-folder.ts'
 import { createPlaceholders, type ReferenceSources, resolveEntries } from '../component/component-properties.ts'
 import { byPlace, describeIssue, describeIssues } from '../fields/faults.ts'
 import type { ParsedMetadata } from '../typed/metadata.ts'
@@ -75,7 +75,7 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
   for (const [file, found] of files) {
     if (found instanceof Error) {
       contents.set(file, found)
-      const issue = unreadable(file, found)
+      const issue = unreadablePath(file, found)
       issues.push(issue)
       faults.push(describeIssue(issue))
       continue

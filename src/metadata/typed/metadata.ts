@@ -51,7 +51,7 @@ export interface SubscriptionSettings extends Partial<GivenSettings> {
   readonly deadLetter?: Setting<{ readonly storageAccountId: string; readonly container: string }> | undefined
 }
 
-interface SideOptions {
+interface MetadataContext {
   readonly componentName?: string
   readonly credentialGiven?: boolean
   readonly provisioning: Values['provisioning']
@@ -59,7 +59,7 @@ interface SideOptions {
   readonly hasCredential: boolean
 }
 
-export function inputMetadata(values: Values, options: SideOptions) {
+export function inputMetadata(values: Values, options: MetadataContext) {
   const { listenAddress, maxRequestBytes } = values
   const subscriberEndpoint = checked('subscriberEndpoint', values.subscriberEndpoint)
   const scope = checked('scope', values.scope)
@@ -78,7 +78,7 @@ export function inputMetadata(values: Values, options: SideOptions) {
   }
 }
 
-export function pullMetadata(values: Values, options: SideOptions) {
+export function pullMetadata(values: Values, options: MetadataContext) {
   const { namespaceEndpoint, namespaceKey, scope } = values
   const namespaceTopic = checked('namespaceTopic', values.namespaceTopic)
   const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
@@ -95,7 +95,7 @@ export function pullMetadata(values: Values, options: SideOptions) {
   }
 }
 
-export function outputMetadata(values: Values, options: SideOptions) {
+export function outputMetadata(values: Values, options: MetadataContext) {
   const { topicAuthentication: kind, azureEnvironment: environment, publishTimeout, topicSchema } = values
   const topicEndpoint = checked('topicEndpoint', values.topicEndpoint)
   const schema: Values['topicSchema'] = isNamespaceTopic(topicEndpoint) ? 'CloudEventSchemaV1_0' : topicSchema
@@ -120,7 +120,7 @@ function checked<T>(name: string, value: T | undefined): T {
 }
 
 /** @param defaultName of the event subscription */
-function eitherInput(values: Values, defaultName: string, options: SideOptions) {
+function eitherInput(values: Values, defaultName: string, options: MetadataContext) {
   const { clientId, maxConcurrency, replaceDestination } = values
   return {
     /**
@@ -193,7 +193,7 @@ function deliveryAuthentication(values: Values) {
 }
 
 /** The credential that the fields describe. `host`: the host handed a `TokenCredential` to the binding, so no field is needed. */
-function credentialMetadata(values: Values, { credentialGiven }: SideOptions) {
+function credentialMetadata(values: Values, { credentialGiven }: MetadataContext) {
   const { azureCredential: kind, tenantId, clientId, clientSecret } = values
   if (credentialGiven) return { kind: 'host' } as const
   switch (kind) {

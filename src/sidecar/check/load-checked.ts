@@ -1,7 +1,7 @@
 /** The components that are checked, and what is wrong with their files, values, secrets and names. */
 import type { FilePlace, Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { unreadable } from '../../metadata/component/component-folder.ts'
+import { unreadablePath } from '../../metadata/component/component-folder.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/fields/faults.ts'
 import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
@@ -38,7 +38,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
   const earlier: Earlier[] = []
   for (const [file, read] of files) {
     if (read instanceof Error) {
-      found.push(alone(file, failed(describeIssue(unreadable(file, read)))))
+      found.push(alone(file, failed(describeIssue(unreadablePath(file, read)))))
       continue
     }
     const { taken, issues } = read

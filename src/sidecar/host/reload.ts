@@ -24,7 +24,8 @@ export function createReload<Sources>(options: {
     for (const fault of found) logger.error(fault)
     if (found.length > 0) {
       faults = found
-      logger.warn('nothing is changed: all components go on as before until every file is right')
+      const start = next.faults.length > 0 ? '. A start would end with 2 now' : ''
+      logger.warn(`nothing is changed: all components go on as before until every file is right${start}`)
       return
     }
     active = next

@@ -3,10 +3,11 @@ import { isIPv6 } from 'node:net'
 import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { Loaded } from '../../metadata/load/load-files.ts'
+import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/watch-state.ts'
 import { inBackground } from '../../support/work/work.ts'
+import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
 import { loadGrpc } from '../shared/load-grpc.ts'
 import { createCodes, createMetrics } from '../shared/metrics.ts'
 import { createBindingsApi } from './api/bindings-api.ts'
@@ -92,6 +93,8 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       },
       config: reload.state,
       health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
+      active: () =>
+        Object.fromEntries(host.components().map(({ loaded }) => [loaded.component.name, activeOf(loaded)])),
     },
     /** Starts the components anew, at other endpoints. */
     moveTo: (next: Endpoints) =>
@@ -121,6 +124,10 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       for (const stop of undo.splice(0).toReversed()) await stop()
     },
   }
+}
+
+function activeOf({ component: { type, version, sides, properties, places } }: LoadedComponent): ActiveComponent {
+  return { type, version, file: places.type.file, sides, metadata: withoutSecrets(properties) }
 }
 
 function createAppReport({ app, health }: Pick<SidecarOptions<unknown>, 'app' | 'health'>, logger: Logger) {

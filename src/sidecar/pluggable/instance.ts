@@ -11,6 +11,7 @@ import { forwardedMetadata } from '../../dispatch/handler.ts'
 import { isSameMetadata, type ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import { createTurns } from '../../support/work/work.ts'
+import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
 import { invokePayload } from '../shared/invoke-payload.ts'
 import type { ComponentCounters, Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest, Texts } from './grpc/contract.ts'
@@ -38,6 +39,8 @@ export class Instance {
   readonly #options: InstanceOptions
   readonly #binding: ReturnType<typeof component.create>
   readonly #inTurn = createTurns()
+  /** What was taken last: daprd gives both sides the same. */
+  #given: Texts = {}
   #isRunning = false
   #isClosed = false
   #runningInits = 0
@@ -60,6 +63,16 @@ export class Instance {
   health(): Health {
     const { input, output } = this.#binding.health()
     return decideHealth({ input: this.current.input && input, output })
+  }
+
+  active(): ActiveComponent {
+    const { input, output } = this.current
+    const isInput = input?.input !== undefined || input?.pull !== undefined
+    const sides: readonly Side[] = [
+      ...(isInput ? (['input'] as const) : []),
+      ...(output?.output ? (['output'] as const) : []),
+    ]
+    return { sides, metadata: withoutSecrets(this.#given) }
   }
 
   get initialized(): boolean {
@@ -109,6 +122,7 @@ export class Instance {
     }
     this.#isRunning = true
     this.current[side] = metadata
+    this.#given = properties
     if (side === 'input' && this.readers.count === 0 && (push || pull)) this.#warnWithoutRead()
   }
 

@@ -111,6 +111,7 @@ export async function createPluggable(options: PluggableOptions) {
       return closed === undefined && initialized.length > 0 && initialized.every(mayBeRouted)
     },
     health: () => Object.fromEntries(instances.all().map((instance) => [instance.name, instance.health()])),
+    active: () => Object.fromEntries(instances.all().map((instance) => [instance.name, instance.active()])),
     metrics,
     /** Removes the sockets at once, for a process that can't await `close`. */
     removeSockets: files.remove,

@@ -1,7 +1,10 @@
-/** The server of `/healthz`, `/readyz` and `/metrics`. */
+/** The server of `/healthz`, `/readyz`, `/config` and `/metrics`. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
+import type { Side } from '../../core/component.ts'
+import { Secret } from '../../core/secret.ts'
+import { isPrintable } from '../../metadata/fields/find-field.ts'
 import { closable } from '../../support/net/closable-server.ts'
 import { isForeignFetch, isLoopback, isOwnHost, isOwnOrigin } from '../../support/net/hosts.ts'
 import { inBackground } from '../../support/work/work.ts'
@@ -10,9 +13,31 @@ export interface Observed {
   readonly draining: boolean
   readonly ready: boolean
   health(): Readonly<Record<string, Health>>
+  /** The active configuration, by name of the component. */
+  active(): Readonly<Record<string, ActiveComponent>>
   /** Whether the files of components were taken over. @default not told: nothing reads files */
   config?(): ConfigState
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
+}
+
+/** A component as it is active: what it was given last that was taken. Holds no secret. */
+export interface ActiveComponent {
+  /** @default not known: daprd does not tell it */
+  readonly type?: string
+  readonly version?: string
+  /** The file that it is from. */
+  readonly file?: string
+  readonly sides: readonly Side[]
+  readonly metadata: ReturnType<typeof withoutSecrets>
+}
+
+/** Metadata as they were given, by name; what may be a secret is `(redacted)`: secret fields, what a secret store gave, unknown names. */
+export function withoutSecrets(properties: Readonly<Record<string, string | number | boolean | Secret>>) {
+  const shown = Object.entries(properties).map(([name, value]) => {
+    const isHidden = value instanceof Secret || !isPrintable(name, String(value))
+    return [name, isHidden ? '(redacted)' : value] as const
+  })
+  return Object.fromEntries(shown)
 }
 
 /** What became of the files of components when they were read last. */
@@ -42,7 +67,8 @@ export interface MetricsServerOptions {
 
 /**
  * `/healthz` is 200 as long as the process runs: a restart does not help where Azure or the host is out of reach, and a host that runs
- * on would not read events from a new process. `/readyz` is 503 unless `ready`. Both show the health of each component.
+ * on would not read events from a new process. `/readyz` is 503 unless `ready`. Both show the health of each component, `/config` what it
+ * was given.
  *
  * @throws the error of `listen`, where the port is taken for instance
  */
@@ -76,6 +102,7 @@ async function answer(
     response.writeHead(405, { allow: 'GET, HEAD' }).end()
   } else if (path === '/healthz') sendHealth(response, 200, observed)
   else if (path === '/readyz') sendHealth(response, observed.ready ? 200 : 503, observed)
+  else if (path === '/config') sendJson(response, 200, { components: observed.active() })
   else if (path === '/metrics') await sendMetrics(response, observed)
   else response.writeHead(404).end()
 }
@@ -91,8 +118,11 @@ function isRefused({ headers }: IncomingMessage, host: string): boolean {
 }
 
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health, config }: Observed): void {
-  const body = JSON.stringify({ ready, draining, components: health(), config: config?.() })
-  response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+  sendJson(response, status, { ready, draining, components: health(), config: config?.() })
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
 async function sendMetrics(response: ServerResponse, { metrics }: Observed): Promise<void> {

@@ -1,6 +1,6 @@
 /** The Prometheus metrics `eventgrid_binding_*`: names, labels and help texts. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type Health, healthStatuses, type InputHealth } from '../../binding/health.ts'
+import { type Health, healthStatuses, type InputHealth, unhealthyCauses } from '../../binding/health.ts'
 import { subscriptionStates } from '../../binding/upkeep/subscription-state.ts'
 import type { Side } from '../../core/component.ts'
 import type { BindingErrorCode } from '../../core/errors.ts'
@@ -234,6 +234,10 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
       oneOf('status', is, healthStatuses).map(([labels, value]): Sample => [{ side, ...labels }, value]),
     ),
   )
+  const cause = '1 for the cause that the input side is unhealthy by, 0 for the others'
+  gauge('input_unhealthy', cause, ['cause'], ({ input, cause: is }) =>
+    input === undefined ? [] : unhealthyCauses.map((one): Sample => [{ cause: one }, Number(one === is)]),
+  )
   counter('pull_received_total', 'Events received, each time that they are', [], ({ pull }) => single(pull?.received))
   counter('pull_settled_total', 'Events settled, by kind', ['kind'], ({ pull }) => eachOf('kind', pull?.settled))
   counter('pull_failed_settlements_total', 'Settlements that failed', [], ({ pull }) => single(pull?.failedSettlements))
@@ -271,8 +275,9 @@ interface Counted {
 /** What is observed of a component, by its health and what its door counts. A side that is not initialised has no status. */
 export function figuresOf(name: string, { input, output }: Health, { inFlight, waiting, readers }: Counted) {
   const reads = input === undefined ? undefined : readers
-  const { pull, eventSubscription: subscription, status } = input ?? {}
+  const { pull, eventSubscription: subscription, status, cause } = input ?? {}
   // Pull delivery has counts of its own.
   const push: Pick<InputHealth, 'answered' | 'strangers' | 'unaccepted'> | undefined = pull ? undefined : input
-  return { name, inFlight, waiting, readers: reads, push, pull, subscription, input: status, output: output?.status }
+  const states = { push, pull, subscription, input: status, cause, output: output?.status }
+  return { name, inFlight, waiting, readers: reads, ...states }
 }

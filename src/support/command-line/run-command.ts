@@ -1,4 +1,4 @@
-/** How a command runs and ends: its help, errors as prose on stderr, exit codes, signals, and what becomes of a result that can't be written. */
+/** How a command runs and ends: help, errors as prose on stderr, exit codes, signals, and a result that can't be written. */
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { codeOf, messageOf } from '../process/error-code.ts'

@@ -1,4 +1,4 @@
-/** Time: timers of any length, the limits that waiting has (a pause, `within` for work that takes no signal, `withLimit` for the rest), and durations. */
+/** Time: timers of any length, limits of waiting (`within` for work that takes no signal, `withLimit` for the rest), and durations. */
 
 /** Cancels a timer; has no effect once it has fired. */
 export type CancelTimer = () => void
@@ -79,8 +79,8 @@ export interface TimeLimit {
 }
 
 /**
- * Runs work that gets a signal of its own, which aborts as `signal` does, or with a TimeoutError after so many milliseconds. Leaves no timer
- * and no listener. `AbortSignal.timeout` would keep its timer after the work, and thousands of them would wake the process.
+ * Runs work that gets a signal of its own, which aborts as `signal` does, or with a TimeoutError after so many milliseconds. Leaves no
+ * timer and no listener. `AbortSignal.timeout` would keep its timer after the work, and thousands of them would wake the process.
  */
 export async function withLimit<T>(
   { clock = systemClock, ms, signal }: TimeLimit,
@@ -103,6 +103,8 @@ export async function withLimit<T>(
 /** They are what they were when this module was loaded. A test fakes them later: vitest those of `globalThis`, node:test in all places. */
 export const realTimers = {
   setImmediate,
+  setTimeout,
+  clearTimeout,
   setInterval,
   clearInterval,
   now: Date.now,

@@ -22,7 +22,7 @@ async function openSide() {
     hostCredential: credentialOf(emulator),
     logger: captureLog(),
     clock: time.clock,
-    handler: () => () => undefined,
+    handler: { current: () => undefined },
     fastify: undefined,
   })
   onTestFinished(() => side.close())
@@ -132,7 +132,7 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
     hostCredential: undefined,
     logger: captureLog(),
     clock: time.clock,
-    handler: () => () => undefined,
+    handler: { current: () => undefined },
   })
   onTestFinished(() => side.close())
   await side.start('wait', new AbortController().signal)

@@ -28,6 +28,34 @@ it.each(['/healthz', '/readyz', '/readyz?verbose'])('tells the health of each co
   })
 })
 
+it('shows the active configuration at /config without a secret', async () => {
+  const { get, host, fields } = await openServed()
+  expect(await (await get('/config')).json()).toEqual({ components: {} })
+  const topicEndpoint = `${fields.topicEndpoint}?sig=hidden`
+  const given = {
+    ...fields,
+    topicEndpoint,
+    maxConcurrency: '7',
+    nearlyASecret: 'hidden',
+    deliveryToken: 'hidden'.repeat(8),
+  }
+  await host.init('output', 'orders', given)
+  await expect(host.init('output', 'orders', { ...given, topicEndpoint: 'nowhere' })).rejects.toThrow()
+  const answer = await get('/config')
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  const text = await answer.text()
+  expect(JSON.parse(text)).toMatchObject({
+    components: {
+      orders: {
+        sides: ['output'],
+        metadata: { scope: fields.scope, maxConcurrency: '7', accessKey: '(redacted)', nearlyASecret: '(redacted)' },
+      },
+    },
+  })
+  expect(text).not.toMatch(/hidden|nowhere/)
+  for (const secret of [fields.clientSecret, fields.accessKey]) expect(text).not.toContain(secret)
+})
+
 it('is alive but not ready until the host has initialised a component: one that has run since before never does', async () => {
   const { get, host, fields, log } = await openServed()
   const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })

@@ -13,7 +13,7 @@ it.each([
   { host: '0.0.0.0', named: 'evil.example', origin: 'http://other.example', status: 403 },
 ])('health and metrics at $host asked for as $named, origin $origin $site, are answered $status', async (one) => {
   const metrics = { contentType: 'text/plain', text: async () => '' }
-  const observed = { draining: false, ready: true, health: () => ({}), metrics }
+  const observed = { draining: false, ready: true, health: () => ({}), active: () => ({}), metrics }
   const server = await openMetricsServer(observed, { host: one.host, port: 0 })
   onTestFinished(() => server.close())
   const headers = {
@@ -21,7 +21,7 @@ it.each([
     ...(one.origin && { origin: one.origin }),
     ...(one.site && { 'sec-fetch-site': one.site }),
   }
-  for (const path of ['/metrics', '/healthz', '/readyz']) {
+  for (const path of ['/metrics', '/healthz', '/readyz', '/config']) {
     const status = await new Promise((resolve, reject) => {
       const asked = { host: '127.0.0.1', port: server.address.port, path, headers }
       request(asked, (answer) => resolve(answer.resume().statusCode))

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 
 // startEmulator starts an emulator on free ports. Its standard input ends with this process, and so does it.
 func startEmulator(ready string) (stop func()) {
-	command := strings.Fields("npx eventgrid-emulator")
+	command := strings.Fields("npx --no-install eventgrid-emulator")
 	if other := os.Getenv("EVENTGRID_EMULATOR"); other != "" {
 		command = strings.Fields(other)
 	}

@@ -40,7 +40,7 @@ def webhook():
 def running(tmp_path_factory, webhook):
     """An emulator of this worker, on free ports. Its standard input ends with this process, and so does it."""
     ready = tmp_path_factory.mktemp("emulator") / "ready.json"
-    command = shlex.split(os.environ.get("EVENTGRID_EMULATOR", "npx eventgrid-emulator"))
+    command = shlex.split(os.environ.get("EVENTGRID_EMULATOR", "npx --no-install eventgrid-emulator"))
     command += ["--port", "0", "--http-port", "0", "--ready-file", str(ready), "--until-stdin-ends", "--manual-clock"]
     command += ["--ingress", f"https://shop.example.com/=http://127.0.0.1:{webhook.server_port}/"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:

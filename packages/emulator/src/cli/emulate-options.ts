@@ -38,9 +38,11 @@ export const emulateOptions = {
     'N',
     `http: topics, the page, and a proxy for Azure's host names (default ${defaultPorts.httpPort}; 0 takes a free one)`,
   ),
-  ca: text(
+  host: text('ADDRESS', 'address to listen on (default 127.0.0.1); in a container 0.0.0.0'),
+  ca: texts(
     'FILE',
-    "write the certificate authority (PEM) here (default: a file in the system's temporary folder); a file with other content is left alone",
+    "write the certificate authority here: PEM, or PKCS#12 for Java where the name ends in .p12; twice for both (default: files in the system's " +
+      'temporary folder). A file with other content is left alone',
   ),
   ingress: texts(
     'RULE',
@@ -85,9 +87,11 @@ interface EndsWith {
   readonly standardInput: boolean
 }
 
-/** What the command line says. */
-export function readEmulateOptions(args: readonly string[]) {
-  const { config, ca, quiet, state, ...values } = parseOptions(args, emulateOptions)
+/** What the command line says, and beside it the environment. */
+export function readEmulateOptions(args: readonly string[], environment: NodeJS.ProcessEnv = process.env) {
+  const onLine = parseOptions(args, emulateOptions)
+  const fromEnv = parseOptions(environmentArgs(environment, onLine), emulateOptions)
+  const { config, ca = [], host, quiet, state, ...values } = withoutPem({ ...fromEnv, ...onLine })
   const manual = values['manual-clock'] === true
   const port = readPort('port', values.port)
   const httpPort = readPort('http-port', values['http-port'])
@@ -98,6 +102,7 @@ export function readEmulateOptions(args: readonly string[]) {
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
+    ...(host !== undefined && { host }),
   }
   const beside: GivenBeside = {
     ingress: readIngress(values.ingress ?? []),
@@ -107,6 +112,33 @@ export function readEmulateOptions(args: readonly string[]) {
   const ends: EndsWith = { parent: readParent(values.parent), standardInput: values['until-stdin-ends'] === true }
   const env = values.env === undefined ? undefined : readChoice(environmentLanguages, 'env', values.env)
   return { config, ca, quiet, env, readyFile: values['ready-file'], given, ends, ...beside }
+}
+
+/** As in `EVENTGRID_EMULATOR_HTTP_PORT`. */
+const variableOf = (option: string) => `EVENTGRID_EMULATOR_${option.toUpperCase().replaceAll('-', '_')}`
+
+/** What Kubernetes puts into the environment for a service named `eventgrid-emulator`. */
+const isServiceLink = (value: string) => /^(tcp|udp|sctp):\/\//.test(value)
+
+/** The options that the environment gives and the command line does not, as arguments. Of one that may be repeated: several, with spaces between. */
+function environmentArgs(env: NodeJS.ProcessEnv, given: object): string[] {
+  return Object.entries(emulateOptions).flatMap(([name, option]) => {
+    const variable = variableOf(name)
+    const value = env[variable]?.trim() ?? ''
+    if (value === '' || isServiceLink(value) || Object.hasOwn(given, name)) return []
+    if (option.type === 'boolean') return readChoice(['true', 'false'], variable, value) === 'true' ? [`--${name}`] : []
+    const values = 'multiple' in option ? value.split(/\s+/) : [value]
+    return values.map((one) => `--${name}=${one}`)
+  })
+}
+
+/** Throws a UsageError for the text of a PEM file in the place of its path: it may be a key, so it is not printed. */
+function withoutPem<Values extends object>(values: Values): Values {
+  const [found] = Object.entries(values).filter(([, value]) =>
+    [value].flat().some((one) => String(one).includes('-----BEGIN')),
+  )
+  if (found === undefined) return values
+  throw wrongOption(`--${found[0]} takes no PEM text: where a file is meant, give its path`)
 }
 
 /** Throws a UsageError for what is no number of events. */

@@ -1,7 +1,7 @@
 /** The emulator's command line, under the name that a program gives it: it starts, says what happens, and drains at its end. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { optionLines, UsageError } from '../../../../src/support/command-line/options.ts'
 import { awaitEnd, type Command, ownCommand } from '../../../../src/support/command-line/run-command.ts'
@@ -9,8 +9,8 @@ import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
 import { textOrError } from '../../../../src/support/files/regular-file.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { watchState } from '../../../../src/support/time/watch-state.ts'
-import { firstHandshakes } from '../delivery/handshake/first-handshakes.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
+import { awaitHandshakes } from '../model/time/work-counter.ts'
 import {
   defaultPorts,
   deliverExample,
@@ -20,7 +20,14 @@ import {
 } from './emulate-options.ts'
 import { bannerLines, resourceIds, resourceLines } from './emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from './emulator-config.ts'
-import { keepFile, openReadyFile, type ReadyFile, writeAuthorityFile } from './own-files.ts'
+import {
+  isStoreFile,
+  keepFile,
+  openReadyFile,
+  type ReadyFile,
+  writeAuthorityFile,
+  writeStoreFile,
+} from './own-files.ts'
 import { watchParent, watchStandardInput } from './parent-end.ts'
 import {
   countWords,
@@ -41,6 +48,8 @@ const portTroubles: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; free it',
   EACCES: 'is for privileged users only; run as one',
 }
+
+const hostTroubles: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'])
 
 /** Of the blob endpoint of the first storage account; the next one has the next port. */
 const firstStoragePort = 4432
@@ -76,6 +85,10 @@ A first SIGINT or SIGTERM, or the end of what --parent or --until-stdin-ends
 name, takes no more events and waits for the deliveries under way; a second
 signal ends at once.
 
+Each option is a variable too, like EVENTGRID_EMULATOR_HTTP_PORT, where the command
+line does not have it: of a repeatable one values with spaces between, of one
+without a value true or false.
+
 Tests in any language control it over http, under /emulator/ on the http port:
 GET /emulator/openapi.json says how.
 `
@@ -91,17 +104,17 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
   }
   const undo: (() => unknown)[] = []
   try {
-    undo.push(await keep('--ca', options.ca), await keep('--ready-file', options.readyFile))
+    for (const file of options.ca) undo.push(await keep('--ca', file))
+    undo.push(await keep('--ready-file', options.readyFile))
     const ready = readyFileAt(options.readyFile)
     const emulator = await start(settings)
     undo.push(() => emulator.close())
     const { asked, ask } = awaitEnd()
     undo.push(...watchEnds(options.ends, ask))
-    const ca = writeAuthority(emulator, options.ca)
-    undo.push(ca.remove)
+    const remove = writeAuthority(emulator, options.ca)
+    undo.push(remove)
     // A second signal ends the process wherever it is.
-    process.once('exit', ca.remove)
-    emulator.caFile = ca.file
+    process.once('exit', remove)
     for (const line of bannerLines(emulator, options.env)) terminal.data(line)
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
@@ -110,7 +123,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }
-    const end = await Promise.race([firstHandshakes(emulator.idle()), asked])
+    const end = await Promise.race([awaitHandshakes(emulator.idle()), asked])
     if (end === undefined) {
       undo.push(...write(ready, emulator))
       terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
@@ -132,6 +145,9 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     return await EventGridEmulator.start(options)
   } catch (error) {
     if (error instanceof EmulatorStateError) throw new UsageError(error.message, { cause: error })
+    if (hostTroubles.has(codeOf(error) ?? '')) {
+      throw new UsageError(`the host ${options.host} is no address of this machine; choose another by --host`)
+    }
     const trouble = portTroubles[codeOf(error) ?? '']
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
@@ -143,13 +159,20 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
   }
 }
 
-function writeAuthority({ ca }: EventGridEmulator, wanted: string | undefined) {
+/** Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes that. */
+function writeAuthority(emulator: EventGridEmulator, wanted: readonly string[]): () => void {
+  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-emulator-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const fileOf = (isStore: boolean, name: string) =>
+    resolve(wanted.find((file) => isStoreFile(file) === isStore) ?? join(folder, name))
   try {
-    const file = resolve(wanted ?? join(mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), 'ca.pem'))
-    writeAuthorityFile(file, ca)
-    const remove = () => rmSync(dirname(file), { recursive: true, force: true })
-    return { file, remove: wanted === undefined ? remove : () => {} }
+    emulator.caFile = fileOf(false, 'ca.pem')
+    emulator.pkcs12File = fileOf(true, 'ca.p12')
+    writeAuthorityFile(emulator.caFile, emulator.ca)
+    writeStoreFile(emulator.pkcs12File, Buffer.from(emulator.environment().pkcs12, 'base64'))
+    return remove
   } catch (error) {
+    remove()
     throw new UsageError(`--ca: ${messageOf(error)}; name another file`, { cause: error })
   }
 }

@@ -42,24 +42,39 @@ function targetOf(file: string): string {
  * Writes a certificate (PEM) into a file. Other commands read the file of their `--ca`, so a user may name one that is dear to him: only
  * an empty file and a certificate of the same subject are overwritten. Throws an Error for any other file, and as Node does.
  */
-export function writeAuthorityFile(file: string, certificate: string): void {
+export const writeAuthorityFile = (file: string, certificate: string): void =>
+  overwrite(file, certificate, (present) => isAuthority(present.toString(), certificate))
+
+/** Whether a file of `--ca` is to be a PKCS#12 store, by its name. */
+export const isStoreFile = (file: string): boolean => /\.(p12|pfx)$/i.test(file)
+
+/** The same for a PKCS#12 store. */
+export const writeStoreFile = (file: string, store: Buffer): void =>
+  overwrite(file, store, (present) => present.length === 0 || isStore(present, store))
+
+/** The store of an emulator is short, and ends with the name under which Java finds the certificate. */
+const isStore = (present: Buffer, store: Buffer): boolean =>
+  present.length < 2 * store.length && present.subarray(-70).equals(store.subarray(-70))
+
+/** @param isOwn whether what the file holds may be overwritten */
+function overwrite(file: string, content: string | Buffer, isOwn: (present: Buffer) => boolean): void {
   const isThere = lstatSync(file, { throwIfNoEntry: false }) !== undefined
   // Through a link the file itself is replaced, not the link.
   const target = isThere ? realpathSync(file) : file
   // Opening a named pipe waits for a reader, perhaps for ever.
   if (isThere && !statSync(target).isFile()) throw new Error(`${file} is not a regular file`)
-  if (isThere && !isAuthority(readRegularBytesSync(target, maxBytes).toString(), certificate)) {
+  if (isThere && !isOwn(readRegularBytesSync(target, maxBytes))) {
     throw new Error(`${file} holds something else than the certificate of an emulator, and is not overwritten`)
   }
   const fresh = `${target}.${randomUUID()}.tmp`
   try {
-    writeFileSync(fresh, certificate, { flag: 'wx' })
+    writeFileSync(fresh, content, { flag: 'wx' })
     renameSync(fresh, target)
   } catch (error) {
     if (existsSync(fresh)) rmSync(fresh)
     // A file that is mounted into a container, or whose folder is of another user, can be written but not replaced.
     if (!isThere) throw error
-    writeFileSync(target, certificate)
+    writeFileSync(target, content)
   }
 }
 

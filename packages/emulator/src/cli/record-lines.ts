@@ -49,8 +49,11 @@ export function requestLines(record: RequestRecord, isFirst: boolean): readonly 
     return [line(at, 'pull', 'good', `${subscriptionName} <- ${eventsWords(events)}`, again)]
   }
   if (!publish) return []
-  const { topic, events, unwanted, unserved = [], isCheck } = publish
-  const because = unserved.map((one) => `${one.subscriptionName} matches, but does not get it: ${one.because}`)
+  const { topic, events, unwanted, unserved = [], unmatched = [], isCheck } = publish
+  const because = [
+    ...unserved.map((one) => `${one.subscriptionName} matches, but does not get it: ${one.because}`),
+    ...unmatched.map((one) => `${one.subscriptionName} does not match: ${one.because}`),
+  ]
   const untaken = because.length > 0 ? because.join('; ') : 'no event subscription takes it'
   const to = route === 'blob' ? `blobs of ${topic}` : `publish to ${topic}`
   if (isCheck) return [line(at, status, 'good', to, 'an empty list: a check, which finds the credential accepted')]

@@ -10,7 +10,7 @@ import { declaredProperties, settingNames } from '../arm/subscriptions/read-sett
 import { type JsonObject, ownField } from '../model/events/event-text.ts'
 import { inputSchemas, trackedTypes } from '../model/resources/resource.ts'
 import { plainWords } from '../model/schemas.ts'
-import { type Config, configSchema, emulatorDefaults, namesAt } from './config-schema.ts'
+import { type Config, type ConfigOptions, configSchema, emulatorDefaults, namesAt } from './config-schema.ts'
 
 /** A fault, and the place that it is at. */
 export interface ConfigFault {
@@ -52,6 +52,18 @@ export function topicFaults(topic: unknown): readonly ConfigFault[] {
     .object({ topics: configSchema.shape.topics })
     .safeParse({ topics: [topic] }, { error: plainWords })
   return fieldFaults(error?.issues ?? []).map((fault) => ({ ...fault, path: fault.path.slice(2) }))
+}
+
+/** What is wrong with one event subscription beside what stands already, with paths within it. */
+export function eventSubscriptionFaults(
+  one: unknown,
+  standing: Pick<ConfigOptions, 'subscriptions' | 'topics' | 'domains'>,
+  now: number,
+): readonly ConfigFault[] {
+  const { faults } = checkConfig({ ...standing, eventSubscriptions: [one] }, now)
+  return faults.flatMap((fault) => {
+    return fault.path[0] === 'eventSubscriptions' ? [{ ...fault, path: fault.path.slice(2) }] : []
+  })
 }
 
 function fieldFaults(issues: readonly z.core.$ZodIssue[], moreNames: readonly string[] = []): ConfigFault[] {
@@ -178,6 +190,8 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
   if (typeof scope !== 'string' || !scope.startsWith('/')) return undefined
   const parsed = parseArmScope(scope.replace(/\/$/, ''))
   if (!parsed) return 'must be the id of a subscription, a resource group or a resource'
+  if (/\/namespaces\/[^/]+\/topics\//i.test(scope))
+    return 'is a namespace topic, whose event subscriptions are queues: they stand in namespaces'
   const { subscriptionId } = parsed
   return ids.some((id) => same(id, subscriptionId)) ? undefined : `names a subscription that is not there: ${ids[0]} is`
 }

@@ -19,6 +19,8 @@ export const emulatorDefaults = {
 } as const
 
 const text = z.string().min(1, 'must not be empty')
+/** The text of a file in its place may be a key, so it must not be looked for and printed. */
+const filePath = text.refine((path) => !/[\r\n]|-----BEGIN/.test(path), 'must be the path of a file, not its text')
 const port = z
   .int('must be a whole number')
   .min(0, 'must be a port, 0 to 65535')
@@ -204,7 +206,7 @@ export const configSchema = z.strictObject({
   state: field(
     'File that keeps topics, subscriptions, keys, generated secrets and undelivered events; not encrypted, for its owner only. ' +
       'Relative to this file. Default: memory.',
-    text,
+    filePath,
   ),
   tenantId: field('Tenant of the clients and Azure subscriptions that name none.', text),
   subscriptionId: field('The Azure subscription, where subscriptions is not given.', text),
@@ -258,7 +260,12 @@ export const configSchema = z.strictObject({
   ),
   trustedCertificates: field(
     "PEM files to trust at subscribers beside Node's own, relative to this file. Default: none.",
-    list(text),
+    list(filePath),
+  ),
+  answerTimeout: field(
+    'Milliseconds that a webhook may take for its answer to a handshake or a delivery: real time, also with a manual clock, which waits ' +
+      'for it. Default: 30000.',
+    z.int('must be a whole number').min(1, 'must be 1 to 600000').max(600_000, 'must be 1 to 600000'),
   ),
   retrySchedule: field(
     'Milliseconds between delivery attempts; the last one repeats. Default: those of Event Grid, 10 s to 12 h.',

@@ -135,5 +135,7 @@ const words: ReadonlySet<string> = new Set([[], ...lists.map((list) => [list, 0]
 /** Keys, connection strings and delivery attributes may be secret, and so may the query of a URL. */
 function isShown({ path, isKey, text }: LocatedScalar): boolean {
   if (isKey) return /^[a-z]{1,40}$/i.test(text)
-  return !path.some((part) => /secret|key|connectionString|^values?$/i.test(String(part))) && !/[?;]/.test(text)
+  return (
+    !path.some((part) => /secret|key|connectionString|^values?$/i.test(String(part))) && !/[?;]|-----BEGIN/.test(text)
+  )
 }

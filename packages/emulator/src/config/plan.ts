@@ -112,7 +112,7 @@ export function planConfiguration(
     try {
       createDomainTopic(store, place.scope)
       const properties = declaredProperties(given, publisherOf(store, place.scope)?.inputSchema, now)
-      putEventSubscription(store, { createdAt: now, ...place, properties, provisioningState: 'Creating' })
+      draftEventSubscription(store, { createdAt: now, ...place, properties, provisioningState: 'Creating' })
     } catch (error) {
       if (!(error instanceof ArmError)) throw error
       const at = error.at ? ['properties', ...error.at] : []
@@ -259,7 +259,7 @@ function putNamespace(
 }
 
 /** Stores an event subscription whose settings are others than those that stand, or whose last change did not succeed. */
-function putEventSubscription({ subscriptions }: Store, wanted: EventSubscription): void {
+function draftEventSubscription({ subscriptions }: Store, wanted: EventSubscription): void {
   const { properties } = wanted
   const existing = subscriptions.get(wanted.id)
   if (existing?.provisioningState === 'Succeeded' && isDeepStrictEqual(existing.properties, properties)) return

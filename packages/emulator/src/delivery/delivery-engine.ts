@@ -1,5 +1,5 @@
 // The assembly of handshakes, channels, queues and delivery; warning for destinations not delivered to; `idle`,
-// `quiet`, `settled`, shutdown.
+// `settled`, shutdown.
 import { destinationOf, type EventSubscription } from '../model/resources/event-subscription.ts'
 import type { DeliveryOptions, DeliverySettings } from './delivery-options.ts'
 import { createValidator } from './handshake/run-handshake.ts'
@@ -51,11 +51,6 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     async idle() {
       sendSoon()
       await work.idle()
-    },
-    /** As `idle`, but `stalled` soon if a subscriber is silent: a manual clock must advance to reach its time-out. */
-    async quiet() {
-      sendSoon()
-      return work.quiet()
     },
     async close() {
       close()

@@ -1,5 +1,5 @@
-// What deliveries need of the emulator, and their settings with defaults: `retrySchedule`, `deadLetterDelay`, `concurrency` 64,
-// `maxPending`, `maxPendingBytes`.
+// What deliveries need of the emulator, and their settings with defaults: `answerTimeout`, `retrySchedule`, `deadLetterDelay`,
+// `concurrency` 64, `maxPending`, `maxPendingBytes`.
 import { type DeadLetterStore, deadLetterDelayMs, memoryDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
 import { type PendingBound, partOfHeap } from '../model/held-bytes.ts'
@@ -40,8 +40,13 @@ export interface DeliveryOptions {
   readonly restoreElsewhere?: (entry: JournalEntry) => boolean
 }
 
+/** Event Grid waits this long for an answer (delivery-and-retry), in milliseconds. */
+export const answerTimeoutMs = 30_000
+
 /** How the emulator delivers. Without these options it delivers as Event Grid does. */
 export interface DeliverySettings {
+  /** How long an endpoint may take for its answer to a handshake or a delivery, in real milliseconds whatever the clock. */
+  readonly answerTimeout: number
   /** Pauses before the second, third, ... attempt, in milliseconds, in place of Event Grid's schedule. */
   readonly retrySchedule: readonly number[] | undefined
   /** How long a validation URL is valid, in milliseconds. */
@@ -66,6 +71,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     throw new RangeError('retrySchedule must be a list of at least one pause, in milliseconds')
   }
   const settings: DeliverySettings = {
+    answerTimeout: options.answerTimeout ?? answerTimeoutMs,
     retrySchedule,
     manualValidationTimeout: options.manualValidationTimeout ?? manualValidationMs,
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,

@@ -7,7 +7,7 @@ import {
 } from '../dead-letters/write-dead-letters.ts'
 import { type AcceptedEvent, deliveredForm, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { type EventText, eventOf, textOf, withMembers, withText } from '../model/events/event-text.ts'
-import { compileFilter } from '../model/events/filters.ts'
+import { compileFilter, type Mismatch } from '../model/events/filters.ts'
 import { heldBytes, type PendingBound } from '../model/held-bytes.ts'
 import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
@@ -43,7 +43,7 @@ export interface NamespaceQueuesOptions {
 interface Entry {
   readonly queue: PullQueue
   subscription: QueueSubscription
-  wants: (event: EventText) => boolean
+  mismatch: (event: EventText) => string | undefined
 }
 
 /** The queues of all Queue event subscriptions. */
@@ -60,6 +60,9 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
   const pending = () => [...entries.values()].reduce((sum, { queue }) => sum + queue.size, deadLetters.size)
 
   const waiters = createSettledWaiters(() => closed || pending() === 0)
+
+  const entriesAt = (topic: NamespaceTopic) =>
+    store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
 
   function makeEntry(subscription: QueueSubscription): Entry {
     const { id, name, topicId: scope } = subscription
@@ -95,7 +98,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         deadLetters.pump()
       },
     })
-    const entry: Entry = { queue, subscription, wants: filterOf(subscription) }
+    const entry: Entry = { queue, subscription, mismatch: filterOf(subscription) }
     return entry
   }
 
@@ -105,9 +108,12 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
      * Throws where a state file can't be written: then none is taken.
      */
     publish(topic: NamespaceTopic, events: readonly EventText[]): readonly EventText[] {
-      const takers = store.subscriptions.of(topic.id).flatMap(({ id }) => entries.get(id.toLowerCase()) ?? [])
+      const takers = entriesAt(topic)
       const acceptedAt = clock.now()
-      const wanted = events.map((event) => ({ event, takers: takers.filter(({ wants }) => wants(event)) }))
+      const wanted = events.map((event) => ({
+        event,
+        takers: takers.filter(({ mismatch }) => mismatch(event) === undefined),
+      }))
       const rows = journal.accepted(
         wanted.map(({ event, takers: entriesOf }) => ({
           event: acceptedForm(event),
@@ -122,6 +128,14 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       }
       return wanted.flatMap(({ event, takers: entriesOf }) => (entriesOf.length === 0 ? [event] : []))
     },
+    /** The event subscriptions of a topic that do not want events, with the reason. */
+    mismatches: (topic: NamespaceTopic, events: readonly EventText[]) =>
+      entriesAt(topic).flatMap(({ subscription, mismatch }) =>
+        events.flatMap((event) => {
+          const because = mismatch(event)
+          return because === undefined ? [] : [{ subscription, event: acceptedForm(event), because }]
+        }),
+      ),
     /** Whether the limit of pending events is reached. */
     full: bound.full,
     /** The queue of an event subscription, by its resource id; `undefined` for an unknown id. */
@@ -132,7 +146,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const known = entries.get(key)
       if (!known) return void entries.set(key, makeEntry(subscription))
       known.subscription = subscription
-      known.wants = filterOf(subscription)
+      known.mismatch = filterOf(subscription)
       known.queue.use(settingsOf(subscription, store))
     },
     /** An event subscription has gone, and its events with it. */
@@ -193,13 +207,13 @@ function settingsOf({ properties, topicId }: QueueSubscription, store: Namespace
   }
 }
 
-function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): (event: EventText) => boolean {
+function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): Entry['mismatch'] {
   const { includedEventTypes, filters } = filtersConfiguration ?? {}
-  const wants = compileFilter({
+  const mismatch = compileFilter({
     ...(includedEventTypes && { includedEventTypes }),
     ...(filters && { advancedFilters: filters }),
   })
-  return (body) => wants(acceptedForm(body))
+  return (body) => mismatch(acceptedForm(body))
 }
 
 interface Forwarded {
@@ -212,12 +226,12 @@ interface Forwarded {
  * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
  */
 export function createForwarding(store: Store, namespaces: NamespaceStore, queues: Pick<NamespaceQueues, 'publish'>) {
-  const filters = new WeakMap<EventSubscription['properties'], (event: AcceptedEvent) => boolean>()
+  const filters = new WeakMap<EventSubscription['properties'], Mismatch>()
 
   function wants({ properties }: EventSubscription, event: AcceptedEvent): boolean {
     const filter = filters.get(properties) ?? compileFilter(properties.filter)
     filters.set(properties, filter)
-    return filter(event)
+    return filter(event) === undefined
   }
 
   function* forward(source: string, events: readonly AcceptedEvent[]): Generator<Forwarded> {

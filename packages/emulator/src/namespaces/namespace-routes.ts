@@ -4,7 +4,7 @@ import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { NamespaceStore, NamespaceTopic } from '../model/resources/namespace.ts'
 import { named } from '../model/resources/resource.ts'
 import { advice, statusName, withAdvice } from '../model/wording.ts'
-import { eventList, publishSummary } from '../records/record-types.ts'
+import { eventList, publishSummary, untakenBy } from '../records/record-types.ts'
 import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { queryOf, recordedBody, serveAs } from '../server/service.ts'
@@ -82,7 +82,10 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    request.outcome.publish = publishSummary(name, events, distributeToTopic(topic, events), nameOfEvent)
+    const unwanted = distributeToTopic(topic, events)
+    const unmatched = untakenBy(queues.mismatches(topic, unwanted))
+    const summary = publishSummary(name, events, unwanted, nameOfEvent)
+    request.outcome.publish = { ...summary, ...(unmatched.length > 0 && { unmatched }) }
     return sendPlainJson(reply, {})
   })
 

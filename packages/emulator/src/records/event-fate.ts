@@ -6,11 +6,12 @@ import type { Rank } from './memory.ts'
 import type { DeliveryRecord } from './record-types.ts'
 
 /**
- * The states of an event for one event subscription. `queued`: the event may be sent, or a receiver may have it. `forwarded`: a namespace
+ * The states of an event for one event subscription. `queued`: the event may be sent, or a receiver may have it. `sending`: an attempt is
+ * under way. `forwarded`: a namespace
  * topic has it. `given up`: it waits for dead-lettering. `unserved`: it matches, and is not delivered, for the reason that is given.
  */
 export const fateStates = [
-  ...(['queued', 'locked', 'delayed', 'waiting', 'delivered', 'forwarded', 'given up'] as const),
+  ...(['queued', 'sending', 'locked', 'delayed', 'waiting', 'delivered', 'forwarded', 'given up'] as const),
   ...(['dead-lettered', 'dropped', 'unserved', 'forgotten'] as const),
 ] as const
 export type FateState = (typeof fateStates)[number]
@@ -60,12 +61,18 @@ export interface TrailedEvent {
   readonly fates: Map<string, Fate>
   /** Number of further subscriptions, which are not followed. */
   furtherFates: number
-  /** The subscriptions that do not match, by their ids in lower case. */
-  readonly unmatched: Map<string, Pick<EventSubscription, 'id' | 'name'>>
+  /** The subscriptions that do not match, and why, by their ids in lower case. */
+  readonly unmatched: Map<string, Unmatched>
   /** What the record holds. */
   bytes: number
   /** What the event was when it was counted as left out; undefined while its record is kept. */
   leftAs?: Rank | undefined
+}
+
+/** An event subscription that an event does not match. */
+export interface Unmatched extends Pick<EventSubscription, 'id' | 'name'> {
+  /** Why, for a reader. */
+  readonly because: string
 }
 
 /** Of the events whose records are left out. */
@@ -115,11 +122,8 @@ export interface TrailWriter {
     event: AcceptedEvent,
     change: FateChange,
   ): void
-  /**
-   * The event subscriptions that there are at the sources of events. Where nothing was told of an event for one of them before, it does
-   * not match.
-   */
-  offered(subscriptions: readonly Pick<EventSubscription, 'id' | 'name'>[], events: readonly AcceptedEvent[]): void
+  /** An event does not match an event subscription of its source, for the reason that is given. */
+  unmatched(subscription: Pick<EventSubscription, 'id' | 'name'>, event: AcceptedEvent, because: string): void
   /** A batch of events was sent in one request. */
   tried(subscription: EventSubscription, events: readonly AcceptedEvent[], record: DeliveryRecord): void
   /** The pending events of a subscription were dropped: it was deleted, or for the reason that is given. */

@@ -62,14 +62,15 @@ const ends: Partial<Readonly<Record<FateState, 'delivered' | 'deadLettered' | 'd
 /** What an event is, by its fates. */
 function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): Rank {
   const all = [...fates.values()]
-  const waits = ({ state, tries }: Fate) => !endedStates.has(state) && (state !== 'queued' || tries > 0)
+  const isBegun = ({ state }: Fate) => state === 'queued' || state === 'sending'
+  const waits = (fate: Fate) => !endedStates.has(fate.state) && (!isBegun(fate) || fate.tries > 0)
   if (all.some(waits)) return 'waiting'
   if (all.some(({ state }) => lostStates.has(state))) return 'failed'
-  return all.some(({ state }) => state === 'queued') ? 'under way' : 'ended'
+  return all.some(isBegun) ? 'under way' : 'ended'
 }
 
-/** What a record holds beside its texts, what a fate holds, and what an attempt without its request holds, in bytes. */
-const sizes = { event: 900, fate: 500, attempt: 200 } as const
+/** What a record, a fate, an attempt without its request, and an event subscription that does not match hold beside their texts, in bytes. */
+const sizes = { event: 900, fate: 500, attempt: 200, unmatched: 200 } as const
 
 /** The latest events, bounded in number and bytes. */
 export function createEventTrail({ now, figures, memory, limit = 300 }: EventTrailOptions) {
@@ -191,16 +192,12 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       const entry = known.get(event.body)
       if (!isFollowed && !pull && changes.state === 'queued' && entry) entry.furtherFates++
     },
-    offered(subscriptions, events) {
-      for (const event of events) {
-        const entry = known.get(event.body)
-        if (!entry || entry.fates.size >= fateLimit) continue
-        for (const { id, name } of subscriptions.slice(0, fateLimit)) {
-          if (!entry.fates.has(id.toLowerCase())) entry.unmatched.set(id.toLowerCase(), { id, name })
-        }
-        entry.bytes += entry.unmatched.size * sizes.attempt
-        kept.changed(entry, rankOf(entry), entry.bytes)
-      }
+    unmatched({ id, name }, event, because) {
+      const entry = known.get(event.body)
+      if (!entry || entry.unmatched.size >= fateLimit) return
+      entry.unmatched.set(id.toLowerCase(), { id, name, because })
+      entry.bytes += sizes.unmatched + heldBytes(because)
+      kept.changed(entry, rankOf(entry), entry.bytes)
     },
     tried(subscription, events, record) {
       if (record.status !== undefined) figures.answered(record.durationMs)
@@ -273,7 +270,8 @@ function bodyOf(event: EventText): Pick<TrailedEvent, 'body' | 'truncated'> {
 }
 
 function bytesOf({ source, id, type, subject, body, event, fates, unmatched }: TrailedEvent): number {
-  const more = fates.size * sizes.fate + unmatched.size * sizes.attempt
+  const reasons = [...unmatched.values()].map(({ because }) => because)
+  const more = fates.size * sizes.fate + unmatched.size * sizes.unmatched + heldBytes(reasons)
   return sizes.event + more + heldBytes([source, id, type, subject, body]) + (event ? heldByEvent(event) : 0)
 }
 

@@ -25,7 +25,26 @@ export interface PublishSummary {
   /** Those of them that no event subscription takes. */
   readonly unwanted?: EventList
   /** The event subscriptions that match some of these, and why they do not take them. */
-  readonly unserved?: readonly { readonly subscriptionName: string; readonly because: string }[]
+  readonly unserved?: readonly UntakenBy[]
+  /** The event subscriptions that do not match events which none takes, and why: for each the last of these events. */
+  readonly unmatched?: readonly UntakenBy[]
+}
+
+/** An event subscription that does not get an event, and why. */
+interface UntakenBy {
+  readonly subscriptionName: string
+  readonly because: string
+}
+
+/** The most event subscriptions that a record names. */
+const shownUntaken = 10
+
+/** Each event subscription once. */
+export function untakenBy(
+  untaken: readonly { readonly subscription: { readonly name: string }; readonly because: string }[],
+): readonly UntakenBy[] {
+  const reasons = new Map(untaken.map(({ subscription, because }) => [subscription.name, because]))
+  return [...reasons].slice(0, shownUntaken).map(([subscriptionName, because]) => ({ subscriptionName, because }))
 }
 
 /** The summary of accepted events. @param unwanted those of them that no event subscription takes */

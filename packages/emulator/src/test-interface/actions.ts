@@ -8,6 +8,7 @@ import { type EventText, eventSlices, eventText, textOf, withMembers } from '../
 import { type InputSchema, type Publishable, sameName } from '../model/resources/resource.ts'
 import { dataPlaneVersions } from '../namespaces/namespace-calls.ts'
 import { endedStates } from '../records/event-trail.ts'
+import { existingSourceIdOf, raisedEvents } from '../topics/raise.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
 import type { LiveSources } from './live-view.ts'
 import { TestInterfaceProblem } from './problem.ts'
@@ -153,6 +154,16 @@ async function credential(
   if (!topic.disableLocalAuth || !client) return { 'aeg-sas-key': topic.keys[0] }
   const token = await tokens.issueClientToken({ ...client, audience: dataPlaneAudience, lifetimeSeconds: 60 })
   return { authorization: `Bearer ${token}` }
+}
+
+/** Has the endpoints asked that have not consented yet, before events are raised at their sources. Throws what `raise` throws. */
+export async function askSources(sources: LiveSources, name: string, events: readonly unknown[]) {
+  const { store, namespaces, clock, askAgain } = sources
+  const id = existingSourceIdOf(sources, name)
+  // Receivers ask by themselves.
+  if (namespaces.topics.get(id)) return
+  const raised = raisedEvents(store, id, events, clock.now())
+  await askAgain(raised.flatMap((one) => one.sources))
 }
 
 /** How often a wait looks again where something changed, in real milliseconds. */

@@ -1,5 +1,4 @@
 /** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
-import { shellWord } from '../../../../src/support/text/text.ts'
 import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../model/resource-views.ts'
 import type { Client } from '../model/resources/resource.ts'
 
@@ -26,6 +25,10 @@ export interface EmulatorEnvironment {
   readonly ca: string
   /** A file that holds it; absent where nobody said that there is one. */
   readonly caFile?: string
+  /** The same as a PKCS#12 store, base64: for Java, which opens it with any password. */
+  readonly pkcs12: string
+  /** A file that holds that; absent where nobody said that there is one. */
+  readonly pkcs12File?: string
   /** `manual`: it stands until it is advanced. */
   readonly clock: 'machine' | 'manual'
   readonly subscriptionId: string
@@ -40,68 +43,67 @@ export interface EmulatorEnvironment {
   readonly languages: Readonly<Record<EnvironmentLanguage, LanguageEnvironment>>
 }
 
-type Place = Pick<EmulatorEnvironment, 'https' | 'caFile' | 'subscriptionId'> & {
+type Place = Pick<EmulatorEnvironment, 'https' | 'caFile' | 'pkcs12File' | 'subscriptionId'> & {
   readonly client: Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'>
 }
 
 /** What a language calls its list of authorities, and what it needs besides. */
 const languages: Readonly<
-  Record<EnvironmentLanguage, { trust(file: string): Record<string, string>; notes(place: Place): readonly string[] }>
+  Record<
+    EnvironmentLanguage,
+    { trust(file: string, store?: string): Record<string, string>; readonly notes: readonly string[] }
+  >
 > = {
   python: {
     trust: (file) => ({ REQUESTS_CA_BUNDLE: file, SSL_CERT_FILE: file }),
-    notes: () => [
+    notes: [
       'Give credentials of azure-identity disable_instance_discovery=True.',
       'The two files take the place of all other authorities in this process.',
     ],
   },
   go: {
     trust: (file) => ({ SSL_CERT_FILE: file }),
-    notes: () => [
+    notes: [
       'Give credentials of azidentity DisableInstanceDiscovery: true.',
       'Go reads SSL_CERT_FILE on Linux only; elsewhere put the certificate authority into the store of the system.',
     ],
   },
   java: {
-    trust: (file) => ({
-      JAVA_TOOL_OPTIONS: `-Djavax.net.ssl.trustStore=${storeOf(file)} -Djavax.net.ssl.trustStorePassword=changeit`,
+    trust: (_file, store = '') => ({
+      JAVA_TOOL_OPTIONS: `-Djavax.net.ssl.trustStore=${javaWord(store)} -Djavax.net.ssl.trustStorePassword=changeit`,
     }),
-    notes: ({ caFile }) => [
+    notes: [
       'Call disableInstanceDiscovery() of the builder of a credential.',
-      ...(caFile === undefined
-        ? []
-        : [
-            'Java trusts what its own store has. Make it once: keytool -importcert -noprompt -alias eventgrid-emulator ' +
-              `-file ${shellWord(caFile)} -keystore ${shellWord(storeOf(caFile))} -storepass changeit`,
-          ]),
+      'The store takes the place of all other authorities in this process.',
     ],
   },
   node: {
     trust: (file) => ({ NODE_EXTRA_CA_CERTS: file }),
-    notes: () => ['Give credentials of @azure/identity disableInstanceDiscovery: true.'],
+    notes: ['Give credentials of @azure/identity disableInstanceDiscovery: true.'],
   },
   sh: {
     trust: (file) => ({ CURL_CA_BUNDLE: file, SSL_CERT_FILE: file }),
-    notes: () => [],
+    notes: [],
   },
 }
 
-const storeOf = (caFile: string) => `${caFile.replace(/\.pem$/, '')}.p12`
+/** A word of `JAVA_TOOL_OPTIONS`, which takes quotes, and no other way to have a space in a word. */
+const javaWord = (text: string) => (/[\s'"]/.test(text) ? (text.includes('"') ? `'${text}'` : `"${text}"`) : text)
 
 /** The environment of each language. Without a file of the certificate authority no variable names one. */
 export function languageEnvironments(place: Place): EmulatorEnvironment['languages'] {
-  const { https, caFile, client, subscriptionId } = place
+  const { https, caFile, pkcs12File, client, subscriptionId } = place
   const of = (language: EnvironmentLanguage): LanguageEnvironment => ({
     variables: {
       AZURE_RESOURCE_MANAGER_URL: https,
       AZURE_AUTHORITY_HOST: https,
-      ...(caFile !== undefined && languages[language].trust(caFile)),
+      ...(caFile !== undefined && languages[language].trust(caFile, pkcs12File)),
       AZURE_TENANT_ID: client.tenantId,
       AZURE_CLIENT_ID: client.clientId,
       AZURE_CLIENT_SECRET: client.clientSecret,
       AZURE_SUBSCRIPTION_ID: subscriptionId,
     },
-    notes: languages[language].notes(place),
+    notes: languages[language].notes,
   })
   return { python: of('python'), go: of('go'), java: of('java'), node: of('node'), sh: of('sh') }
 }

@@ -26,7 +26,7 @@ const keysPerMessage = 1000
 const messagesPerTick = 4
 
 /** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
-export function createLiveStream(model: LiveView, options: LiveStreamOptions = {}) {
+export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options: LiveStreamOptions = {}) {
   const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   /** Clients that were too slow and missed messages. */

@@ -2,6 +2,7 @@
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
 import type { Clock } from '../model/time/clock.ts'
@@ -32,6 +33,8 @@ export interface LiveSources {
   readonly problem: () => string | undefined
   readonly engine: Pick<DeliveryEngine, 'redeliver' | 'undelivered' | 'tryNow' | 'queue'>
   readonly figures: Figures
+  /** Has the endpoints of event subscriptions at these sources asked again that have not consented; resolves when they have answered. */
+  readonly askAgain: (sources: readonly string[]) => Promise<void>
   /** Without a trailing slash; known once the server listens. */
   readonly addresses: { readonly https: string; readonly http: string }
   readonly directory: Directory
@@ -84,7 +87,16 @@ export function createLiveView(sources: LiveSources) {
     },
   })
 
+  const viewOf = (one: EventSubscription) =>
+    viewSubscription(one, {
+      handshake: handshakes.get(one.id.toLowerCase()),
+      warning: sources.engine.undelivered(one),
+      queue: sources.engine.queue(one.id),
+    })
+
   return {
+    /** All event subscriptions. */
+    subscriptions: () => store.subscriptions.all().map(viewOf),
     /** Topics, event subscriptions, and Queue event subscriptions of namespace topics. */
     resources() {
       const counts = sources.queues.figures()
@@ -98,13 +110,7 @@ export function createLiveView(sources: LiveSources) {
         topics: shown(topics).map((topic) => viewPublished(topic, addresses, domainTopics)),
         systemTopics: shown(systemTopics).map(({ id, name, source }) => ({ id, name, source })),
         namespaceTopics: shown(namespaceTopics).map((topic) => viewNamespaceTopic(topic, addresses.https)),
-        subscriptions: shown(subscriptions).map((one) =>
-          viewSubscription(one, {
-            handshake: handshakes.get(one.id.toLowerCase()),
-            warning: sources.engine.undelivered(one),
-            queue: sources.engine.queue(one.id),
-          }),
-        ),
+        subscriptions: shown(subscriptions).map(viewOf),
         queues: shown(queues).map((queue) => viewQueue(queue, counts.get(queue.id), deadLettered.get(queue.id))),
         more: {
           queues: notShown(queues),

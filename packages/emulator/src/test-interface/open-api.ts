@@ -1,8 +1,9 @@
 /** The OpenAPI document of the interface, made from the schemas that its requests are checked with. */
 import type { z } from 'zod'
-import { jsonSchemaOf } from './json-schema.ts'
-import { operations, type TestOperation } from './operations.ts'
-import { problem } from './schemas.ts'
+import { problem } from './answers.ts'
+import type { TestOperation } from './operation.ts'
+import { operations } from './operations.ts'
+import { jsonSchemaOf } from './requests.ts'
 
 /** Of the interface, not of the package: it changes where a program that uses the interface has to change. */
 const version = '1.0.0'

@@ -1,9 +1,7 @@
 /** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
-
-import type { z } from 'zod'
-import type { ReadonlyDeep } from '../model/schemas.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {
+  askSources,
   awaitEvents,
   eventDetail,
   keysOfBodies,
@@ -13,84 +11,12 @@ import {
   tryEventNow,
   unservedSubscriptions,
 } from './actions.ts'
-import { durationMs } from './durations.ts'
-import type { LiveSources, LiveView } from './live-view.ts'
+import * as answers from './answers.ts'
+import { type Live, operation, type TestedEmulator, type TestOperation } from './operation.ts'
+import { StillPendingError, UnservedError } from './pending-work.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import type { PublishedEvent } from './published-events.ts'
-import * as schemas from './schemas.ts'
-import { StillPendingError } from './still-pending.ts'
-import type { TestedEmulator } from './tested-emulator.ts'
-
-/** What the emulator has and does at this moment, and what can be done with its events. */
-export interface Live {
-  readonly sources: LiveSources
-  /** What the stream's first message tells. */
-  readonly state: () => ReadonlyDeep<z.output<typeof schemas.stateAnswer>>
-  readonly figures: LiveView['figures']
-  /** Publishes by the topic's own route. */
-  readonly publish: (topic: string, text: string) => Promise<z.output<typeof schemas.publishAnswer>>
-}
-
-/** What an operation is given. */
-export interface Call<Query, Body> {
-  readonly emulator: TestedEmulator
-  /** Whether too many events are pending to take more. */
-  readonly isFull: () => boolean
-  /** What the path names: a topic, an event subscription, or the key of an event; empty for a path that names none. */
-  readonly name: string
-  readonly live: Live
-  readonly query: Query
-  readonly body: Body
-  /** The OpenAPI document. */
-  readonly document: () => { readonly openapi: string }
-}
-
-interface Described {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With `{name}` or `{key}` for what it names. */
-  readonly path: string
-  readonly id: string
-  readonly summary: string
-  /** Whether the request must have its body. @default it may be left out, as if it were `{}` */
-  readonly needsBody?: true
-  /** The longest body, in bytes. @default 65_536 */
-  readonly bodyLimit?: number
-  /** What statuses of its own mean, beside those of all operations. */
-  readonly refusals?: Readonly<Record<number, string>>
-  /** Whether the answer is a stream of server-sent events, which has no end. */
-  readonly isStream?: true
-  /** The status of a RangeError of the emulator, such as one for an unknown name. @default 400 */
-  readonly unknown?: 400 | 404
-}
-
-/** An operation, ready to be served and described. */
-export interface TestOperation extends Described {
-  readonly query?: z.ZodObject
-  readonly body?: z.ZodType
-  /** Without one the answer is 204. */
-  readonly answer?: z.ZodType
-  run(call: Call<unknown, unknown>): unknown
-}
-
-type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
-type Answered<Schema> = Schema extends z.ZodType ? ReadonlyDeep<z.output<Schema>> : unknown
-
-/** Ties the types of what goes in and comes out to the schemas. */
-function operation<
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
-  Answer extends z.ZodType | undefined = undefined,
->(
-  described: Described & {
-    readonly query?: Query
-    readonly body?: Body
-    readonly answer?: Answer
-    run(call: Call<Parsed<Query>, Parsed<Body>>): Answered<Answer> | Promise<Answered<Answer>>
-  },
-): TestOperation {
-  // The query and the body that `run` gets were parsed by the schemas beside it.
-  return described as unknown as TestOperation
-}
+import * as requests from './requests.ts'
 
 const defaultTimeout = '10s'
 const mostTimeout = '10m'
@@ -100,11 +26,26 @@ const rolesOf = (emulator: TestedEmulator, clientId: string) => ({
   roles: emulator.roles(clientId).map(({ role, scope = '/' }) => ({ role, scope })),
 })
 
+const firstTopic = ({ sources }: Live) => sources.store.resources('topics')[0]?.name ?? ''
+
+/** The event subscription that is made, as it is shown. */
+async function makeSubscription({ subscriptions }: Live, made: Promise<{ readonly id: string }>) {
+  try {
+    const { id } = await made
+    const shown = subscriptions().find((one) => one.id === id)
+    if (shown) return shown
+  } catch (error) {
+    if (!(error instanceof UnservedError)) throw error
+    throw new TestInterfaceProblem(409, error.message)
+  }
+  throw new TestInterfaceProblem(409, 'the event subscription was removed meanwhile')
+}
+
 export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/events', id: 'listEvents' },
     summary: 'Events that were published, oldest first, and what became of each at every event subscription',
-    ...{ query: schemas.eventsQuery, answer: schemas.eventsAnswer },
+    ...{ query: requests.eventsQuery, answer: answers.eventsAnswer },
     unknown: 404,
     refusals: { 404: 'There is no such topic.' },
     run: ({ emulator, query }) => emulator.events(query),
@@ -112,23 +53,49 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/events/{key}', id: 'getEvent' },
     summary: 'An event, what became of it, and its last attempts with their requests and answers',
-    answer: schemas.eventAnswer,
+    answer: answers.eventAnswer,
     refusals: { 404: 'The event is no longer kept.' },
     run: ({ live, name }) => eventDetail(live.sources, name),
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/events/{key}/redeliver', id: 'redeliver' },
     summary: 'Delivers an event to an event subscription once more',
-    body: schemas.eventActionRequest,
+    body: requests.eventActionRequest,
     refusals: { 404: 'The event is no longer kept.', 409: 'The event is under way, or cannot be delivered again.' },
     run: ({ live, name, body }) => redeliver(live.sources, name, body.subscription),
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/events/{key}/try-now', id: 'tryNow' },
     summary: 'Makes the next attempt of an event that waits for it at once',
-    body: schemas.eventActionRequest,
+    body: requests.eventActionRequest,
     refusals: { 404: 'The event is no longer kept.', 409: 'The event waits for no attempt.' },
     run: ({ live, name, body }) => tryEventNow(live.sources, name, body.subscription),
+  }),
+  operation({
+    ...{ method: 'GET', path: '/emulator/subscriptions', id: 'listSubscriptions' },
+    summary: 'All event subscriptions of topics, domains and other sources, with their state',
+    answer: answers.subscriptionsAnswer,
+    run: ({ live }) => ({ subscriptions: live.subscriptions() }),
+  }),
+  operation({
+    ...{ method: 'POST', path: '/emulator/subscriptions', id: 'putSubscription' },
+    summary: 'Makes an event subscription, or replaces the one with that name, and waits for its handshake',
+    ...{ body: requests.subscriptionRequest, needsBody: true, answer: answers.subscriptionAnswer },
+    refusals: { 409: 'The event subscription is there, but its endpoint has not consented.' },
+    run: ({ emulator, live, body }) => makeSubscription(live, emulator.addEventSubscription(body)),
+  }),
+  operation({
+    ...{ method: 'DELETE', path: '/emulator/subscriptions', id: 'removeSubscription' },
+    summary: 'Removes an event subscription with its waiting events',
+    query: requests.subscriptionQuery,
+    unknown: 404,
+    refusals: { 404: 'There is no such event subscription.' },
+    run({ emulator, live, query: { name, topic, scope = topic ?? firstTopic(live) } }) {
+      if (!emulator.eventSubscription(scope, name)) {
+        throw new TestInterfaceProblem(404, 'there is no such event subscription')
+      }
+      emulator.removeEventSubscription(scope, name)
+    },
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/subscriptions/{name}/try-now', id: 'tryAllNow' },
@@ -139,26 +106,26 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/subscriptions/{name}/queue', id: 'peekQueue' },
     summary: 'The oldest 50 events of a Queue event subscription, which stay there',
-    answer: schemas.queueAnswer,
+    answer: answers.queueAnswer,
     refusals: { 404: 'There is no such event subscription.', 409: 'Several event subscriptions have this name.' },
     run: ({ live, name }) => ({ events: peekQueue(live.sources, name) }),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/search', id: 'searchEvents' },
     summary: 'The keys of the kept events whose bodies hold a text, in any letter case',
-    ...{ query: schemas.searchQuery, answer: schemas.searchAnswer },
+    ...{ query: requests.searchQuery, answer: answers.searchAnswer },
     run: ({ live, query }) => ({ keys: keysOfBodies(live.sources, query.text) }),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/state', id: 'getState' },
     summary: 'Topics, event subscriptions and queues as they are, figures, the latest events and the refused publishes',
-    answer: schemas.stateAnswer,
+    answer: answers.stateAnswer,
     run: ({ live }) => live.state(),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/figures', id: 'getFigures' },
     summary: 'Counts since the start, and those of each of the last 120 seconds',
-    answer: schemas.figuresAnswer,
+    answer: answers.figuresAnswer,
     run: ({ live }) => live.figures(),
   }),
   operation({
@@ -172,25 +139,25 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/dead-letters', id: 'listDeadLetters' },
     summary: 'Dead letters with their reason, also without a storage account',
-    answer: schemas.deadLettersAnswer,
+    answer: answers.deadLettersAnswer,
     run: ({ emulator }) => ({ deadLetters: emulator.deadLetters() }),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/requests', id: 'listRequests' },
     summary: 'Requests that the emulator answered, secrets masked',
-    ...{ query: schemas.requestsQuery, answer: schemas.requestsAnswer },
+    ...{ query: requests.requestsQuery, answer: answers.requestsAnswer },
     run: ({ emulator, query }) => ({ requests: emulator.requests(query) }),
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/settle', id: 'settle' },
     summary: 'Waits until no event is pending; later attempts and dead letters count too',
-    ...{ body: schemas.settleRequest, answer: schemas.settleAnswer },
+    ...{ body: requests.settleRequest, answer: answers.settleAnswer },
     refusals: {
       408: 'Events were still pending when the time was over.',
       409: 'Nothing is pending, but event subscriptions that match events did not get them.',
     },
     async run({ emulator, live, body }) {
-      const timeout = durationMs('timeout', body.timeout ?? defaultTimeout, mostTimeout)
+      const timeout = requests.durationMs('timeout', body.timeout ?? defaultTimeout, mostTimeout)
       try {
         await emulator.settled({ timeout })
         const unserved = unservedSubscriptions(live.sources)
@@ -206,13 +173,13 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/wait', id: 'wait' },
     summary: 'Waits until so many events are there, those too that are not published yet',
-    ...{ body: schemas.waitRequest, answer: schemas.eventsAnswer },
+    ...{ body: requests.waitRequest, answer: answers.eventsAnswer },
     refusals: { 408: 'Fewer events were there when the time was over.' },
     async run({ emulator, live, body: { timeout = defaultTimeout, count = 1, fate, ...query } }) {
       const isWanted = ({ subscriptions }: PublishedEvent) =>
         fate === undefined || subscriptions.some(({ state }) => state === fate)
       const found = () => emulator.events(query).events.filter(isWanted)
-      const timeoutMs = durationMs('timeout', timeout, mostTimeout)
+      const timeoutMs = requests.durationMs('timeout', timeout, mostTimeout)
       const events = await awaitEvents(live.sources, { count, timeoutMs, found })
       if (events.length >= count) return { events, leftOut: emulator.events({ limit: 1 }).leftOut }
       throw new TestInterfaceProblem(408, `after ${timeout} ${events.length} of ${count} such events are there`, {
@@ -223,13 +190,13 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/reset', id: 'reset' },
     summary: 'Forgets events, queues, records and faults; topics and event subscriptions stay',
-    body: schemas.resetRequest,
+    body: requests.resetRequest,
     run: ({ emulator, body }) => emulator.reset(body),
   }),
   operation({
     ...{ method: 'POST', path: '/emulator/faults', id: 'addFault' },
     summary: 'Makes the next calls of a part of the emulator fail',
-    ...{ body: schemas.faultRequest, needsBody: true },
+    ...{ body: requests.faultRequest, needsBody: true },
     run: ({ emulator, body }) => emulator.failNext(body),
   }),
   operation({
@@ -240,10 +207,10 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/clock', id: 'advanceClock' },
     summary: 'Moves the manual clock, and waits for what becomes due meanwhile',
-    ...{ body: schemas.clockRequest, needsBody: true, answer: schemas.clockAnswer },
+    ...{ body: requests.clockRequest, needsBody: true, answer: answers.clockAnswer },
     refusals: { 409: 'The emulator has no manual clock.' },
     async run({ emulator, body }) {
-      const ms = durationMs('advance', body.advance, mostAdvance)
+      const ms = requests.durationMs('advance', body.advance, mostAdvance)
       if (emulator.environment().clock !== 'manual') {
         throw new TestInterfaceProblem(409, "the emulator goes by the machine's clock: start it with --manual-clock")
       }
@@ -254,16 +221,17 @@ export const operations: readonly TestOperation[] = [
     ...{ method: 'POST', path: '/emulator/topics/{name}/raise', id: 'raise' },
     summary: "Raises events at a topic, a domain, a system topic, or any resource by its id, as Azure's services do",
     ...{
-      body: schemas.raiseRequest,
+      body: requests.raiseRequest,
       needsBody: true,
       bodyLimit: publishLimits.requestBytes,
-      answer: schemas.raiseAnswer,
+      answer: answers.raiseAnswer,
     },
     unknown: 404,
     refusals: { 404: 'There is no such topic.', 429: 'Too many events are pending.' },
-    run({ emulator, isFull, name, body }) {
+    async run({ emulator, live, isFull, name, body }) {
       if (isFull()) throw new TestInterfaceProblem(429, 'too many events are pending')
       const events = Array.isArray(body) ? body : [body]
+      await askSources(live.sources, name, events)
       emulator.raise(name, events)
       return { raised: events.length }
     },
@@ -272,11 +240,11 @@ export const operations: readonly TestOperation[] = [
     ...{ method: 'POST', path: '/emulator/topics/{name}/publish', id: 'publish' },
     summary: "Publishes as a client of the topic does, with the topic's key; a missing id or time is added",
     ...{
-      body: schemas.publishRequest,
+      body: requests.publishRequest,
       needsBody: true,
       // The topic's own limit, and room for JSON escapes.
       bodyLimit: 2 * publishLimits.requestBytes,
-      answer: schemas.publishAnswer,
+      answer: answers.publishAnswer,
     },
     refusals: { 404: 'There is no such topic.' },
     run: ({ live, name, body }) => live.publish(name, body.events),
@@ -284,7 +252,7 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/roles', id: 'assignRole' },
     summary: 'Gives a client a role',
-    ...{ body: schemas.roleRequest, needsBody: true, answer: schemas.rolesAnswer },
+    ...{ body: requests.roleRequest, needsBody: true, answer: answers.rolesAnswer },
     run({ emulator, body: { clientId = emulator.clientId, role, scope } }) {
       emulator.assignRole(clientId, role, scope)
       return rolesOf(emulator, clientId)
@@ -293,7 +261,7 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'DELETE', path: '/emulator/roles', id: 'removeRole' },
     summary: 'Takes a role from a client, or all its roles',
-    ...{ query: schemas.roleQuery, answer: schemas.rolesAnswer },
+    ...{ query: requests.roleQuery, answer: answers.rolesAnswer },
     run({ emulator, query: { clientId = emulator.clientId, role, scope } }) {
       if (role !== undefined) emulator.removeRole(clientId, role, scope)
       else if (scope === undefined) emulator.removeRoles(clientId)
@@ -304,20 +272,20 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/keys/rotate', id: 'rotateKeys' },
     summary: 'Has Entra sign tokens with a new key, as in a rotation of its keys',
-    body: schemas.rotateRequest,
+    body: requests.rotateRequest,
     run: ({ emulator, body }) => emulator.rotateKeys(body),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/environment', id: 'getEnvironment' },
     summary: 'Where the emulator is, with keys, and the environment for each language',
-    answer: schemas.environmentAnswer,
+    answer: answers.environmentAnswer,
     run: ({ emulator }) => emulator.environment(),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/endpoints', id: 'getEndpoints' },
     summary:
       'The endpoints in the form of the option endpoints of the binding: for programs that use the emulator in place of Azure',
-    answer: schemas.endpointsAnswer,
+    answer: answers.endpointsAnswer,
     run({ emulator }) {
       const { https, ca } = emulator.environment()
       return { resourceManager: https, authorityHost: https, ca, topics: https }
@@ -326,7 +294,7 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/openapi.json', id: 'getDocument' },
     summary: 'This document',
-    answer: schemas.documentAnswer,
+    answer: answers.documentAnswer,
     run: ({ document }) => document(),
   }),
 ]

@@ -1,4 +1,4 @@
-/** The events that were published, each with what became of it at every event subscription of its topic, as a test reads them. */
+/** What a test reads of events: those that were published, with their fate at every event subscription, and the dead letters. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
@@ -6,6 +6,7 @@ import { asResourceId, type InputSchema, sameName } from '../model/resources/res
 import type { Store } from '../model/resources/store.ts'
 import type { Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-fate.ts'
 import type { EventTrail } from '../records/event-trail.ts'
+import type { Records } from '../records/record-types.ts'
 import { namespaceTopicName } from './shown-resources.ts'
 
 /** Which events are wanted; by default all. */
@@ -30,7 +31,7 @@ export interface SubscriptionFate {
   readonly attempts: readonly TrailedAttempt[]
   /** When the next attempt is due, in milliseconds since 1970; of an event that a receiver has, the end of its lock or delay. */
   readonly nextTryAt?: number
-  /** Why it was given up, or is not served. */
+  /** Why it was given up, is not served, or does not match. */
   readonly reason?: string
   /** Where its dead letter is. */
   readonly blobPath?: string
@@ -78,6 +79,7 @@ export interface EventSources {
 
 const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
   queued: 'pending',
+  sending: 'pending',
   waiting: 'pending',
   locked: 'pending',
   delayed: 'pending',
@@ -131,14 +133,16 @@ const nameOf = (topicId: string): string =>
 
 function viewOf(event: TrailedEvent): PublishedEvent {
   const { key, at, topic, id, type, subject, schema, body, truncated, fates, furtherFates } = event
-  const unmatched = [...event.unmatched].flatMap(([key, { id, name }]) => (fates.has(key) ? [] : [{ id, name }]))
+  const unmatched = [...event.unmatched].flatMap(([key, one]) => (fates.has(key) ? [] : [one]))
   return {
     ...{ key, at, topic: nameOf(topic), topicId: topic, id, type, subject, schema },
     ...(!truncated && { event: readJson(body) }),
     ...{ body, truncated },
     subscriptions: [
       ...[...fates.values()].map(viewFate),
-      ...unmatched.map(({ id, name }) => ({ name, id, state: 'unmatched' as const, tries: 0, attempts: [] })),
+      ...unmatched.map(({ id, name, because: reason }) => {
+        return { ...{ name, id, reason }, state: 'unmatched' as const, tries: 0, attempts: [] }
+      }),
     ],
     furtherSubscriptions: furtherFates,
   }
@@ -152,4 +156,30 @@ function viewFate(fate: Fate): SubscriptionFate {
     ...(reason !== undefined && { reason }),
     ...(blobPath !== undefined && { blobPath }),
   }
+}
+
+/** An event that was given up. */
+export interface DeadLetter {
+  /** When it was written or dropped, in milliseconds since 1970 by the emulator's clock. */
+  readonly at: number
+  /** The event subscription's name. */
+  readonly subscription: string
+  readonly subscriptionId: string
+  /** Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError` or `Rejected`. */
+  readonly reason: string
+  /** Where it was written; absent for one that was dropped, as the event subscription has no place for dead letters. */
+  readonly blobPath?: string
+  /** As the blob has it: with reason, number of attempts and last outcome. */
+  readonly event: unknown
+}
+
+/** Those of the records, oldest first. */
+export function deadLettersOf(records: Pick<Records, 'deadLetters'>): readonly DeadLetter[] {
+  return records.deadLetters.all().flatMap(({ at, subscriptionId, subscriptionName, blobPath, events, reasons }) =>
+    events.map((event, index) => ({
+      ...{ at, subscription: subscriptionName, subscriptionId, reason: reasons[index] ?? '' },
+      ...(blobPath !== undefined && { blobPath }),
+      event,
+    })),
+  )
 }

@@ -3,8 +3,8 @@ import type { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { cut } from '../../../../src/support/text/text.ts'
 import { nestsTooDeeply, tooDeep } from '../model/events/event-text.ts'
-import { jsonSchemaOf } from './json-schema.ts'
 import { TestInterfaceProblem } from './problem.ts'
+import { jsonSchemaOf } from './requests.ts'
 
 const maxFaults = 20
 

@@ -178,6 +178,9 @@ export function viewEventDetail(event: TrailedEvent) {
     schema: event.schema,
     body: event.body,
     truncated: event.truncated,
+    unmatched: [...event.unmatched].flatMap(([key, { id: subscriptionId, name, because }]) =>
+      event.fates.has(key) ? [] : [{ subscriptionId, name, because }],
+    ),
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
       blobPath: fate.blobPath,

@@ -10,10 +10,10 @@ import { requestToPublish } from './actions.ts'
 import { createLiveStream } from './live-stream.ts'
 import { createLiveView, type LiveSources } from './live-view.ts'
 import { openApiDocument } from './open-api.ts'
-import { type Live, operations, type TestOperation } from './operations.ts'
+import type { Live, TestedEmulator, TestOperation } from './operation.ts'
+import { operations } from './operations.ts'
 import { problemBody, problemType, TestInterfaceProblem } from './problem.ts'
 import { readBody, readQuery } from './read-request.ts'
-import type { TestedEmulator } from './tested-emulator.ts'
 
 const root = '/emulator'
 const defaultBodyLimit = 65_536
@@ -57,6 +57,7 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
     sources: options,
     state: () => stream.state(),
     figures: view.figures,
+    subscriptions: view.subscriptions,
     async publish(topic, text) {
       const answer = await app.inject(await requestToPublish(options, topic, text))
       const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}

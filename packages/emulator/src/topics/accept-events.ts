@@ -9,22 +9,21 @@ import {
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { Domain, Publishable } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
-import { type PublishSummary, publishSummary } from '../records/record-types.ts'
+import { type PublishSummary, publishSummary, untakenBy } from '../records/record-types.ts'
 
-/** The most event subscriptions that a record names. */
-const shownUnserved = 10
-
-/** An event that an event subscription matches and does not get, and why. */
+/** An event that an event subscription does not get, and why. */
 interface Untaken {
   readonly subscription: Pick<EventSubscription, 'name'>
   readonly because: string
+  /** Whether the event matches. */
+  readonly matches: boolean
 }
 
 export interface Acceptance {
   /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
   distribute(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
-  /** The event subscriptions that match events and do not get them, with the reason. */
-  unserved(accepted: readonly SourcedEvents[]): readonly Untaken[]
+  /** The event subscriptions that do not get events, with the reason. */
+  untaken(accepted: readonly SourcedEvents[]): readonly Untaken[]
 }
 
 /** @param topic what the summary names as the source */
@@ -33,17 +32,14 @@ export function acceptEvents(intake: Acceptance, topic: string, sourced: readonl
   const events = sourced.flatMap((one) => one.events)
   const unwanted = events.filter((event) => !wanted.has(event))
   const left = sourced.map((one) => ({ ...one, events: one.events.filter((event) => !wanted.has(event)) }))
-  const unserved = unwanted.length > 0 ? intake.unserved(left) : []
+  const untaken = unwanted.length > 0 ? intake.untaken(left) : []
+  const unserved = untakenBy(untaken.filter(({ matches }) => matches))
+  const unmatched = untakenBy(untaken.filter(({ matches }) => !matches))
   return {
     ...publishSummary(topic, events, unwanted, (event) => ({ type: eventType(event), id: eventId(event) })),
-    ...(unserved.length > 0 && { unserved: subscriptionsOf(unserved) }),
+    ...(unserved.length > 0 && { unserved }),
+    ...(unmatched.length > 0 && { unmatched }),
   }
-}
-
-/** Each event subscription once. */
-function subscriptionsOf(unserved: readonly Untaken[]) {
-  const reasons = new Map(unserved.map(({ subscription, because }) => [subscription, because]))
-  return [...reasons].slice(0, shownUnserved).map(([{ name }, because]) => ({ subscriptionName: name, because }))
 }
 
 /**

@@ -35,6 +35,8 @@ export const publishApiVersion = '2018-01-01'
 export interface EventIntake extends Acceptance {
   /** Whether the limit of pending events is reached. */
   full(): boolean
+  /** Has the endpoints of event subscriptions at these sources asked again that have not consented; resolves when they have answered. */
+  askAgain(sources: readonly string[]): Promise<void>
   /** False if the validation URL is unknown or expired. */
   confirmValidation(id: string, token: string): boolean
 }
@@ -105,7 +107,9 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
     if (isEmptyList(body)) request.outcome.publish = { topic: target.name, isCheck: true }
     const events = parsePublished(request.headers, body, target, clock.now())
     if (options.throttling && !rates.take(target.id, sizesOf(events, body.length))) throw tooMany(reply)
-    request.outcome.publish = acceptEvents(intake, target.name, sourcedEvents(target, events))
+    const sourced = sourcedEvents(target, events)
+    await intake.askAgain(sourced.flatMap(({ sources }) => sources))
+    request.outcome.publish = acceptEvents(intake, target.name, sourced)
     return reply.code(200).header('api-supported-versions', publishApiVersion).send()
   })
 

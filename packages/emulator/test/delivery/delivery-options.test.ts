@@ -4,6 +4,7 @@ import { type DeliverySettings, deliverySettings } from '../../src/delivery/deli
 it('delivers as Event Grid does without options', () => {
   expect(deliverySettings()).toMatchObject({
     ...{
+      answerTimeout: 30_000,
       retrySchedule: undefined,
       manualValidationTimeout: 600_000,
       deadLetterDelay: 300_000,

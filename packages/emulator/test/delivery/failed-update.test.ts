@@ -94,7 +94,7 @@ describe('an update that fails keeps the events that wait, which are delivered b
 })
 
 it('an update has new events delivered by the settings before while it runs, and nothing once it failed', async () => {
-  const { clock, emulator, begin, raise, state, subscriber } = await openWaiting()
+  const { clock, emulator, begin, raise, state, subscriber } = await openWaiting({ answerTimeout: 3_000 })
   subscriber.onHandshake(() => undefined)
   await begin(webhook('https://subscriber.example/silent'))
   raise('b')

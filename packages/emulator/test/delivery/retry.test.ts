@@ -70,16 +70,6 @@ describe('a failed delivery', () => {
     expect(counts()).toEqual([0, 1])
   })
 
-  it('has run into the time-out after thirty seconds without an answer', async () => {
-    const { clock, emulator, records, subscriber } = await openFailing([undefined])
-    await subscriber.received(1)
-    await clock.advance(29_999)
-    expect(records.deliveries.length).toBe(0)
-    await clock.advance(1)
-    await emulator.idle()
-    expect(records.deliveries.last).toMatchObject({ outcome: 'retry', error: expect.stringContaining('TimedOut') })
-  })
-
   it('is given up after maxDeliveryAttempts', async () => {
     const failures = [{ status: 500 }, { status: 500 }]
     const { clock, records, counts } = await openFailing(failures, { retryPolicy: { maxDeliveryAttempts: 2 } })

@@ -32,7 +32,8 @@ const cloudEvent: AcceptedEvent = {
   body: eventOf({ specversion: '1.0', id: '1', source: '/src', type: 'Created', ext: 'V', num: 5, data: { n: 5 } }),
 }
 
-const wants = (filter: SubscriptionFilter, event: AcceptedEvent = eventGridEvent) => compileFilter(filter)(event)
+const wants = (filter: SubscriptionFilter, event: AcceptedEvent = eventGridEvent) =>
+  compileFilter(filter)(event) === undefined
 
 describe('event type and subject', () => {
   it.each<{ name: string; filter: SubscriptionFilter; expected: boolean }>([
@@ -233,4 +234,35 @@ describe('keys of other schemas', () => {
       true,
     )
   })
+})
+
+it.each<{ readonly filter: SubscriptionFilter; readonly because: string | undefined }>([
+  { filter: {}, because: undefined },
+  { filter: { includedEventTypes: ['Deleted'] }, because: 'the event has the type Created' },
+  {
+    filter: { subjectBeginsWith: '/Invoices/' },
+    because: 'the event has the subject "/Blobs/a.TXT", which does not begin with /Invoices/',
+  },
+  {
+    filter: { subjectEndsWith: '.jpg' },
+    because: 'the event has the subject "/Blobs/a.TXT", which does not end with .jpg',
+  },
+  ...[
+    { key: 'amount', because: 'the event has no key amount' },
+    { key: 'data.inner.amount', because: 'the event has no key data.inner.amount' },
+    { key: 'data.n', because: 'data.n of the event is 5: NumberIn does not match' },
+    { key: 'data.text', because: 'data.text of the event is "Hello World": NumberIn does not match' },
+    { key: 'data.nothing', because: 'data.nothing of the event is null: NumberIn does not match' },
+    { key: 'data.inner', because: 'data.inner of the event is an object: NumberIn does not match' },
+    {
+      key: 'data.numbers',
+      because:
+        'data.numbers of the event is an array, whose elements count with enableAdvancedFilteringOnArrays alone: NumberIn does not match',
+    },
+  ].map(({ key, because }) => ({
+    filter: { advancedFilters: [{ operatorType: 'NumberIn' as const, key, values: [9] }] },
+    because,
+  })),
+])('an event does not match $filter, since $because', ({ filter, because }) => {
+  expect(compileFilter(filter)(eventGridEvent)).toBe(because)
 })

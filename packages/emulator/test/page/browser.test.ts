@@ -574,7 +574,7 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(new URL(page.url()).hash).toBe('')
   })
 
-  it('goes from event to event in the dialog, opens at what failed, and publishes again, edited or not', async () => {
+  it('goes from event to event in the dialog, opens each at its top, and publishes again, edited or not', async () => {
     const { emulator, subscriber, publish } = await openShop()
     await showPage(page, emulator)
     subscriber.answer({ status: 200 }, { status: 400 })
@@ -591,15 +591,13 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await dialog.locator('.try[data-failed]').waitFor()
     expect(await newer.getAttribute('aria-disabled')).toBe('true')
     const place = await dialog.evaluate((one) => {
-      const [head, failed] = [one.querySelector('#detail-head'), one.querySelector('.try')].map((part) =>
-        part?.getBoundingClientRect(),
-      )
-      const { top, bottom } = one.getBoundingClientRect()
-      return head && failed && head.top >= top && failed.top >= head.bottom - 1 && failed.top < bottom
+      return { atTop: one.scrollTop === 0, scrolls: one.scrollHeight > one.clientHeight }
     })
-    expect(place).toBe(true)
+    expect(place).toEqual({ atTop: true, scrolls: true })
+    await dialog.evaluate((one) => one.scrollTo(0, one.scrollHeight))
     await page.keyboard.press('ArrowDown')
     await dialog.locator('dd', { hasText: /^old$/ }).first().waitFor()
+    expect(await dialog.evaluate((one) => one.scrollTop)).toBe(0)
     await dialog.getByRole('button', { name: 'Publish again' }).click()
     await subscriber.received(3)
     await dialog.getByRole('button', { name: 'Edit and publish' }).click()
@@ -608,6 +606,27 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     await page.keyboard.press('Control+Enter')
     await page.locator('#events tr', { hasText: 'edited' }).waitFor()
     expect(subscriber.deliveries().map(({ body }) => JSON.parse(body).id)).toEqual(['old', 'new', 'old', 'edited'])
+  })
+
+  it('links to an event by its key, since ids repeat, and says why an event subscription does not match', async () => {
+    const { emulator, publish } = await openShop(
+      {},
+      { filter: { advancedFilters: [{ operatorType: 'NumberIn', key: 'amount', values: [1] }] } },
+    )
+    await showPage(page, emulator)
+    await publish({ id: 'twice', subject: 'first' })
+    await publish({ id: 'twice', subject: 'second' })
+    await page.locator('#events tr', { hasText: 'second' }).waitFor()
+    await page.locator('#events tr', { hasText: 'first' }).click()
+    const dialog = page.locator('#detail')
+    await dialog.locator('dd', { hasText: /^first$/ }).waitFor()
+    await dialog.locator('li', { hasText: 'billing does not match: the event has no key amount' }).waitFor()
+    const { events } = emulator.events()
+    const link = `#event=${events[0]?.key}`
+    expect([new URL(page.url()).hash, await dialog.locator('#detail-link').getAttribute('href')]).toEqual([link, link])
+    await page.goto('about:blank')
+    await page.goto(`${emulator.proxy}/${link}`)
+    await dialog.locator('dd', { hasText: /^first$/ }).waitFor()
   })
 
   it('tells that all streams are taken, and that no answer comes', async () => {

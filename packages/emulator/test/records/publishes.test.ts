@@ -94,6 +94,7 @@ it('a record says which events no event subscription takes', async () => {
       ],
     },
     unwanted: { count: 1, first: [{ id: 'e1', type: 'Order.Placed' }] },
+    unmatched: [{ subscriptionName: 'app', because: 'the event has the type Order.Placed' }],
   })
   expect(emulator.figures().refused).toBe(0)
 })

@@ -30,6 +30,9 @@ const table = [
   'POST /emulator/keys/rotate',
   'GET /emulator/environment',
   'GET /emulator/openapi.json',
+  'GET /emulator/subscriptions',
+  'POST /emulator/subscriptions',
+  'DELETE /emulator/subscriptions',
 ]
 
 const deep = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`

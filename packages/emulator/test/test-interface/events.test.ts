@@ -48,7 +48,7 @@ it('says of an event what became of it at each event subscription, with each att
           },
           {
             ...{ name: 'returns', id: expect.stringMatching(/orders.*\/eventSubscriptions\/returns$/) },
-            ...{ state: 'unmatched', tries: 0, attempts: [] },
+            ...{ state: 'unmatched', tries: 0, attempts: [], reason: 'the event has the type order.placed' },
           },
         ],
       },

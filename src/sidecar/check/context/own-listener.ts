@@ -30,13 +30,13 @@ export async function holdPort(
   signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
   const mark = randomUUID()
-  let handler: EventHandler | undefined
+  const handler: { current: EventHandler | undefined } = { current: undefined }
   try {
     const listener = await createListener({
       input,
       endpoints,
       logger: silentLogger,
-      handler: () => handler,
+      handler,
       health: () => ({ status: 'up', eventSubscription: 'pending', handler: 'missing', check: mark }),
       subscriptionWrittenAt: () => undefined,
     })
@@ -47,7 +47,7 @@ export async function holdPort(
       await listener.close()
     }
     const read = (wanted: EventHandler | undefined) => {
-      handler = wanted
+      handler.current = wanted
     }
     return { holder: { kind: 'check', mark, read }, close }
   } catch (error) {

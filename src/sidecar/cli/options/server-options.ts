@@ -7,7 +7,10 @@ import { type MetricsServerOptions, type Observed, openMetricsServer } from '../
 import type { Metrics } from '../../shared/metrics.ts'
 
 export const metricsOptions = {
-  'metrics-port': text('N', 'serve /healthz, /readyz and /metrics over http (off by default; 0 takes a free port)'),
+  'metrics-port': text(
+    'N',
+    'serve /healthz, /readyz, /config and /metrics over http (off by default; 0 takes a free port)',
+  ),
   'metrics-address': text('ADDR', 'where to serve them (default 127.0.0.1)'),
 }
 

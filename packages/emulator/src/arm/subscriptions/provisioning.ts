@@ -1,6 +1,7 @@
 /** How an event subscription comes to its provisioning state: by its destination, the handshake, and the expiration time. */
 
 import { randomUUID } from 'node:crypto'
+import { pause } from '../../../../../src/support/time/clock.ts'
 import type { Directory } from '../../entra/directory.ts'
 import type { Asking, ValidationOutcome } from '../../model/events/accepted-event.ts'
 import {
@@ -13,7 +14,8 @@ import {
 import type { NamespaceStore } from '../../model/resources/namespace.ts'
 import { resourceGroupId } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
-import { type CancelTimer, type Clock, pauseBeforeNext } from '../../model/time/clock.ts'
+import { type CancelTimer, type Clock, ManualClock, pauseBeforeNext } from '../../model/time/clock.ts'
+import { awaitHandshakes } from '../../model/time/work-counter.ts'
 import { dotNetTime } from '../../model/wording.ts'
 import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
@@ -72,6 +74,8 @@ export function createProvisioning(options: ProvisioningOptions) {
   const expiries = new Map<string, CancelTimer>()
   /** What may still ask an endpoint, by the id of the event subscription. */
   const asking = new Map<string, AbortController>()
+  /** The endpoints that are to be asked again, by the id of the event subscription: asks one now, and resolves when it has answered. */
+  const waiting = new Map<string, () => Promise<void>>()
   const noRetries: HandshakeRetries = { failed: false, waiting: false }
 
   const put = (wanted: EventSubscription): EventSubscription => {
@@ -93,6 +97,23 @@ export function createProvisioning(options: ProvisioningOptions) {
   const stopAsking = ({ id }: EventSubscription) => {
     asking.get(id.toLowerCase())?.abort()
     asking.delete(id.toLowerCase())
+  }
+
+  /** Resolves when an endpoint is to be asked again: after the pause, or by `askAgain`; with what is to be called when it has answered. */
+  const nextAsk = async ({ id }: EventSubscription, over: AbortSignal): Promise<() => void> => {
+    const soon = new AbortController()
+    const answered = Promise.withResolvers<void>()
+    const askNow = () => {
+      soon.abort()
+      return answered.promise
+    }
+    const key = id.toLowerCase()
+    waiting.set(key, askNow)
+    await pause(clock, pauseBeforeNext(clock, handshakeAgainMs), AbortSignal.any([over, soon.signal]))
+    return () => {
+      if (waiting.get(key) === askNow) waiting.delete(key)
+      answered.resolve()
+    }
   }
 
   const settle = async (
@@ -152,7 +173,12 @@ export function createProvisioning(options: ProvisioningOptions) {
   const azureIdOf = ({ scope }: EventSubscription): string =>
     directory.azureSubscription(parseArmScope(scope)?.subscriptionId ?? '')?.id ?? ''
 
-  const validate = (subscription: EventSubscription, retries = options.retries ?? noRetries): Operation => {
+  /** @param answered is called when the endpoint has answered */
+  const validate = (
+    subscription: EventSubscription,
+    retries = options.retries ?? noRetries,
+    answered = () => {},
+  ): Operation => {
     stopAsking(subscription)
     const own = new AbortController()
     asking.set(subscription.id.toLowerCase(), own)
@@ -171,30 +197,37 @@ export function createProvisioning(options: ProvisioningOptions) {
         move(subscription, 'Failed')
         return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
       }
-      const pauseMs = retries.waiting ? handshakeAgainMs : undefined
-      return settle(subscription, await delivery.validate(subscription, signal, { over: own.signal, pauseMs }), park)
+      const next = () => nextAsk(subscription, own.signal)
+      const again = retries.waiting ? { pauseMs: handshakeAgainMs, next } : undefined
+      const outcome = await delivery.validate(subscription, signal, { over: own.signal, again })
+      return settle(subscription, outcome, () => {
+        park()
+        answered()
+      })
     })
+    void operation.ended.then(answered)
     if (retries.failed) void operation.ended.then(() => retryFailed(subscription, own.signal, retries))
     return operation
   }
 
   /** Another handshake of an event subscription that failed, unless it was changed or deleted meanwhile. */
-  const retryFailed = (written: EventSubscription, over: AbortSignal, retries: HandshakeRetries): void => {
+  const retryFailed = async (written: EventSubscription, over: AbortSignal, retries: HandshakeRetries) => {
     const failed = store.subscriptions.get(written.id)
     if (over.aborted || failed?.provisioningState !== 'Failed') return
-    const cancel = clock.setTimer(pauseBeforeNext(clock, handshakeAgainMs), () => {
-      move(failed, 'Updating')
-      validate(failed, retries)
-    })
-    over.addEventListener('abort', cancel, { once: true })
+    const answered = await nextAsk(failed, over)
+    if (over.aborted) return answered()
+    move(failed, 'Updating')
+    validate(failed, retries, answered)
   }
 
   return {
     /**
      * Stores the new settings and validates the endpoint; returns the operation. Throws an ArmError where a domain topic is
      * missing that the service must not create.
+     *
+     * @param answered is called when the endpoint has answered
      */
-    write(subscription: EventSubscription, retries?: HandshakeRetries): Operation {
+    write(subscription: EventSubscription, retries?: HandshakeRetries, answered?: () => void): Operation {
       createDomainTopic(store, subscription.scope)
       try {
         put(subscription)
@@ -204,7 +237,7 @@ export function createProvisioning(options: ProvisioningOptions) {
       }
       warn(subscription)
       watchExpiry(subscription)
-      return validate(subscription, retries)
+      return validate(subscription, retries, answered)
     },
     /**
      * Continues after a restart: watches the expiries of stored subscriptions and repeats interrupted changes. To be
@@ -225,6 +258,16 @@ export function createProvisioning(options: ProvisioningOptions) {
         if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
         return { status: 'Succeeded' }
       })
+    },
+    /**
+     * Has the endpoints asked at once that wait for another handshake, for events of these sources: the time of a manual clock does not
+     * pass by itself. Resolves when they have answered; of silent ones after five seconds.
+     */
+    async askAgain(sources: readonly string[]): Promise<void> {
+      if (!(clock instanceof ManualClock) || waiting.size === 0) return
+      const ids = sources.flatMap((source) => store.subscriptions.of(source).map(({ id }) => id.toLowerCase()))
+      const asked = ids.flatMap((id) => waiting.get(id)?.() ?? [])
+      if (asked.length > 0) await awaitHandshakes(Promise.all(asked))
     },
     /** Removes it without an operation. */
     removeAtOnce: forget,

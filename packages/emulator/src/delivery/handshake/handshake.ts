@@ -6,9 +6,6 @@ import { dotNetTime, preciseTime, statusName } from '../../model/wording.ts'
 import type { WebhookResult } from '../send/channel.ts'
 import { eventGridOrigin } from '../send/delivery-request.ts'
 
-/** An endpoint must answer within this time, in milliseconds of the emulator's clock. */
-export const handshakeTimeoutMs = 30_000
-
 /** Pause before a timed-out validation event is sent once more. The pause and the number are the emulator's choice. */
 export const validationPauseMs = 5_000
 

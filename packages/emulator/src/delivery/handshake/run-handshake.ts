@@ -1,9 +1,9 @@
 // Running the webhook handshake: OPTIONS or POST, repetition after time-out or while it waits, validation URL and token.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { pause, systemClock } from '../../../../../src/support/time/clock.ts'
-import type { Asking, ValidationOutcome } from '../../model/events/accepted-event.ts'
+import type { AskAgain, Asking, ValidationOutcome } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import { type Clock, pauseBeforeNext } from '../../model/time/clock.ts'
+import type { Clock } from '../../model/time/clock.ts'
 import { preciseTime } from '../../model/wording.ts'
 import type { HandshakeRecord } from '../../records/record-types.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
@@ -14,7 +14,6 @@ import {
   consentMissing,
   cutPauseMs,
   handshakeMessage,
-  handshakeTimeoutMs,
   judgeOptionsAnswer,
   judgeValidationAnswer,
   optionsHeaders,
@@ -28,8 +27,8 @@ const toldAgainMs = 60_000
 
 /** Runs handshakes, and holds the validation URLs that were not called yet. */
 export function createValidator(options: DeliveryOptions, client: Pick<WebhookClient, 'send'>) {
-  const { clock, records } = options
-  const { manualValidationTimeout } = options.settings
+  const { clock, records, work } = options
+  const { manualValidationTimeout, answerTimeout } = options.settings
   const open = createOpenValidations(clock, manualValidationTimeout)
   /** By the settings that were written: another write is told of at once. */
   const lastTold = new WeakMap<EventSubscription['properties'], HandshakeRecord>()
@@ -43,7 +42,7 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
     async validate(
       subscription: EventSubscription,
       signal: AbortSignal,
-      { over, pauseMs }: Asking,
+      { over, again }: Asking,
     ): Promise<ValidationOutcome> {
       const webhook = webhookOf(subscription)
       if (!webhook) return { outcome: 'validated' }
@@ -65,13 +64,13 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         const body = method === 'POST' ? validationEvent(at, topic, { validationCode: id, validationUrl }) : undefined
         const result = await client.send({
           ...{ method, url, headers, signal },
-          timeoutMs: handshakeTimeoutMs,
+          timeoutMs: answerTimeout,
           readAnswer: true,
           ...(body !== undefined && { body }),
         })
         const verdict = method === 'OPTIONS' ? judgeOptionsAnswer(result) : judgeValidationAnswer(result, id)
         const message = verdict === 'failed' ? messageOf(method, url, result) : undefined
-        const missing = consentMissing(method, result.status, { untilMs, pauseMs })
+        const missing = consentMissing(method, result.status, { untilMs, pauseMs: again?.pauseMs })
         const failed = result.failure ? `${message} (${result.failure.message})` : message
         const because = verdict === 'awaiting-manual-action' ? missing : failed
         tell({
@@ -107,12 +106,16 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
         records.handshakes.push(record)
       }
 
-      async function askAgain(pauseMs: number): Promise<void> {
-        const until = AbortSignal.any([signal, over])
+      async function askAgain({ next }: AskAgain): Promise<void> {
         while (open.has(id)) {
-          await pause(clock, pauseBeforeNext(clock, pauseMs), until)
-          if (until.aborted || !open.has(id)) return
-          if ((await attempt()).verdict === 'validated') open.confirm(id, token)
+          const answered = await next()
+          const isAsked = !signal.aborted && !over.aborted && open.has(id)
+          if (isAsked && (await attempt()).verdict === 'validated') {
+            open.confirm(id, token)
+            await completed
+          }
+          answered()
+          if (!isAsked) return
         }
       }
 
@@ -138,12 +141,12 @@ export function createValidator(options: DeliveryOptions, client: Pick<WebhookCl
       // Only a validation event without an answer in time is sent again (Event Grid:
       // end-point-validation-event-grid-events-schema).
       if (method === 'POST' && last.isLate && !signal.aborted) {
-        await pause(clock, validationPauseMs, signal)
+        await work.pause(clock, validationPauseMs, signal)
         last = await attempt()
       }
       if (last.verdict === 'awaiting-manual-action') {
         void completed.then(tellEnd)
-        if (pauseMs !== undefined) void askAgain(pauseMs)
+        if (again) void askAgain(again)
         return { outcome: 'awaiting-manual-action', validationUrl, completed }
       }
       open.expire(id)

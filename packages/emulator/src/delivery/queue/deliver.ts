@@ -1,6 +1,5 @@
 // One delivery request and its record; injected delivery faults, redacted cookies, shortened body.
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { pause } from '../../../../../src/support/time/clock.ts'
 import { eventId, eventType } from '../../model/events/accepted-event.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryRecord } from '../../records/record-types.ts'
@@ -20,13 +19,6 @@ export type Deliver = (
 export function createDeliver(options: DeliveryOptions, channels: Channels): Deliver {
   const { clock, faults, records, trail, work } = options
 
-  /** This wait is not counted as work under way: a manual clock advances only when nothing is under way. */
-  async function delayed(ms: number, signal: AbortSignal): Promise<void> {
-    work.end()
-    await pause(clock, ms, signal)
-    work.begin()
-  }
-
   /** Sends a request, unless a fault takes its place. */
   async function send(
     url: URL,
@@ -36,7 +28,7 @@ export function createDeliver(options: DeliveryOptions, channels: Channels): Del
   ): Promise<WebhookResult> {
     const fault = faults.take('delivery', { method: 'POST', url: url.href })
     const { takenBack } = faults
-    if (fault?.delayMs) await delayed(fault.delayMs, takenBack)
+    if (fault?.delayMs) await work.pause(clock, fault.delayMs, takenBack)
     const unsent = { target: url.href, durationMs: 0 }
     if (attempt.isForgotten()) return unsent
     if (fault && !takenBack.aborted) {

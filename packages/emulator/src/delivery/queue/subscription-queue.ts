@@ -27,7 +27,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
   const retries = createRetries()
   const results = createAttemptResults(first.id, options, retries)
   let subscription = first
-  let matches = compileFilter(first.properties.filter)
+  let mismatch = compileFilter(first.properties.filter)
   let requests = 0
   let eventsUnderWay = 0
   let dropped = false
@@ -39,6 +39,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     work.begin()
     requests++
     eventsUnderWay += batch.length
+    for (const { event } of batch) options.trail?.changed(subscription, event, { state: 'sending' })
     void options
       .deliver(subscription, batch, {
         finish(result) {
@@ -88,10 +89,11 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
       subscription = next
-      matches = compileFilter(next.properties.filter)
+      mismatch = compileFilter(next.properties.filter)
     },
     /** Whether the subscription's filter matches an event. */
-    matches: (event: AcceptedEvent) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(event),
+    matches: (event: AcceptedEvent) =>
+      canConvert(event.schema, deliverySchemaOf(subscription)) && mismatch(event) === undefined,
     /** Adds an event without applying the filter. */
     add(event: PendingEvent, due = 0): void {
       if (due > clock.now()) retries.add(due, event)

@@ -36,6 +36,22 @@ const ruleForm = "{ from: 'https://orders.example.com/', to: 'http://127.0.0.1:9
 export const isIngressUrl = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^/]/i.test(value) && URL.canParse(value)
 
+/** A host that stands for an address of this machine, as in `127.0.0.1.3000.deliver.example`. */
+const madeHost = /^(.+)\.(\d{1,5})\.deliver\.example$/
+
+/** The public https URL that stands for a local http URL: event subscriptions have https URLs alone. Undefined for any other URL. */
+export function publicUrlOf(local: string): string | undefined {
+  const url = isIngressUrl(local) ? new URL(local) : undefined
+  if (url?.protocol !== 'http:' || url.hostname.startsWith('[')) return undefined
+  return `https://${url.hostname}.${url.port || '80'}.deliver.example${url.pathname}${url.search}`
+}
+
+/** The way back. */
+export const localUrls: Ingress = ({ hostname, pathname, search }) => {
+  const [, host, port] = madeHost.exec(hostname) ?? []
+  return host === undefined ? undefined : `http://${host}:${port}${pathname}${search}`
+}
+
 function urlOf(member: keyof IngressRule, value: unknown): URL {
   if (isIngressUrl(value)) return new URL(value)
   throw new TypeError(`an ingress rule needs two URLs, as in ${ruleForm}; its ${member} is not a URL`)

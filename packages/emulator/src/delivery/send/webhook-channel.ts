@@ -1,8 +1,8 @@
-// Delivery to a webhook: 30 s time-out, late answer within three minutes; Entra bearer token of secured deliveries,
+// Delivery to a webhook: time-out, late answer within three minutes; Entra bearer token of secured deliveries,
 // reused for 60 seconds.
 import { deliveredText } from '../../model/events/accepted-event.ts'
 import type { WebHookProperties } from '../../model/resources/destination.ts'
-import type { DeliveryOptions } from '../delivery-options.ts'
+import { answerTimeoutMs, type DeliveryOptions } from '../delivery-options.ts'
 import type { Channels } from './channel.ts'
 import {
   batchingOf,
@@ -15,11 +15,11 @@ import {
 } from './delivery-request.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
-/** A subscriber must answer within this time of the emulator's clock (Event Grid: delivery-and-retry). */
-const deliveryTimeoutMs = 30_000
-
-/** An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry). */
-const lateAnswerMs = 180_000 - deliveryTimeoutMs
+/**
+ * An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry): so long after the
+ * time-out, by the emulator's clock as the next attempt.
+ */
+const lateAnswerMs = 180_000 - answerTimeoutMs
 
 /** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
 const tokenReuseMs = 60_000
@@ -46,7 +46,7 @@ export function createWebhookChannels(options: DeliveryOptions, client: WebhookC
             client.send({
               method: 'POST',
               ...{ url, headers, body },
-              timeoutMs: deliveryTimeoutMs,
+              timeoutMs: options.settings.answerTimeout,
               late: { withinMs: lateAnswerMs, take: late },
             }),
         }

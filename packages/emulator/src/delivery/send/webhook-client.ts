@@ -3,6 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import tls from 'node:tls'
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
+import { realTimers } from '../../../../../src/support/time/clock.ts'
 import { ledBy } from '../../server/tls/ingress-front.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { WebhookResult } from './channel.ts'
@@ -13,13 +14,13 @@ interface WebhookRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** By the emulator's clock. */
+  /** In real milliseconds: the time of a manual clock stands still while a request is under way. */
   readonly timeoutMs: number
   /** Whether to wait for the whole body of the answer. @default false: for its beginning */
   readonly readAnswer?: boolean
   readonly signal?: AbortSignal | undefined
   /**
-   * Receives the status of an answer that comes after the time-out, at most `withinMs` later.
+   * Receives the status of an answer that comes after the time-out, at most `withinMs` later by the emulator's clock.
    * @default none: the request is aborted at the time-out
    */
   readonly late?: { readonly withinMs: number; readonly take: (status: number) => void } | undefined
@@ -90,7 +91,7 @@ export function createWebhookClient(options: Pick<DeliveryOptions, 'clock' | 'in
       }
       const abort = () => fail('Aborted', 'The request was given up.')
       let endLate: (() => void) | undefined
-      const cancelTimer = options.clock.setTimer(request.timeoutMs, () => {
+      const timeout = realTimers.setTimeout(() => {
         const message = `No answer within ${request.timeoutMs / 1000} s.`
         if (!request.late || late >= maxLate) return fail('TimedOut', message)
         late++
@@ -101,7 +102,8 @@ export function createWebhookClient(options: Pick<DeliveryOptions, 'clock' | 'in
           endLate = undefined
         }
         done({ failure: { outcome: 'TimedOut', message } })
-      })
+      }, request.timeoutMs)
+      const cancelTimer = () => realTimers.clearTimeout(timeout)
       sending.on('close', () => endLate?.())
       request.signal?.addEventListener('abort', abort, { once: true })
       sending.on('error', (error: NodeJS.ErrnoException) => {

@@ -145,12 +145,19 @@ export type DeliveryOutcome =
 /** Why an event is given up. Event Grid documents only the first; the other two names are the emulator's own. */
 export type GiveUpReason = 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded' | 'UndeliverableDueToClientError'
 
-/** How long a validation is of interest, and how often an endpoint that waits for a manual one is asked again. */
+/** How long a validation is of interest, and when an endpoint that waits for a manual one is asked again. */
 export interface Asking {
   /** Aborts when the event subscription is changed or deleted. */
   readonly over: AbortSignal
   /** @default it is asked once */
-  readonly pauseMs?: number | undefined
+  readonly again?: AskAgain | undefined
+}
+
+export interface AskAgain {
+  /** The pause before, in milliseconds, for a reader. */
+  readonly pauseMs: number
+  /** Resolves when the endpoint is to be asked; with what is to be called when it has answered. */
+  next(): Promise<() => void>
 }
 
 /** The result of validating the endpoint of an event subscription. */

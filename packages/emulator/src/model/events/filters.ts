@@ -1,4 +1,5 @@
 // Whether an event matches a filter: subject, `includedEventTypes`, advanced operators, arrays, letter case.
+import { cut } from '../../../../../src/support/text/text.ts'
 import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../resources/event-subscription.ts'
 import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
 import { type EventText, fieldAt, spelledPath } from './event-text.ts'
@@ -9,40 +10,69 @@ type Judge = (value: unknown) => boolean | undefined
 /** The operators that match an event without a value to judge. */
 const matchMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn'])
 
+/** Says why an event does not match a filter; undefined where the event does. */
+export type Mismatch = (event: AcceptedEvent) => string | undefined
+
 /** Makes the function that tests whether an event matches the filter. */
-export function compileFilter(filter: SubscriptionFilter | undefined): (event: AcceptedEvent) => boolean {
+export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch {
   const types = filter?.includedEventTypes
   const wanted = types && types.length > 0 && !types.includes('All') ? new Set(types) : undefined
-  const fold = filter?.isSubjectCaseSensitive ? (text: string) => text : (text: string) => text.toLowerCase()
-  const begin = fold(filter?.subjectBeginsWith ?? '')
-  const end = fold(filter?.subjectEndsWith ?? '')
+  const isCaseSensitive = filter?.isSubjectCaseSensitive ?? false
+  const fold = isCaseSensitive ? (text: string) => text : (text: string) => text.toLowerCase()
+  const { subjectBeginsWith = '', subjectEndsWith = '' } = filter ?? {}
+  const [begin, end] = [fold(subjectBeginsWith), fold(subjectEndsWith)]
   const arrays = filter?.enableAdvancedFilteringOnArrays ?? false
   const advanced = (filter?.advancedFilters ?? []).map((one) => compileAdvanced(one, arrays))
   return (event) => {
-    if (wanted && !wanted.has(eventType(event))) return false
+    if (wanted && !wanted.has(eventType(event))) return `the event has the type ${shortened(eventType(event))}`
     if (begin || end) {
       const subject = fold(eventSubject(event))
-      if (!subject.startsWith(begin) || !subject.endsWith(end)) return false
+      const told = `the event has the subject ${JSON.stringify(shortened(eventSubject(event)))}, which does not`
+      if (!subject.startsWith(begin)) return `${told} begin with ${shortened(subjectBeginsWith)}`
+      if (!subject.endsWith(end)) return `${told} end with ${shortened(subjectEndsWith)}`
     }
-    return advanced.every((matches) => matches(event))
+    for (const mismatch of advanced) {
+      const because = mismatch(event)
+      if (because !== undefined) return because
+    }
+    return undefined
   }
 }
 
-function compileAdvanced(filter: AdvancedFilter, arrays: boolean): (event: AcceptedEvent) => boolean {
+function compileAdvanced(filter: AdvancedFilter, arrays: boolean): Mismatch {
   const { operatorType, key } = filter
   const path = key.split('.')
   const judge = judgeOf(filter)
   const negated = /^(Number|String)Not/.test(operatorType)
   // The elements of an array are judged if the subscription enables it. The two tests for null judge the array itself.
   const elementwise = arrays && !operatorType.startsWith('Is')
+  const unless = (matches: boolean, value: unknown) =>
+    matches ? undefined : mismatchWords(filter, value, Array.isArray(value) && !elementwise)
   return (event) => {
     const place = filteredPlace(event, path)
     const value = place && fieldAt(place.event.value, place.path)
-    if (Array.isArray(value) && elementwise) return value.some((element) => judge(element) === true) !== negated
+    if (Array.isArray(value) && elementwise) {
+      return unless(value.some((element) => judge(element) === true) !== negated, value)
+    }
     const verdict = judge(value)
-    return verdict === undefined ? matchMissing.has(operatorType) : verdict !== negated
+    return unless(verdict === undefined ? matchMissing.has(operatorType) : verdict !== negated, value)
   }
 }
+
+/** As in `the event has no key data.amount`. */
+function mismatchWords({ key, operatorType }: AdvancedFilter, value: unknown, isWholeArray: boolean): string {
+  if (value === undefined) return `the event has no key ${shortened(key)}`
+  const hint = isWholeArray ? ', whose elements count with enableAdvancedFilteringOnArrays alone' : ''
+  return `${shortened(key)} of the event is ${valueWords(value)}${hint}: ${operatorType} does not match`
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'string') return JSON.stringify(shortened(value))
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
+
+const shortened = (text: string) => cut(text, 100)
 
 /** The judgement of an operator, without the `Not` in its name. */
 function judgeOf(filter: AdvancedFilter): Judge {

@@ -1,57 +1,44 @@
 /** When nothing is under way at the emulator, and when no event is pending. */
-import { realTimers } from '../../../../../src/support/time/clock.ts'
+import { once } from 'node:events'
+import { type Clock, pause, realTimers } from '../../../../../src/support/time/clock.ts'
 
 export type WorkCounter = ReturnType<typeof createWorkCounter>
-
-const roundMs = 50
-const rounds = 5
 
 /** Counts what the emulator does at the moment: operations, handshakes, deliveries, dead-letters that are written. */
 export function createWorkCounter() {
   let underWay = 0
-  let steps = 0
   const waiters = createSettledWaiters(() => underWay === 0)
-
-  const idle = async () => {
-    // Checked again, since another waiter may have begun new work.
-    while (underWay > 0) await waiters.wait()
-  }
 
   return {
     begin(): void {
       underWay++
-      steps++
     },
     end(): void {
       underWay--
-      steps++
       waiters.check()
     },
+    /** Has work that is under way wait by the clock. It is no work under way meanwhile: a manual clock moves only when none is. */
+    async pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
+      underWay--
+      waiters.check()
+      await pause(clock, ms, signal)
+      underWay++
+    },
     /** Resolves as soon as nothing is under way, at once if nothing is. */
-    idle,
-    /**
-     * Resolves when nothing is under way, or when nothing began or ended for a quarter of a second of real time: a
-     * silent subscriber must not stop a manual clock, or its time-out would never come.
-     */
-    quiet(): Promise<'idle' | 'stalled'> {
-      if (underWay === 0) return Promise.resolve('idle')
-      return new Promise((resolve) => {
-        let seen = steps
-        let unchanged = 0
-        // In rounds, so that a pause of the process itself counts as one round only.
-        const timer = realTimers.setInterval(() => {
-          unchanged = steps === seen ? unchanged + 1 : 0
-          seen = steps
-          if (unchanged >= rounds) done('stalled')
-        }, roundMs)
-        const done = (state: 'idle' | 'stalled') => {
-          realTimers.clearInterval(timer)
-          resolve(state)
-        }
-        void idle().then(() => done('idle'))
-      })
+    async idle(): Promise<void> {
+      // Checked again, since another waiter may have begun new work.
+      while (underWay > 0) await waiters.wait()
     },
   }
+}
+
+/**
+ * Waits for handshakes: an event that is published before an endpoint has consented goes nowhere.
+ *
+ * @param mostMs in real milliseconds: an endpoint may be silent
+ */
+export async function awaitHandshakes(ended: Promise<unknown>, mostMs = 5_000): Promise<void> {
+  await Promise.race([ended, once(realTimers.abortAfter(mostMs), 'abort')])
 }
 
 /** Callers that wait until nothing is pending. */

@@ -44,11 +44,9 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     }
     const text = await answer.text()
     if (key !== shown || text === shownText) return
-    const isFirst = shownText === ''
     shownText = text
     shownEvent = JSON.parse(text)
     render(shownEvent)
-    if (isFirst) content.querySelector('.try[data-failed]')?.scrollIntoView()
   }
 
   function render(event) {
@@ -71,6 +69,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
       publishing(event),
       ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
       ...(event.fates.length === 0 ? [element('p', { class: 'quiet' }, 'No event subscription matches.')] : []),
+      ...unmatchedList(event.unmatched),
     )
     if (focused !== undefined) content.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
   }
@@ -127,10 +126,11 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
     shownEvent = undefined
     title.textContent = event.type || '(no type)'
     content.replaceChildren()
-    link.href = addressWith({ event: event.id })
-    writeAddress({ event: event.id })
+    link.href = addressWith({ event: event.key })
+    writeAddress({ event: event.key })
     useSteps()
     if (!dialog.open) dialog.showModal()
+    dialog.scrollTop = 0
     return load(event.key)
   }
 
@@ -156,11 +156,11 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
   return {
     show,
     /** The address names an event that is not here. */
-    showMissing(id) {
+    showMissing(key) {
       shown = undefined
       shownText = shownEvent = undefined
       title.textContent = 'The event is gone'
-      const text = `No event with the id ${id} is stored: only the newest are.`
+      const text = `No event with the key ${key} is stored: only the newest are.`
       content.replaceChildren(element('p', { class: 'quiet' }, text))
       useSteps()
       if (!dialog.open) dialog.showModal()
@@ -195,6 +195,14 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
 
 /** States in which nothing is under way, so that the event can be delivered again. */
 const ended = new Set(['delivered', 'dead-lettered', 'dropped', 'unserved'])
+
+/** The event subscriptions that the event does not match, and why. */
+function unmatchedList(unmatched) {
+  const items = unmatched.map(({ name, because }) =>
+    element('li', {}, element('b', {}, name), ` does not match: ${because}`),
+  )
+  return items.length > 0 ? [element('ul', { class: 'quiet unmatched' }, ...items)] : []
+}
 
 /** Tries the event now while it waits, and delivers it again afterwards. */
 function redelivery({ key, redeliverable }, { state, subscriptionId }) {

@@ -166,13 +166,7 @@ export function createEventTable({ now, open }) {
       }
       tidy()
     },
-    /** The newest event with that id. */
-    find: (id) =>
-      [...rows.values()]
-        .map(({ event }) => event)
-        .reduce((newest, event) => {
-          return event.id === id && !(newest?.key > event.key) ? event : newest
-        }, undefined),
+    find: (key) => rows.get(key)?.event,
     /** The event beside another among those that are shown: `up` or `down`. */
     beside(key, direction) {
       const keys = shown().map(({ event }) => event.key)

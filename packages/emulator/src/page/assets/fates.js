@@ -36,6 +36,8 @@ export function fateText(fate, now) {
     case 'queued':
       if (pull) return tries > 0 ? `available again · received ${tries} ×` : 'available'
       return isHeld ? `queued · held back until ${timeOf(held)}` : 'queued'
+    case 'sending':
+      return `${answer === undefined ? '' : `${answer} · `}try ${tries + 1} under way`
     case 'locked':
       return `locked${nextTryAt > now ? ` for ${left(nextTryAt)}` : ''} · received ${tries} ×`
     case 'delayed':
@@ -67,6 +69,7 @@ const tones = {
   delivered: 'ok',
   forwarded: 'ok',
   waiting: 'wait',
+  sending: 'wait',
   locked: 'wait',
   delayed: 'wait',
   'given up': 'wait',

@@ -3,7 +3,7 @@ import { readAddress, writeAddress } from './address.js'
 import { byId, element, lastPart } from './elements.js'
 
 const states = {
-  open: new Set(['queued', 'waiting', 'locked', 'delayed', 'given up']),
+  open: new Set(['queued', 'sending', 'waiting', 'locked', 'delayed', 'given up']),
   waiting: new Set(['waiting', 'delayed']),
   delivered: new Set(['delivered', 'forwarded']),
   unmatched: new Set(['unserved']),

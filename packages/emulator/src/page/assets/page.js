@@ -38,11 +38,11 @@ const dialog = createEventDialog({
 
 /** Opens the event that the page's address names: `#event=id`. */
 function openNamed() {
-  const { event: id } = readAddress()
-  if (!id) return
-  const event = table.find(id)
+  const { event: key } = readAddress()
+  if (!key) return
+  const event = table.find(Number(key))
   if (event) dialog.show(event)
-  else dialog.showMissing(id)
+  else dialog.showMissing(key)
 }
 
 const lists = createResourceLists()

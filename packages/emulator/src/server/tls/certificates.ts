@@ -7,6 +7,7 @@ import {
   type KeyObject,
   randomBytes,
   sign,
+  X509Certificate,
 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
@@ -141,6 +142,34 @@ function toPem(der: Buffer): string {
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
+/** How Java calls the authority in its store. */
+export const storeAlias = 'eventgrid-emulator'
+
+/**
+ * A certificate as a PKCS#12 store (RFC 7292) that Java trusts what is in: not encrypted and without a MAC, as nothing in it is secret, so
+ * that any password opens it. The attribute `trustedKeyUsage` is Java's own; without it the certificate is none that is trusted.
+ */
+export function pkcs12Of(certificate: string): Buffer {
+  const data = (content: Buffer) => derSequence(derObjectId('1.2.840.113549.1.7.1'), derContext(0, derOctets(content)))
+  const attribute = (id: string, value: Buffer) => derSequence(derObjectId(id), derSet(value))
+  const bag = derSequence(
+    derObjectId('1.2.840.113549.1.12.10.1.3'), // certBag
+    derContext(
+      0,
+      derSequence(
+        derObjectId('1.2.840.113549.1.9.22.1'), // x509Certificate
+        derContext(0, derOctets(new X509Certificate(certificate).raw)),
+      ),
+    ),
+    derSet(
+      attribute('1.2.840.113549.1.9.20', derWideText(storeAlias)), // friendlyName
+      attribute('2.16.840.1.113894.746875.1.1', derObjectId('2.5.29.37.0')), // trustedKeyUsage: any
+    ),
+  )
+  const version3 = derInteger(Buffer.from([3]))
+  return derSequence(version3, data(derSequence(data(derSequence(bag)))))
+}
+
 /** The names that a client on this machine may use for the emulator. */
 export const loopbackHosts = ['localhost', '127.0.0.1', '::1'] as const
 
@@ -169,6 +198,8 @@ const derOctets = (content: Uint8Array) => derElement(0x04, content)
 const derBits = (content: Uint8Array, unused = 0) => derElement(0x03, Buffer.from([unused]), content)
 /** UTF8String. */
 const derText = (text: string) => derElement(0x0c, Buffer.from(text))
+/** BMPString. */
+const derWideText = (text: string) => derElement(0x1e, Buffer.from(text, 'utf16le').swap16())
 /** BOOLEAN true. */
 const derTrue = () => derElement(0x01, Buffer.from([0xff]))
 /** A context-specific, constructed element, as in `[3] EXPLICIT`. */

@@ -1,131 +1,17 @@
-/** The requests and answers of the interface. What is checked, and what its OpenAPI document says, follows from these schemas. */
+/** The answers of the interface, refusals too: what its OpenAPI document says of them. */
 import { z } from 'zod'
 import { inputSchemas } from '../model/resources/resource.ts'
 import { fateStates } from '../records/event-fate.ts'
-import { faultRoutes } from '../server/faults.ts'
-import { publishLimits } from '../topics/parse-published.ts'
-import { durationForm } from './durations.ts'
+import { eventFates, requestRoutes } from './requests.ts'
 
 /** A field that may be left out. */
 const maybe = <Schema extends z.ZodType>(schema: Schema) => z.exactOptional(schema)
-/** The same in an answer whose value may be undefined, which JSON leaves out. */
+/** The same of a field whose value may be undefined, which JSON leaves out. */
 const some = <Schema extends z.ZodType>(schema: Schema) => z.optional(schema)
 const text = z.string()
 const count = z.int().min(0)
 const time = z.number().describe("Milliseconds since 1970, by the emulator's clock")
-const name = z.string().min(1).max(4096)
-const duration = z.string().max(100).regex(durationForm, 'must be a duration, such as 10s or 1h30m')
 const anything = z.unknown()
-
-/** The most events that a request may ask for: as many as the page may keep. */
-const mostEvents = 5000
-
-const eventFates = ['delivered', 'pending', 'dead-lettered', 'dropped', 'unmatched', 'unserved'] as const
-
-const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
-
-// Requests.
-
-export const eventsQuery = z.strictObject({
-  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
-  type: maybe(name.describe('The type of the event')),
-  subject: maybe(text.max(4096).describe('The subject of the event')),
-  limit: maybe(z.int().min(1).max(mostEvents).describe('The newest so many events. Default: all that are kept')),
-})
-
-export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
-
-export const eventActionRequest = z.strictObject({
-  subscription: maybe(
-    name.describe('Name or resource id of an event subscription. Default: the only one that the event went to'),
-  ),
-})
-
-export const publishRequest = z.strictObject({
-  events: text.describe('An event, or a list of events, as a JSON text: numbers keep their digits'),
-})
-
-export const requestsQuery = z.strictObject({
-  route: maybe(requestRoutes.describe('The part of the emulator that answered')),
-})
-
-export const settleRequest = z.strictObject({
-  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
-})
-
-export const waitRequest = z.strictObject({
-  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
-  type: maybe(name.describe('The type of the event')),
-  subject: maybe(text.max(4096).describe('The subject of the event')),
-  count: maybe(z.int().min(1).max(mostEvents).describe('How many events at least. Default: 1')),
-  fate: maybe(
-    z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
-  ),
-  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
-})
-
-export const resetRequest = z.strictObject({
-  resources: maybe(
-    z.boolean().describe('Whether topics, event subscriptions, clients and roles become what the options declare'),
-  ),
-})
-
-export const faultRequest = z.strictObject({
-  route: z.enum(faultRoutes),
-  matches: maybe(
-    z
-      .strictObject({
-        method: maybe(name.describe('In any letter case')),
-        url: maybe(name.describe('A part of path and query; of the whole URL for delivery')),
-      })
-      .describe('Only these calls. Default: every call'),
-  ),
-  times: maybe(z.int().min(1).max(1_000_000_000).describe('How many calls. Default: 1')),
-  status: maybe(z.int().min(200).max(599).describe('Answer with this status')),
-  code: maybe(text.max(200).describe("Error code of that answer's body, or of the operation")),
-  message: maybe(text.max(2000).describe("Error message of that answer's body")),
-  details: maybe(
-    z
-      .array(z.strictObject({ code: text.max(200), target: maybe(text.max(2000)), message: text.max(2000) }))
-      .max(20)
-      .describe("Details of an operation's error"),
-  ),
-  retryAfter: maybe(z.number().min(0).max(1_000_000_000).describe('Retry-After of that answer, in seconds')),
-  delayMs: maybe(z.number().min(0).max(1_000_000_000).describe("Wait so long first, by the emulator's clock")),
-  drop: maybe(z.boolean().describe('Close the connection without an answer')),
-})
-
-export const clockRequest = z.strictObject({
-  advance: duration.describe('By how much, 400d at most'),
-})
-
-const object = z.record(z.string(), anything)
-
-export const raiseRequest = z
-  .union([object, z.array(object).max(publishLimits.events)])
-  .describe('An event, or a list of events')
-
-const role = name.describe('Name or id of a built-in role')
-const scope = z.string().startsWith('/', 'must begin with a slash').max(4096)
-const client = name.describe('An application id. Default: that of the first client')
-
-export const roleRequest = z.strictObject({
-  clientId: maybe(client),
-  role,
-  scope: maybe(scope.describe('Where the role applies, and below. Default: /, everywhere')),
-})
-
-export const roleQuery = z.strictObject({
-  clientId: maybe(client),
-  role: maybe(role.describe('Name or id of a built-in role. Default: all roles, at every scope')),
-  scope: maybe(scope.describe('Where the role was given. Default: /')),
-})
-
-export const rotateRequest = z.strictObject({
-  forget: maybe(z.boolean().describe('Whether older tokens become invalid. Default: false')),
-})
-
-// Answers.
 
 const attempt = z.strictObject({
   at: time,
@@ -139,7 +25,11 @@ const attempt = z.strictObject({
 const subscriptionFate = z.strictObject({
   name: text,
   id: text,
-  state: z.enum(eventFates).describe('unserved: the event matches, and is not delivered, for the reason that is given'),
+  state: z
+    .enum(eventFates)
+    .describe(
+      'unmatched: reason says why not; unserved: the event matches, and is not delivered, for the reason that is given',
+    ),
   tries: count,
   attempts: z.array(attempt),
   nextTryAt: maybe(time),
@@ -185,12 +75,15 @@ export const deadLettersAnswer = z.strictObject({
 
 const eventList = z.strictObject({ count, first: z.array(z.strictObject({ type: text, id: text })) })
 
+const untakenBy = z.strictObject({ subscriptionName: text, because: text })
+
 const publishSummary = z.strictObject({
   topic: text,
   isCheck: maybe(z.literal(true)),
   events: maybe(eventList),
   unwanted: maybe(eventList),
-  unserved: maybe(z.array(z.strictObject({ subscriptionName: text, because: text }))),
+  unserved: maybe(z.array(untakenBy)),
+  unmatched: maybe(z.array(untakenBy).describe('Event subscriptions that do not match events which none takes')),
 })
 
 export const requestsAnswer = z.strictObject({
@@ -240,6 +133,8 @@ export const environmentAnswer = z.strictObject({
   https: text.describe('Base URL of Resource Manager, Entra and topics'),
   ca: text.describe('The certificate authority, PEM'),
   caFile: maybe(text.describe('A file that holds it')),
+  pkcs12: text.describe('The same as a PKCS#12 store for Java, base64; any password opens it'),
+  pkcs12File: maybe(text.describe('A file that holds that')),
   clock: z.enum(['machine', 'manual']),
   subscriptionId: text,
   clients: z.array(z.strictObject({ tenantId: text, clientId: text, clientSecret: text })),
@@ -280,6 +175,9 @@ export const eventAnswer = z.strictObject({
   schema: z.enum(inputSchemas),
   body: text.describe('The event as JSON text, cut after 16,384 bytes'),
   truncated: z.boolean(),
+  unmatched: z
+    .array(z.strictObject({ subscriptionId: text, name: text, because: text }))
+    .describe('Event subscriptions that the event does not match, and why'),
   fates: z.array(
     fate.extend({
       blobPath: some(text),
@@ -332,6 +230,18 @@ export const figuresAnswer = z.strictObject(figures)
 
 const address = { ...resource, endpoint: text }
 
+export const subscriptionAnswer = z.strictObject({
+  ...{ ...address, scope: text, state: text, schema: text, filters: z.array(text), retry: text },
+  ...{ batching: some(text), deadLetter: some(text), expires: some(text), entra: some(text) },
+  attributes: z.array(z.strictObject({ name: text, value: text })),
+  handshake: some(
+    z.strictObject({ at: time, method: text, outcome: text, status: some(z.int()), message: some(text) }),
+  ),
+  ...{ warning: some(text), heldUntil: some(time), waits: z.boolean() },
+})
+
+export const subscriptionsAnswer = z.strictObject({ subscriptions: z.array(subscriptionAnswer) })
+
 export const stateAnswer = z.strictObject({
   topics: z
     .array(
@@ -343,17 +253,7 @@ export const stateAnswer = z.strictObject({
     .describe('Topics and domains'),
   systemTopics: z.array(z.strictObject({ ...resource, source: text })),
   namespaceTopics: z.array(z.strictObject(address)),
-  subscriptions: z.array(
-    z.strictObject({
-      ...{ ...address, scope: text, state: text, schema: text, filters: z.array(text), retry: text },
-      ...{ batching: some(text), deadLetter: some(text), expires: some(text), entra: some(text) },
-      attributes: z.array(z.strictObject({ name: text, value: text })),
-      handshake: some(
-        z.strictObject({ at: time, method: text, outcome: text, status: some(z.int()), message: some(text) }),
-      ),
-      ...{ warning: some(text), heldUntil: some(time), waits: z.boolean() },
-    }),
-  ),
+  subscriptions: z.array(subscriptionAnswer),
   queues: z.array(
     z.strictObject({
       ...{ ...resource, topic: text, deadLettered: count },

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { requestLines } from '../../src/cli/record-lines.ts'
-import { createUnserved } from '../../src/delivery/unserved.ts'
+import { createUntaken } from '../../src/delivery/untaken.ts'
 import type { AcceptedEvent } from '../../src/model/events/accepted-event.ts'
 import { eventOf } from '../../src/model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../src/model/resources/event-subscription.ts'
@@ -82,7 +82,7 @@ it('an event that no filter matches is told as such, whatever the event subscrip
   const filter = { includedEventTypes: ['order.paid'] }
   for (const destination of [hub, webhook]) {
     const { terminal, fates } = await publishTo(destination, { filter })
-    expect(terminal).toEqual([expect.stringMatching(/no event subscription takes it$/)])
+    expect(terminal).toEqual([expect.stringMatching(/audit does not match: the event has the type order\.placed$/)])
     expect(fates).toEqual([])
   }
 })
@@ -113,16 +113,15 @@ it.each([
   })
   const undelivered = ({ properties }: EventSubscription) =>
     destinationOf(properties)?.endpointType === 'StorageQueue' ? 'there is no account' : undefined
-  const unserved = createUnserved({ store, namespaces: { topics }, undelivered })
+  const untaken = createUntaken({ store, namespaces: { topics }, undelivered })
   const events = (['wanted', 'other'] as const).map(
     (type): AcceptedEvent => ({ schema: eventDeliverySchema, body: eventOf({ specversion: '1.0', type }) }),
   )
   const gridEvent: AcceptedEvent = { schema: 'EventGridSchema', body: eventOf({ eventType: 'wanted' }) }
   const of = (...all: readonly AcceptedEvent[]) =>
-    unserved([{ sources: ['/nothing', '/s'], events: all }]).map(({ event, because }) => [
-      event.body.value.type,
-      because,
-    ])
+    untaken([{ sources: ['/nothing', '/s'], events: all }])
+      .filter(({ matches }) => matches)
+      .map(({ event, because }) => [event.body.value.type, because])
   // By the settings in force there is no filter.
   const types = 'inForce' in given ? ['wanted', 'other'] : ['wanted']
   expect(of(...events)).toEqual(given.because ? types.map((type) => [type, given.because]) : [])

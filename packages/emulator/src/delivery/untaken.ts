@@ -1,20 +1,22 @@
-// Which event subscriptions match an event and do not get it, and why: their endpoint has not consented, or nothing delivers to it.
+/** Which event subscriptions do not get an event, and why: their filter, no consent of their endpoint, or nothing delivers to it. */
 import { type AcceptedEvent, canConvert, type SourcedEvents } from '../model/events/accepted-event.ts'
-import { compileFilter } from '../model/events/filters.ts'
+import { compileFilter, type Mismatch } from '../model/events/filters.ts'
 import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
 
-/** An event that an event subscription matches and does not get. */
-export interface Unserved {
+/** An event that an event subscription does not get. */
+export interface Untaken {
   readonly event: AcceptedEvent
   readonly subscription: EventSubscription
   /** Why, for a reader. */
   readonly because: string
+  /** Whether the event matches all the same. */
+  readonly matches: boolean
 }
 
-export interface UnservedOptions {
+export interface UntakenOptions {
   readonly store: Store
   readonly namespaces: Pick<NamespaceStore, 'topics'>
   /** Why the events of an event subscription are not delivered; undefined where they are. */
@@ -29,13 +31,17 @@ const statesWithoutConsent: Readonly<Partial<Record<EventSubscription['provision
 }
 
 /** Makes the function that names them. */
-export function createUnserved({ store, namespaces, undelivered }: UnservedOptions) {
-  const matchers = new WeakMap<EventSubscription['properties'], (event: AcceptedEvent) => boolean>()
+export function createUntaken({ store, namespaces, undelivered }: UntakenOptions) {
+  const filters = new WeakMap<EventSubscription['properties'], Mismatch>()
 
-  function matches({ properties }: EventSubscription, event: AcceptedEvent): boolean {
-    const known = matchers.get(properties) ?? compileFilter(properties.filter)
-    matchers.set(properties, known)
-    return known(event)
+  function mismatch(subscription: EventSubscription, event: AcceptedEvent): string | undefined {
+    const { properties } = subscription
+    const known = filters.get(properties) ?? compileFilter(properties.filter)
+    filters.set(properties, known)
+    const schema = deliverySchemaOf(subscription)
+    return canConvert(event.schema, schema)
+      ? known(event)
+      : `an event of ${event.schema} cannot be delivered as ${schema}`
   }
 
   function reasonOf(stored: EventSubscription): string | undefined {
@@ -47,17 +53,18 @@ export function createUnserved({ store, namespaces, undelivered }: UnservedOptio
     return isThere ? undefined : 'its namespace topic does not exist'
   }
 
-  return (accepted: readonly SourcedEvents[]): readonly Unserved[] =>
+  return (accepted: readonly SourcedEvents[]): readonly Untaken[] =>
     accepted.flatMap(({ sources, events }) =>
       sources
         .flatMap((source) => store.subscriptions.of(source))
         .flatMap((stored) => {
-          const because = reasonOf(stored)
-          if (because === undefined) return []
+          const unserved = reasonOf(stored)
           const subscription = takingEvents(stored) ?? stored
-          return events
-            .filter((event) => canConvert(event.schema, deliverySchemaOf(subscription)) && matches(subscription, event))
-            .map((event) => ({ event, subscription, because }))
+          return events.flatMap((event): Untaken | [] => {
+            const unmatched = mismatch(subscription, event)
+            const because = unmatched ?? unserved
+            return because === undefined ? [] : { event, subscription, because, matches: unmatched === undefined }
+          })
         }),
     )
 }

@@ -1,0 +1,68 @@
+/** One event subscription beside those of the configuration: checked as those of a file are, and written; its endpoint is asked. */
+import type { Operation } from '../arm/call/operations.ts'
+import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
+import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
+import { publicUrlOf } from '../delivery/send/ingress.ts'
+import type { Directory } from '../entra/directory.ts'
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
+import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource.ts'
+import { publisherOf, type Store } from '../model/resources/store.ts'
+import type { Clock } from '../model/time/clock.ts'
+import { awaitHandshakes } from '../model/time/work-counter.ts'
+import type { Records } from '../records/record-types.ts'
+import { eventSubscriptionFaults } from './config-faults.ts'
+import type { EventSubscriptionOptions } from './config-schema.ts'
+import { errorOf, type ResolvedOptions } from './options.ts'
+
+export interface PutTargets {
+  readonly clock: Clock
+  readonly store: Store
+  readonly directory: Directory
+  readonly provisioning: Provisioning
+  readonly records: Pick<Records, 'handshakes'>
+}
+
+/** An endpoint may be slow to start. In real milliseconds. */
+const maxWaitMs = 60_000
+
+/**
+ * Writes an event subscription, new or in the place of the one with that name, and waits for its handshake. Returns it, and why it gets no
+ * events where its endpoint has not consented. Throws a TypeError that names all that is wrong.
+ *
+ * @param given its endpoint may be an http URL of this machine
+ */
+export async function putEventSubscription(
+  targets: PutTargets,
+  given: EventSubscriptionOptions,
+  { declaredRetries }: Pick<ResolvedOptions, 'declaredRetries'>,
+): Promise<{ readonly subscription: EventSubscription; readonly because?: string }> {
+  const { clock, store, directory, provisioning, records } = targets
+  const endpoint = publicUrlOf(given.endpoint ?? '') ?? given.endpoint
+  const options = { ...given, ...(endpoint !== undefined && { endpoint }) }
+  const standing = {
+    subscriptions: directory.azureSubscriptions().map(({ id }) => ({ id })),
+    topics: store.resources('topics').map(({ name, inputSchema }) => ({ name, inputSchema })),
+    domains: store.resources('domains').map(({ name, inputSchema }) => ({ name, inputSchema })),
+  }
+  const faults = eventSubscriptionFaults(options, standing, clock.now())
+  if (faults.length > 0) throw errorOf(faults, 'the event subscription')
+  const scope =
+    options.scope === undefined
+      ? (named(store.resources('topics'), options.topic)?.id ?? '')
+      : asResourceId(options.scope)
+  const id = eventSubscriptionId(scope, options.name)
+  const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
+  const existing = store.subscriptions.get(id)
+  const place = existing ?? { id, scope, name: options.name, createdAt: clock.now() }
+  const provisioningState = existing ? 'Updating' : 'Creating'
+  const answered = Promise.withResolvers<void>()
+  const operation = provisioning.write({ ...place, properties, provisioningState }, declaredRetries, answered.resolve)
+  await awaitHandshakes(answered.promise, maxWaitMs)
+  const subscription = store.subscriptions.get(id)
+  if (subscription?.provisioningState === 'Succeeded') return { subscription }
+  const last = records.handshakes.filter(({ subscriptionId }) => subscriptionId === id).at(-1)
+  const because = failureOf(operation) ?? last?.message ?? 'its endpoint has not answered yet'
+  return { subscription: subscription ?? { ...place, properties, provisioningState }, because }
+}
+
+const failureOf = ({ result }: Operation) => (result?.status === 'Failed' ? result.error.message : undefined)

@@ -1,0 +1,172 @@
+/** The requests of the interface: what is checked, and what its OpenAPI document says of them, follows from these schemas. */
+import { z } from 'zod'
+import { faultRoutes } from '../server/faults.ts'
+import { publishLimits } from '../topics/parse-published.ts'
+
+/** The form of a duration: whole numbers, each with its unit. */
+const durationForm = /^(?:\d{1,9}(?:ms|s|m|h|d))+$/
+
+/** A field that may be left out. */
+const maybe = <Schema extends z.ZodType>(schema: Schema) => z.exactOptional(schema)
+const text = z.string()
+const name = z.string().min(1).max(4096)
+const anything = z.unknown()
+
+const duration = z.string().max(100).regex(durationForm, 'must be a duration, such as 10s or 1h30m')
+
+/** The most events that a request may ask for: as many as the page may keep. */
+const mostEvents = 5000
+
+export const eventFates = ['delivered', 'pending', 'dead-lettered', 'dropped', 'unmatched', 'unserved'] as const
+
+export const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
+
+export const eventsQuery = z.strictObject({
+  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
+  type: maybe(name.describe('The type of the event')),
+  subject: maybe(text.max(4096).describe('The subject of the event')),
+  limit: maybe(z.int().min(1).max(mostEvents).describe('The newest so many events. Default: all that are kept')),
+})
+
+export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
+
+export const eventActionRequest = z.strictObject({
+  subscription: maybe(
+    name.describe('Name or resource id of an event subscription. Default: the only one that the event went to'),
+  ),
+})
+
+export const publishRequest = z.strictObject({
+  events: text.describe('An event, or a list of events, as a JSON text: numbers keep their digits'),
+})
+
+export const requestsQuery = z.strictObject({
+  route: maybe(requestRoutes.describe('The part of the emulator that answered')),
+})
+
+export const settleRequest = z.strictObject({
+  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
+})
+
+export const waitRequest = z.strictObject({
+  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
+  type: maybe(name.describe('The type of the event')),
+  subject: maybe(text.max(4096).describe('The subject of the event')),
+  count: maybe(z.int().min(1).max(mostEvents).describe('How many events at least. Default: 1')),
+  fate: maybe(
+    z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
+  ),
+  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
+})
+
+export const resetRequest = z.strictObject({
+  resources: maybe(
+    z.boolean().describe('Whether topics, event subscriptions, clients and roles become what the options declare'),
+  ),
+})
+
+export const faultRequest = z.strictObject({
+  route: z.enum(faultRoutes),
+  matches: maybe(
+    z
+      .strictObject({
+        method: maybe(name.describe('In any letter case')),
+        url: maybe(name.describe('A part of path and query; of the whole URL for delivery')),
+      })
+      .describe('Only these calls. Default: every call'),
+  ),
+  times: maybe(z.int().min(1).max(1_000_000_000).describe('How many calls. Default: 1')),
+  status: maybe(z.int().min(200).max(599).describe('Answer with this status')),
+  code: maybe(text.max(200).describe("Error code of that answer's body, or of the operation")),
+  message: maybe(text.max(2000).describe("Error message of that answer's body")),
+  details: maybe(
+    z
+      .array(z.strictObject({ code: text.max(200), target: maybe(text.max(2000)), message: text.max(2000) }))
+      .max(20)
+      .describe("Details of an operation's error"),
+  ),
+  retryAfter: maybe(z.number().min(0).max(1_000_000_000).describe('Retry-After of that answer, in seconds')),
+  delayMs: maybe(z.number().min(0).max(1_000_000_000).describe("Wait so long first, by the emulator's clock")),
+  drop: maybe(z.boolean().describe('Close the connection without an answer')),
+})
+
+export const clockRequest = z.strictObject({
+  advance: duration.describe('By how much, 400d at most'),
+})
+
+const object = z.record(z.string(), anything)
+
+export const raiseRequest = z
+  .union([object, z.array(object).max(publishLimits.events)])
+  .describe('An event, or a list of events')
+
+const role = name.describe('Name or id of a built-in role')
+const scope = z.string().startsWith('/', 'must begin with a slash').max(4096)
+const client = name.describe('An application id. Default: that of the first client')
+
+export const roleRequest = z.strictObject({
+  clientId: maybe(client),
+  role,
+  scope: maybe(scope.describe('Where the role applies, and below. Default: /, everywhere')),
+})
+
+export const roleQuery = z.strictObject({
+  clientId: maybe(client),
+  role: maybe(role.describe('Name or id of a built-in role. Default: all roles, at every scope')),
+  scope: maybe(scope.describe('Where the role was given. Default: /')),
+})
+
+const subscriptionName = z.string().min(1).max(64).describe('3 to 64 letters, digits and hyphens')
+const topicName = name.describe('The custom topic whose events it gets. Default: the first')
+const sourceId = scope.describe('Resource id of another source, in place of topic')
+
+export const subscriptionRequest = z.strictObject({
+  name: subscriptionName,
+  topic: maybe(topicName),
+  scope: maybe(sourceId),
+  endpoint: maybe(
+    text
+      .max(4096)
+      .describe('URL of its webhook: https, or an http URL of this machine. Default: that of properties.destination'),
+  ),
+  properties: maybe(
+    object.describe('Filter, retry policy, delivery schema, destination and so on, as in Resource Manager'),
+  ),
+})
+
+export const subscriptionQuery = z.strictObject({
+  name: subscriptionName,
+  topic: maybe(topicName),
+  scope: maybe(sourceId),
+})
+
+export const rotateRequest = z.strictObject({
+  forget: maybe(z.boolean().describe('Whether older tokens become invalid. Default: false')),
+})
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * The milliseconds of a duration. Throws a RangeError for a text of another form, and for one that is over the limit.
+ *
+ * @param name of the field, for the error
+ * @param most as a duration
+ */
+export function durationMs(name: string, text: string, most: string): number {
+  if (!durationForm.test(text)) throw new RangeError(`${name} must be a duration, such as 10s or 1h30m`)
+  const ms = sum(text)
+  if (ms > sum(most)) throw new RangeError(`${name} must be ${most} or less`)
+  return ms
+}
+
+const sum = (text: string): number =>
+  [...text.matchAll(/(\d{1,9})(ms|s|m|h|d)/g)].reduce(
+    (ms, [, count, unit = '']) => ms + Number(count) * (units[unit] ?? 0),
+    0,
+  )
+
+/** The JSON Schema of a schema of the interface, in the dialect of OpenAPI 3.1. */
+export function jsonSchemaOf(schema: z.ZodType): z.core.JSONSchema.BaseSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema)
+  return rest
+}
