@@ -1,6 +1,4 @@
-// Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
-// `close`.
-
+/** What a program can do with an emulator: start, change, ask, make fail, connect and close. */
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { complaintAboutCodeGeneration } from '../../../src/support/process/runtime.ts'
 import { realTimers } from '../../../src/support/time/clock.ts'

@@ -3,7 +3,7 @@ import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
 import { createQuietLog, type Logger } from '../../../core/logger.ts'
 import { oneLine } from '../../../support/text/text.ts'
-import type { Host } from '../host.ts'
+import type { ComponentSet } from '../component-set.ts'
 
 export interface OutputCall {
   readonly name: string
@@ -25,12 +25,18 @@ export type CallOutput = (call: OutputCall) => Promise<ComponentAnswer>
 const maxName = 120
 const maxNames = 2_000
 
-/** Calls to the components of a host. Dapr's answer about an unknown name does not tell the known ones: the log does. */
-export function createCallOutput({ host, logger }: { readonly host: Host; readonly logger: Logger }): CallOutput {
+/** Calls to the running components. Dapr's answer about an unknown name does not tell the known ones: the log does. */
+export function createCallOutput({
+  running,
+  logger,
+}: {
+  readonly running: ComponentSet
+  readonly logger: Logger
+}): CallOutput {
   const log = createQuietLog({ logger, now: () => performance.now() })
 
   function logUnknown(name: string): void {
-    const names = host.components().map(({ loaded }) => loaded.component.name)
+    const names = running.components().map(({ loaded }) => loaded.component.name)
     const called = oneLine(name, maxName)
     log.warn('a call names an unknown component', { called, known: oneLine(names.join(', '), maxNames) }, called)
   }
@@ -39,7 +45,7 @@ export function createCallOutput({ host, logger }: { readonly host: Host; readon
     const refusal = (why: string, cause?: unknown) =>
       new OutputCallError(`error invoking output binding ${name}: ${why}`, { cause })
     if (!operation) throw refusal('operation field is missing from request')
-    const component = host.find(name)
+    const component = running.find(name)
     if (!component) {
       logUnknown(name)
       throw refusal(`couldn't find output binding ${name}`)

@@ -28,8 +28,8 @@ export async function openApis(options: Partial<BindingsApiOptions> = {}, topic 
   const { host } = openHost({ loggerOf: () => log })
   await host.start(loadTexts({ 'orders.yaml': yaml }))
   const given: BindingsApiOptions = {
-    host,
-    callOutput: createCallOutput({ host, logger: log }),
+    running: host,
+    callOutput: createCallOutput({ running: host, logger: log }),
     appId: 'shop',
     app: undefined,
     version: '1.2.3',
