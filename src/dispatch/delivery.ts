@@ -49,7 +49,7 @@ export class OpenDelivery {
   #holders = 1
   readonly #timeout = new AbortController()
   /** That of all its events. */
-  readonly signal = this.#timeout.signal
+  readonly signal: AbortSignal = this.#timeout.signal
   #cancelTimeout: CancelTimer | undefined
   #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */

@@ -10,7 +10,7 @@ import {
 import type { Endpoints } from '../core/endpoints.ts'
 import type { QuietLog } from '../core/logger.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
-import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
 import type { CredentialFault, Evidence } from './credential-fault.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
@@ -177,7 +177,7 @@ export function tooLarge(limit: number): Answer {
 export type CheckCredential = (headers: IncomingHttpHeaders) => Evidence | Promise<Evidence>
 
 export interface CheckCredentialOptions {
-  readonly input: InputMetadata
+  readonly input: PushMetadata
   /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
   readonly endpoints: Endpoints
   readonly log: QuietLog
@@ -228,7 +228,7 @@ function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckC
 
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
-  delivery: InputMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
+  delivery: PushMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
   { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.

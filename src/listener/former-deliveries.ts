@@ -1,7 +1,7 @@
 /** Whether a delivery comes by settings that an `update` has replaced, by which it is taken as before. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../core/logger.ts'
-import { type InputMetadata, isSameMetadata } from '../metadata/typed/metadata.ts'
+import { isSameMetadata, type PushMetadata } from '../metadata/typed/metadata.ts'
 import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './admission.ts'
 import type { Evidence } from './credential-fault.ts'
 import { deletionLine } from './log-events.ts'
@@ -9,7 +9,7 @@ import { soleValue } from './request.ts'
 
 export interface FormerDeliveriesOptions extends CheckCredentialOptions {
   /** The metadata of the input sides that updates have replaced. */
-  readonly formers: readonly InputMetadata[]
+  readonly formers: readonly PushMetadata[]
   /** Since when the event subscription is known to carry the present credential, in ms since 1970; `undefined` while it is not. */
   readonly credentialReadAt: () => number | undefined
   readonly logger: Logger
@@ -81,7 +81,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
 
   return {
     /** The metadata by which deliveries are still accepted, without those of the present side. */
-    inputs: (): readonly InputMetadata[] => all.filter(isAccepted).map(({ input }) => input),
+    inputs: (): readonly PushMetadata[] => all.filter(isAccepted).map(({ input }) => input),
     /** Does a delivery name an event subscription of another name that is still accepted? */
     areNamedBy: (headers: IncomingHttpHeaders): boolean =>
       all.length > 0 && namedBy(headers).some(({ name }) => name !== presentName),
@@ -108,21 +108,21 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
 }
 
 /** `none` has no credential: a delivery without one proves nothing where the present settings ask for one. */
-const createFormerCheck = async (input: InputMetadata, options: CheckCredentialOptions): Promise<CheckCredential> =>
+const createFormerCheck = async (input: PushMetadata, options: CheckCredentialOptions): Promise<CheckCredential> =>
   input.deliveryAuthentication.kind === 'none'
     ? () => ({ kind: 'absent' })
     : createCredentialCheck({ ...options, input })
 
 /** Are they the same event subscription? */
-export const isSamePlace = (one: InputMetadata, other: InputMetadata): boolean =>
+export const isSamePlace = (one: PushMetadata, other: PushMetadata): boolean =>
   isSameMetadata(placeOf(one), placeOf(other))
 
 /** Which event subscription it is. Azure compares both without case. */
-const placeOf = ({ eventSubscriptionName, scope }: InputMetadata) =>
+const placeOf = ({ eventSubscriptionName, scope }: PushMetadata) =>
   [eventSubscriptionName, scope.id].map((id) => id.toLowerCase())
 
 /** All that decides whether a delivery is accepted. */
-const accessOf = (input: InputMetadata) => [
+const accessOf = (input: PushMetadata) => [
   placeOf(input),
   input.deliveryAuthentication,
   input.environment,

@@ -2,12 +2,12 @@
 import type { FailureContext } from '../azure/refusals/resource-manager-refusal.ts'
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { querySecrets } from '../core/scrub.ts'
-import type { EitherInput, InputMetadata, PullMetadata } from '../metadata/typed/metadata.ts'
+import type { EitherInput, PullMetadata, PushMetadata } from '../metadata/typed/metadata.ts'
 import { placeAt } from './needs.ts'
 import { type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */
-export function failureContext(input: InputMetadata, resourceManager: string): FailureContext {
+export function failureContext(input: PushMetadata, resourceManager: string): FailureContext {
   const { deliveryAuthentication: delivery, subscriberEndpoint, scope, eventSubscriptionName } = input
   return {
     ...common(input, resourceManager),

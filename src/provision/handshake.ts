@@ -5,7 +5,7 @@ import { explainHandshakeAnswer } from '../azure/refusals/resource-manager-refus
 import type { Endpoints } from '../core/endpoints.ts'
 import { querySecrets, scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/addresses.ts'
-import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isLoopback } from '../support/net/hosts.ts'
 import { type Probe, type ProbeAnswer, probe, type Target, targetsOf } from '../support/net/probe.ts'
 import { codeOf } from '../support/process/error-code.ts'
@@ -19,13 +19,13 @@ export type HandshakeRequest = Pick<Probe, 'method' | 'headers' | 'body'>
 export const notReadyHeader = 'x-eventgrid-binding-not-ready'
 
 /** Of events as CloudEvents (Event Grid: end-point-validation-cloud-events-schema). */
-export function optionsRequest({ environment }: Pick<InputMetadata, 'environment'>): HandshakeRequest {
+export function optionsRequest({ environment }: Pick<PushMetadata, 'environment'>): HandshakeRequest {
   return { method: 'OPTIONS', headers: { 'webhook-request-origin': environment.eventGridOrigin } }
 }
 
 /** Of events in Event Grid's schema (Event Grid: end-point-validation-event-grid-events-schema). The answer must have the code. */
 export function validationRequest(
-  { eventSubscriptionName, scope }: Pick<InputMetadata, 'eventSubscriptionName' | 'scope'>,
+  { eventSubscriptionName, scope }: Pick<PushMetadata, 'eventSubscriptionName' | 'scope'>,
   validationCode: string,
 ): HandshakeRequest {
   return {
@@ -53,7 +53,7 @@ export function validationRequest(
   }
 }
 
-type Endpoint = Pick<InputMetadata, 'subscriberEndpoint' | 'environment'>
+type Endpoint = Pick<PushMetadata, 'subscriberEndpoint' | 'environment'>
 
 /** An answer that is no consent. Its texts hold no secret. */
 export interface HandshakeRefusal {
@@ -108,7 +108,7 @@ function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: Endpoin
 type Cite = (text: string, maxLength: number) => string
 
 /** A server may echo what it was sent: the query of `subscriberEndpoint`, or parts of it. */
-export function citer({ subscriberEndpoint }: Pick<InputMetadata, 'subscriberEndpoint'>): Cite {
+export function citer({ subscriberEndpoint }: Pick<PushMetadata, 'subscriberEndpoint'>): Cite {
   const secrets = querySecrets(subscriberEndpoint)
   return (text, maxLength) => cut(scrub(text, secrets), maxLength)
 }
@@ -163,7 +163,7 @@ export const isServed = (answer: EndpointAnswer): boolean => answer.kind === 'co
 const emulatedLookUpMs = 1_000
 
 export interface EndpointQuestion {
-  readonly input: InputMetadata
+  readonly input: PushMetadata
   readonly endpoints: Endpoints
   /** Base URL of Azure Resource Manager. */
   readonly resourceManager: string

@@ -1,7 +1,7 @@
 /** Push: the event subscription that delivers to the web hook with our credential, from the input metadata and over what exists. */
 import { deliveryTokenHeader, ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { resetToDefault } from '../metadata/fields/field.ts'
-import type { InputMetadata } from '../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
@@ -26,7 +26,7 @@ import {
 } from './values.ts'
 
 export type WebHookInput = Pick<
-  InputMetadata,
+  PushMetadata,
   | 'scope'
   | 'eventSubscriptionName'
   | 'subscriberEndpoint'
@@ -137,7 +137,7 @@ function merge(
 /** Metadata changes the dead-letter destination; a managed identity for it stays, because it is the operator's. */
 function mergeDeadLetter(
   { deadLetterDestination, deadLetterWithResourceIdentity: wrapped }: SubscriptionProperties,
-  setting: InputMetadata['settings']['deadLetter'],
+  setting: PushMetadata['settings']['deadLetter'],
   resets: 'apply' | 'ignore',
 ) {
   if (setting === undefined || (setting === resetToDefault && resets === 'ignore')) {

@@ -29,7 +29,7 @@ it.each([
   const [component] = parseComponents(read(file), {
     secrets: { 'event-grid': { deliveryToken: 'a token of the deliveries' } },
   })
-  const { warnings, input } = parseMetadata(component?.properties ?? [], { componentName: 'orders' })
+  const { warnings, push: input } = parseMetadata(component?.properties ?? [], { componentName: 'orders' })
   expect(warnings).toEqual([])
   expect(input).toMatchObject({ eventSubscriptionName: 'orders', provisioning, deliveryAuthentication: { kind: by } })
   for (const source of Object.values(sources)) {

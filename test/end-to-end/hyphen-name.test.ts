@@ -50,11 +50,11 @@ it('receives by pull with the key of the namespace alone', async () => {
 })
 
 it('takes the file as it stands, and with provisioning check', () => {
-  expect(parseMetadata(definition?.properties ?? []).input?.eventSubscriptionName).toBe('orders-app')
+  expect(parseMetadata(definition?.properties ?? []).push?.eventSubscriptionName).toBe('orders-app')
   const credential = { tenantId: 't', clientId: 'c', clientSecret: 's', provisioning: 'check' }
   const subscriptionId = '5ab5c21b-0000-4000-8000-000000000002'
   const checked = parseMetadata({ ...definition?.properties, ...credential, subscriptionId })
-  expect(checked.input?.eventSubscriptionName).toBe('orders-app')
+  expect(checked.push?.eventSubscriptionName).toBe('orders-app')
 })
 
 it.each([

@@ -5,7 +5,7 @@ import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { createListener, type ListenerOptions } from '../../src/listener/listener.ts'
 import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
-import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../src/metadata/typed/metadata.ts'
 import { captureLog } from '../support/captured-log.ts'
 
 const subscriptionId = '00000000-0000-0000-0000-000000000001'
@@ -36,7 +36,7 @@ export const proof = { [deliveryTokenHeader]: ours.text }
 /** The same as a line of a head. */
 export const proofLine = `${deliveryTokenHeader}: ${ours.text}`
 
-export const inputMetadata: InputMetadata = {
+export const inputMetadata: PushMetadata = {
   credential: { kind: 'host' },
   environment: azureEnvironments.AzurePublicCloud,
   subscriptionId,
@@ -57,7 +57,7 @@ export const inputMetadata: InputMetadata = {
 }
 
 export interface Opening extends Partial<Omit<ListenerOptions, 'input' | 'handler'>> {
-  readonly input?: Partial<InputMetadata>
+  readonly input?: Partial<PushMetadata>
   /** Undefined: no handler. Absent: one that acknowledges. */
   readonly handler?: EventHandler | undefined
 }

@@ -3,7 +3,7 @@ import { thrownBy } from '../support/thrown.ts'
 import { sampleInput } from './sample.ts'
 
 /** The input side of the sample with some fields added or changed. */
-export const input = (extra: Record<string, unknown> = {}) => parseMetadata({ ...sampleInput, ...extra }).input
+export const input = (extra: Record<string, unknown> = {}) => parseMetadata({ ...sampleInput, ...extra }).push
 
 /** The sample, or another record, without one of its fields. */
 export const without = (name: string, from: Record<string, unknown> = sampleInput): Record<string, unknown> =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { resetToDefault } from '../../src/metadata/fields/field.ts'
-import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { decideUpsert } from '../../src/provision/decide.ts'
 import { readSubscriptionProperties, type SubscriptionProperties } from '../../src/provision/values.ts'
 import { header } from './input.ts'
@@ -89,7 +89,7 @@ describe('writes', () => {
     name: string
     there?: SubscriptionProperties
     wanted?: Partial<SubscriptionSettings>
-    input?: Partial<InputMetadata>
+    input?: Partial<PushMetadata>
     /** @default 'patch' */
     action?: 'replace'
     because: string
@@ -376,7 +376,7 @@ describe('whatever stands and whatever is asked for', () => {
   })
   const anyWanted = fc.record({
     settings: anySettings,
-    deliveryAuthentication: fc.constantFrom<InputMetadata['deliveryAuthentication']>(
+    deliveryAuthentication: fc.constantFrom<PushMetadata['deliveryAuthentication']>(
       { kind: 'none' },
       { kind: 'secret', sources: [new Secret('s')] },
       { kind: 'entra', tenantId: 't', clientId: 'c', eventGridClientId: 'e' },

@@ -1,12 +1,12 @@
 import { ownDeliveryCredential } from '../../src/core/delivery-credential.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
-import type { InputMetadata } from '../../src/metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../src/metadata/typed/metadata.ts'
 
 const scopeId = '/subscriptions/s1/resourceGroups/rg1'
 
 /** A valid input side, with what a test changes of it. */
-export const inputMetadata = (changes: Partial<InputMetadata> = {}): InputMetadata => ({
+export const inputMetadata = (changes: Partial<PushMetadata> = {}): PushMetadata => ({
   credential: {
     kind: 'clientSecret',
     tenantId: 't1',

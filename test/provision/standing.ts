@@ -1,10 +1,10 @@
-import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { wantedWebHook } from '../../src/provision/needs-webhook.ts'
 import type { SubscriptionProperties, WebHookProperties } from '../../src/provision/values.ts'
 import { header, inputMetadata } from './input.ts'
 
 /** What the sample's metadata asks for, with what a test changes of it. */
-export const desire = (changes: Partial<InputMetadata> = {}) => wantedWebHook(inputMetadata(changes))
+export const desire = (changes: Partial<PushMetadata> = {}) => wantedWebHook(inputMetadata(changes))
 /** The same with settings of the event subscription. */
 export const settings = (changes: Partial<SubscriptionSettings>) =>
   desire({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', ...changes } })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { RenewableCredential } from '../../src/azure/token-keeper.ts'
 import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import { parseEventSource } from '../../src/metadata/fields/scope.ts'
-import type { InputMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
+import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { connectArm } from '../../src/provision/arm.ts'
 import type { FailedAttempt, ProvisionHow } from '../../src/provision/attempts.ts'
 import { failureContext } from '../../src/provision/failure-context.ts'
@@ -49,7 +49,7 @@ function virtualTime() {
   }
 }
 
-type Changes = Partial<ProvisionHow> & { readonly input?: InputMetadata }
+type Changes = Partial<ProvisionHow> & { readonly input?: PushMetadata }
 
 async function start(
   options: Changes & {
@@ -301,7 +301,7 @@ it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
 const topicScope = parseEventSource('/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t')
 const idBelow = (source: string) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/events1`
 
-it.each<[name: string, action: 'created' | 'patched', item: Json, scope?: InputMetadata['scope']]>([
+it.each<[name: string, action: 'created' | 'patched', item: Json, scope?: PushMetadata['scope']]>([
   ['a resource group, the same name at one of its topics', 'created', { id: idBelow(topicScope.id), name: 'events1' }],
   [
     'a resource group, its id in other letter case',

@@ -2,7 +2,7 @@
 import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
 import { scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/addresses.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { shellWord } from '../../support/text/text.ts'
 import type { ArmFailure, ArmFailureKind } from '../read-failure.ts'
 import { certificateRemedy, type Right, rightsRemedy, roleRemedy, silenceRemedy } from './remedies.ts'
@@ -111,7 +111,7 @@ function isUnregistered(message: string, targets: readonly string[]): boolean {
 type Named = 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint'
 
 /** What an explanation names, and must not show. */
-export interface FailureContext extends Pick<InputMetadata, Named> {
+export interface FailureContext extends Pick<PushMetadata, Named> {
   readonly scopeId: string
   /** Where ARM keeps the event subscription: it decides which role allows to write it. */
   readonly pathKind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'

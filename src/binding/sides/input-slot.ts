@@ -2,7 +2,7 @@
 import { emulatorRemedy, strayEmulatorId } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/listener.ts'
-import { type InputMetadata, isSameMetadata } from '../../metadata/typed/metadata.ts'
+import { isSameMetadata, type PushMetadata } from '../../metadata/typed/metadata.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'
@@ -35,7 +35,7 @@ export class InputSlot {
   /** Aborts when the slot is closed: open requests of replaced receivers are to end then. */
   #closing = new AbortController()
   /** The metadata by which deliveries were accepted last. */
-  #accepted: readonly InputMetadata[] = []
+  #accepted: readonly PushMetadata[] = []
   /** Whether deliveries were routed to the side before. */
   #wasReady = false
 
@@ -133,7 +133,7 @@ export class InputSlot {
    */
   // Each comes with libraries of its own, which take time and memory: only those of the configured one are loaded.
   async #make(component: ParsedComponent, port: number | undefined): Promise<OpenedInput | undefined> {
-    const { input: push, pull } = component.metadata
+    const { push, pull } = component.metadata
     this.#warnOfStrayId(component)
     const origin = { component }
     const formers = this.#accepted
@@ -149,7 +149,7 @@ export class InputSlot {
     return { side: await createPullSide(pull, options), origin }
   }
 
-  #warnOfStrayId({ name, metadata: { input: push } }: ParsedComponent): void {
+  #warnOfStrayId({ name, metadata: { push } }: ParsedComponent): void {
     const { endpoints, logger } = this.#shared()
     const id = strayEmulatorId({ ...push, ...push?.credential }, endpoints)
     if (id === undefined) return
@@ -177,4 +177,4 @@ export class InputSlot {
 }
 
 const isSameInput = ({ metadata: one }: ParsedComponent, { metadata: other }: ParsedComponent): boolean =>
-  isSameMetadata([one.input, one.pull], [other.input, other.pull])
+  isSameMetadata([one.push, one.pull], [other.push, other.pull])

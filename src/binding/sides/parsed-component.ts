@@ -37,8 +37,8 @@ export function optionsOf(side: Side, origin: OpenedSide<unknown>['origin'], sha
 
 /** Says which fields make a side that is open start anew, or end. */
 export function logChange(side: Side, before: ParsedComponent, next: ParsedComponent, logger: Logger): void {
-  const { input, pull, output } = next.metadata
-  const goesOn = side === 'input' ? (input ?? pull) : output
+  const { push, pull, output } = next.metadata
+  const goesOn = side === 'input' ? (push ?? pull) : output
   const what = goesOn ? 'starts anew' : 'ends'
   logger.info(`${changedFields(before, next)} changed: the ${side} side ${what}`)
 }

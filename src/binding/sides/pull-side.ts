@@ -4,7 +4,7 @@ import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import { scrub } from '../../core/scrub.ts'
 import type { CurrentHandler } from '../../dispatch/handler.ts'
-import type { InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
+import type { PullMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import { Receiver } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
@@ -24,7 +24,7 @@ export async function createPullSide(
   pull: PullMetadata,
   options: SideOptions & {
     readonly handler: CurrentHandler
-    readonly formers?: readonly InputMetadata[]
+    readonly formers?: readonly PushMetadata[]
   },
 ): Promise<InputSide> {
   const { endpoints, logger, secrets, handler, clock = systemClock } = options

@@ -1,7 +1,7 @@
 /** Push delivery put together: the listener, and the watch over its event subscription. */
 import { isSamePlace } from '../../listener/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth, type InputHealth } from '../health.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
@@ -13,7 +13,7 @@ export interface InputSide {
   /** Where the listener listens; `undefined` for pull delivery, and while it does not listen. */
   address(): { readonly address: string; readonly port: number } | undefined
   /** The metadata by which it accepts deliveries: its own, then former ones. */
-  accepts(): readonly InputMetadata[]
+  accepts(): readonly PushMetadata[]
   /** Listens, by push. It is closed where that fails. */
   listen(signal: AbortSignal): Promise<void>
   /**
@@ -48,7 +48,7 @@ export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler
 }
 
 /** Makes the listener, and `listen` opens its port. The event subscription comes last: Event Grid shakes hands with a listener that is up. */
-export async function createPushSide(input: InputMetadata, options: PushOptions): Promise<InputSide> {
+export async function createPushSide(input: PushMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common
   const declared: { attributes: ReadonlySet<string> | undefined } = { attributes: undefined }

@@ -1,14 +1,14 @@
 /** What `init` does with the event subscription, once and without a listener. */
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { InputMetadata, ParsedMetadata } from '../../metadata/typed/metadata.ts'
+import type { ParsedMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
 import type { SideOptions } from '../side-options.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
-export type ProvisionedSides = Pick<ParsedMetadata, 'input' | 'pull'>
+export type ProvisionedSides = Pick<ParsedMetadata, 'push' | 'pull'>
 
 export interface ProvisionOptions extends SideOptions {
   readonly signal: AbortSignal
@@ -76,9 +76,9 @@ export async function provisionOnce(sides: ProvisionedSides, options: ProvisionO
 const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
   ({ patience: 'timeout', signal, ...(onAttempt && { onAttempt }) }) as const
 
-async function connect({ input, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
+async function connect({ push, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
   const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
-  if (input) return connectSubscription({ ...options, input })
+  if (push) return connectSubscription({ ...options, input: push })
   if (pull) return connectNamespace(pull, options)
   throw new TypeError('the component has no input side')
 }
@@ -88,7 +88,7 @@ async function connect({ input, pull }: ProvisionedSides, options: ProvisionOpti
  * nobody.
  */
 export function deliveryTokenAttribute(
-  input: InputMetadata,
+  input: PushMetadata,
 ): { readonly name: string; readonly value: Secret } | undefined {
   const value = ownDeliveryCredential(input)
   return value && { name: deliveryTokenHeader, value }

@@ -15,7 +15,7 @@ import {
   startSpan,
   withSpan,
 } from '../../core/telemetry.ts'
-import type { EitherInput, InputMetadata, PullMetadata } from '../../metadata/typed/metadata.ts'
+import type { EitherInput, PullMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm.ts'
 import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/attempts.ts'
 import { failureContext, pullFailureContext } from '../../provision/failure-context.ts'
@@ -39,7 +39,7 @@ export type SubscriptionControl = ReturnType<typeof controlOf>
  */
 export function connectSubscription(
   options: SideOptions & {
-    readonly input: InputMetadata
+    readonly input: PushMetadata
     /** Called at each read with the lower-case names of the delivery attributes that the event subscription declares. */
     readonly onAttributes?: (names: ReadonlySet<string>) => void
   },

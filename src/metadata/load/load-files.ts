@@ -205,7 +205,7 @@ function takeComponent(draft: ComponentDraft, options: TakeOptions): TakenCompon
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
   const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
   if (isOurs) checkVersion('version', version, faults, places.version)
-  const port = reading.metadata?.input?.handshakePort
+  const port = reading.metadata?.push?.handshakePort
   const component: Component = {
     name,
     type,
@@ -245,7 +245,7 @@ function ofAnother(entries: readonly PropertyEntry[]): ReturnType<typeof readMet
   const text = value instanceof Secret ? value.reveal() : value
   const said = typeof text === 'string' ? text.split(',').map((word) => word.trim().toLowerCase()) : []
   const sides = bothSides.filter((side) => said.includes(side))
-  const metadata = { input: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] }
+  const metadata = { push: undefined, pull: undefined, output: undefined, direction: undefined, warnings: [] }
   return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues: [] }
 }
 

@@ -14,8 +14,9 @@ import { derivePullName, deriveSubscriptionName } from '../fields/scope.ts'
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface ParsedMetadata {
-  readonly input: InputMetadata | undefined
-  /** The input side by pull; never together with `input`. */
+  /** The input side by push. */
+  readonly push: PushMetadata | undefined
+  /** The input side by pull; never together with `push`. */
   readonly pull: PullMetadata | undefined
   readonly output: OutputMetadata | undefined
   /** What the field `direction` says; `undefined` where it is not given. */
@@ -24,7 +25,7 @@ export interface ParsedMetadata {
   readonly warnings: readonly MetadataIssue[]
 }
 
-export type InputMetadata = Readonly<ReturnType<typeof inputMetadata>>
+export type PushMetadata = Readonly<ReturnType<typeof pushMetadata>>
 
 /** The input side with `deliveryMode: pull`, validated. */
 export type PullMetadata = Readonly<ReturnType<typeof pullMetadata>>
@@ -59,7 +60,7 @@ interface MetadataContext {
   readonly hasCredential: boolean
 }
 
-export function inputMetadata(values: Values, options: MetadataContext) {
+export function pushMetadata(values: Values, options: MetadataContext) {
   const { listenAddress, maxRequestBytes } = values
   const subscriberEndpoint = checked('subscriberEndpoint', values.subscriberEndpoint)
   const scope = checked('scope', values.scope)
@@ -226,10 +227,10 @@ function revealed(value: unknown): unknown {
 }
 
 /** Every secret of both sides, what deliveries carry, and the queries of their endpoints. */
-export function secretsOf({ input, pull, output }: ParsedMetadata): readonly string[] {
-  const delivery = input ? deriveDeliveryCredentials(input).map(({ value }) => value) : []
-  const endpoints = [input?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
-  return [...secretsIn([input, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]
+export function secretsOf({ push, pull, output }: ParsedMetadata): readonly string[] {
+  const delivery = push ? deriveDeliveryCredentials(push).map(({ value }) => value) : []
+  const endpoints = [push?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
+  return [...secretsIn([push, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]
 }
 
 function secretsIn(value: unknown): string[] {

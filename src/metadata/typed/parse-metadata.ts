@@ -14,7 +14,7 @@ import {
   neitherSide,
   outputConflicts,
 } from './between-fields.ts'
-import { inputMetadata, outputMetadata, type ParsedMetadata, pullMetadata } from './metadata.ts'
+import { outputMetadata, type ParsedMetadata, pullMetadata, pushMetadata } from './metadata.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
 
 export interface ParseMetadataOptions {
@@ -100,7 +100,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (given.isIncomplete) return { sides, issues: [] }
   const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
   const metadata: ParsedMetadata = {
-    input: configured.includes('push') ? inputMetadata(values, sideOptions) : undefined,
+    push: configured.includes('push') ? pushMetadata(values, sideOptions) : undefined,
     pull: configured.includes('pull') ? pullMetadata(values, sideOptions) : undefined,
     output: configured.includes('output') ? outputMetadata(values, sideOptions) : undefined,
     direction,

@@ -103,7 +103,7 @@ function replay(reports: readonly ComponentReport[], observer: CheckObserver | u
 
 /** The first component with the same `handshakePort`, unless that is this one. */
 function portTakenBy(component: CheckedComponent, all: readonly CheckedComponent[]): string | undefined {
-  const portOf = ({ metadata }: CheckedComponent) => metadata?.input?.handshakePort || undefined
+  const portOf = ({ metadata }: CheckedComponent) => metadata?.push?.handshakePort || undefined
   const port = portOf(component)
   const first = port === undefined ? undefined : all.find((one) => portOf(one) === port)
   return first === component ? undefined : (first?.name ?? undefined)

@@ -1,6 +1,6 @@
 /** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
-import type { InputMetadata } from '../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { isLoopback } from '../../support/net/hosts.ts'
 import { askForTokens, checkProvider, checkRoles, checkScope } from './checks/check-azure.ts'
 import { checkCertificates } from './checks/check-certificate.ts'
@@ -37,7 +37,7 @@ export interface ComponentChecksOptions {
 /** The checks of one component, in the order of their ids. `close` frees the port. */
 export function componentChecks(options: ComponentChecksOptions) {
   const { component, surroundings, signal } = options
-  const { input, pull, output } = component.metadata ?? {}
+  const { push: input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputContext(input, surroundings, signal)
   const pullWorld = pull && createPullContext(pull, surroundings, signal)
   const outputWorld = output && createOutputContext(output, surroundings)
@@ -126,7 +126,7 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
 
 /** The checks of what Resource Manager keeps; none where it is not asked for the component. */
 function azureChecks<Resource extends AzureResource>(
-  provisioning: InputMetadata['provisioning'],
+  provisioning: PushMetadata['provisioning'],
   resources: readonly Resource[],
   checkSubscription: (resource: Resource, signal: AbortSignal) => Promise<Finding>,
   surroundings: Surroundings,

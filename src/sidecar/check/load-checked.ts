@@ -103,7 +103,7 @@ function examine(
 }
 
 function validSides(metadata: ParsedMetadata | undefined): string {
-  const { input, pull, output } = metadata ?? {}
+  const { push: input, pull, output } = metadata ?? {}
   const sides = [input && 'input', pull && 'input by pull', output && 'output'].filter((side) => side !== undefined)
   return sides.length === 0 ? 'the fields that are known are valid' : `valid: ${sides.join(' and ')}`
 }
@@ -131,7 +131,7 @@ function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: read
   return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy, field })]
 }
 
-function subscriptionOf({ input, pull }: Partial<ParsedMetadata> = {}) {
+function subscriptionOf({ push: input, pull }: Partial<ParsedMetadata> = {}) {
   const source = input?.scope.id ?? pull?.namespaceTopic.id
   const name = (input ?? pull)?.eventSubscriptionName
   if (source === undefined || name === undefined) return undefined

@@ -31,7 +31,7 @@ export function apiMetadata({ running, appId, app, version, extended }: ApiOptio
     runtimeVersion,
     components: running.components().map(({ loaded: { component, metadata } }) => {
       const { name, type, version } = component
-      const isInput = metadata.input || metadata.pull
+      const isInput = metadata.push || metadata.pull
       const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)
       return { name, type, version, capabilities }
     }),

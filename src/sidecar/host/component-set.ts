@@ -111,7 +111,7 @@ export class ComponentSet {
       throw error
     }
     this.#running.set(name, component)
-    const { input: push, pull, output } = loaded.metadata
+    const { push, pull, output } = loaded.metadata
     const input = push ?? pull
     logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
     if (input && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
@@ -146,7 +146,7 @@ export class ComponentSet {
   }
 
   /** Names the component that already listens on the port, whatever the order of the files. */
-  #neighbour({ component: { name }, metadata: { input } }: LoadedComponent, error: unknown): string {
+  #neighbour({ component: { name }, metadata: { push: input } }: LoadedComponent, error: unknown): string {
     if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
     const other = this.#all().find((one) => one.loaded.component.name !== name && one.port() === input?.handshakePort)
     return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''

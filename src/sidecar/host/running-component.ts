@@ -142,7 +142,7 @@ interface Target {
 
 /** Where a component's events go; `undefined` where it has no input side. */
 function targetOf({ component, metadata }: LoadedComponent, channel: AppChannel): Target | undefined {
-  if (!metadata.input && !metadata.pull) return undefined
+  if (!metadata.push && !metadata.pull) return undefined
   const { name, properties } = component
   const [, route] = Object.entries(properties).findLast(([key]) => key.toLowerCase() === 'route') ?? []
   const address = channel.addressOf({ name, route: route instanceof Secret ? route.reveal() : route?.toString() })

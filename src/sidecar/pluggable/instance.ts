@@ -52,7 +52,7 @@ export class Instance {
     this.logger = logger
     this.counters = metrics.component(name)
     this.readers = new Readers({
-      handlerTimeoutMs: () => (this.current.input?.input ?? this.current.input?.pull)?.handlerTimeoutMs ?? 25_000,
+      handlerTimeoutMs: () => (this.current.input?.push ?? this.current.input?.pull)?.handlerTimeoutMs ?? 25_000,
       onResult: this.counters.event,
     })
     this.#options = options
@@ -67,7 +67,7 @@ export class Instance {
 
   active(): ActiveComponent {
     const { input, output } = this.current
-    const isInput = input?.input !== undefined || input?.pull !== undefined
+    const isInput = input?.push !== undefined || input?.pull !== undefined
     const sides: readonly Side[] = [
       ...(isInput ? (['input'] as const) : []),
       ...(output?.output ? (['output'] as const) : []),
@@ -102,7 +102,7 @@ export class Instance {
     this.#refuseWhenClosed()
     // In the words of a sidecar, and without a free port: who routes to it could not know which.
     const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
-    const { input: push, pull } = metadata
+    const { push, pull } = metadata
     const before = this.current[side]
     const given = { ...(name && { name }), properties }
     const open = () =>
@@ -110,7 +110,7 @@ export class Instance {
         ? this.#binding.update(given, { sides: [side] })
         : this.#binding.init(given, { sides: [side], subscription: 'background' })
     // daprd has ended the stream that they were sent by, and waits for this call.
-    if (side === 'input' && before && !isSameMetadata([before.input, before.pull], [push, pull]))
+    if (side === 'input' && before && !isSameMetadata([before.push, before.pull], [push, pull]))
       this.readers.abandon('the component restarts')
     try {
       await open()

@@ -39,7 +39,7 @@ export function createInstances(options: InstancesOptions) {
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, instance] of instances) {
       const { current, readers, logger } = instance
-      if (name === asking || readers.count > 0 || current.input?.input?.handshakePort !== port) continue
+      if (name === asking || readers.count > 0 || current.input?.push?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,

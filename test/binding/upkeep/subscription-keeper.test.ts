@@ -99,7 +99,7 @@ it('says why it failed, also while it is tried again', async () => {
   await settle()
   const error = new BindingError('PERMISSION_DENIED', { what: 'no role' })
   asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
-  expect(keeper.state()).toEqual({ state: 'failed', why: error.message })
+  expect(keeper.state()).toEqual({ state: 'failed', why: error.message, delivers: 'unseen' })
   const passing = new BindingError('TIMEOUT', { what: 'no answer from ARM', fix: 'check the network' })
   asked[0]?.how.onAttempt?.({ attempt: 2, error: passing, retryInMs: 1, isMissing: false })
   expect(keeper.state()).toEqual({ state: 'failed', why: 'no answer from ARM; check the network' })

@@ -15,7 +15,7 @@ async function openSide() {
   const topic = emulator.topic()
   const time = createManualClock()
   const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked`, maxDeliveryAttempts: '7' }
-  const { input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
+  const { push: input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
   const side = await createPushSide(input, {
     endpoints: emulator.endpoints,

@@ -5,7 +5,7 @@ import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { sampleInput } from '../sample.ts'
 
 const nameOf = (componentName: string | undefined, extra = {}) =>
-  parseMetadata({ ...sampleInput, ...extra }, componentName === undefined ? {} : { componentName }).input
+  parseMetadata({ ...sampleInput, ...extra }, componentName === undefined ? {} : { componentName }).push
     ?.eventSubscriptionName
 
 describe('the name of the event subscription', () => {

@@ -5,7 +5,7 @@ import { sampleInput, sampleOutput } from '../sample.ts'
 
 describe('sides', () => {
   it('configures both in one component', () => {
-    const { input, output } = parseMetadata({ ...sampleInput, ...sampleOutput })
+    const { push: input, output } = parseMetadata({ ...sampleInput, ...sampleOutput })
     expect([input?.handshakePort, output?.authentication.kind]).toEqual([9000, 'accessKey'])
   })
 
@@ -24,13 +24,13 @@ describe('sides', () => {
     { direction: 'output,input', sides: [true, true] },
     { direction: '["output", "input"]', sides: [true, true] },
   ])('lets direction "$direction" alone decide', ({ direction, sides }) => {
-    const { input, output } = parseMetadata({ ...sampleInput, ...sampleOutput, direction })
+    const { push: input, output } = parseMetadata({ ...sampleInput, ...sampleOutput, direction })
     expect([input !== undefined, output !== undefined]).toEqual(sides)
   })
 
   it('does not judge the fields of a side that direction leaves out', () => {
     expect(
-      parseMetadata({ ...sampleOutput, direction: 'output', handshakePort: 99_999, scope: 'x' }).input,
+      parseMetadata({ ...sampleOutput, direction: 'output', handshakePort: 99_999, scope: 'x' }).push,
     ).toBeUndefined()
   })
 
@@ -48,7 +48,7 @@ describe('sides', () => {
 
   it('lets the fields of the credential configure no side with topicAuthentication entra', () => {
     const { tenantId, clientId, clientSecret } = sampleInput
-    const { input, output } = parseMetadata({
+    const { push: input, output } = parseMetadata({
       tenantId,
       clientId,
       clientSecret,

@@ -38,7 +38,7 @@ describe('required fields', () => {
   })
 
   it('takes push delivery that has all its fields, and warns that namespaceTopic has no effect', () => {
-    const { input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
+    const { push: input, warnings } = parseMetadata({ ...sampleInput, ...namespace })
     expect(input).toBeDefined()
     expect(warnings).toContainEqual({ field: 'namespaceTopic', rule: 'has no effect with deliveryMode push' })
   })
@@ -81,7 +81,7 @@ describe('required fields', () => {
   ])('hands the fields on that a credential of the kind $azureCredential may have', (one) => {
     const { azureCredential, hasTenant, hasClient } = one
     const parsed = parseMetadata({ ...sampleInput, azureCredential })
-    expect(parsed.input?.credential).toEqual({
+    expect(parsed.push?.credential).toEqual({
       kind: azureCredential,
       ...(hasTenant && { tenantId: sampleInput.tenantId }),
       ...(hasClient && { clientId: sampleInput.clientId }),
@@ -89,7 +89,7 @@ describe('required fields', () => {
   })
 
   it("prefers the host's credential", () => {
-    expect(parseMetadata(sampleInput, { credentialGiven: true }).input?.credential).toEqual({ kind: 'host' })
+    expect(parseMetadata(sampleInput, { credentialGiven: true }).push?.credential).toEqual({ kind: 'host' })
   })
 })
 
@@ -157,7 +157,7 @@ describe('an empty field', () => {
   })
 
   it('is no fault where nothing is missing', () => {
-    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }, { resolvedBy: 'sidecar' }).input).toBeDefined()
+    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }, { resolvedBy: 'sidecar' }).push).toBeDefined()
   })
 
   it('beside others that are missing is no fault of its own where we have read its reference', () => {

@@ -20,7 +20,7 @@ describe('the credential of deliveries', () => {
   it('needs deliveryToken where there is no clientSecret', () => {
     const bare = { ...without('clientSecret'), azureCredential: 'managedIdentity' }
     expect(faults(bare)).toMatchObject([{ field: 'deliveryToken', rule: expect.stringContaining('no clientSecret') }])
-    expect(parseMetadata({ ...bare, deliveryToken: 'x'.repeat(16) }).input?.deliveryAuthentication.kind).toBe('secret')
+    expect(parseMetadata({ ...bare, deliveryToken: 'x'.repeat(16) }).push?.deliveryAuthentication.kind).toBe('secret')
   })
 
   it('is a token for the client of the tenant with entra', () => {
@@ -66,7 +66,7 @@ describe('bounds and secrets', () => {
     ])
     const fields = { ...sampleInput, ...longest, ...Object.fromEntries(more) }
     expect(input(fields)?.settings.subjectBeginsWith).toHaveLength(65_536)
-    expect(parseMetadata(Object.entries(fields).map(([name, value]) => ({ name, value }))).input).toBeDefined()
+    expect(parseMetadata(Object.entries(fields).map(([name, value]) => ({ name, value }))).push).toBeDefined()
   })
 
   it('names the component, and reports where each entry of a list stands', () => {

@@ -18,7 +18,7 @@ const fieldsOf = (properties: Record<string, unknown>, options = {}) =>
 
 describe('provisioning', () => {
   it.each(['manage', 'CHECK'])('asks for the same fields with %s', (provisioning) => {
-    expect(parseMetadata({ ...sampleInput, provisioning }).input).toMatchObject({
+    expect(parseMetadata({ ...sampleInput, provisioning }).push).toMatchObject({
       provisioning: provisioning.toLowerCase(),
       credential: { kind: 'clientSecret' },
     })
@@ -33,7 +33,7 @@ describe('provisioning', () => {
     ['deliveries without a credential', { ...bare, deliveryAuthentication: 'none' }],
     ['Entra', { ...byEntra, tenantId: sampleInput.tenantId, clientId: 'c' }],
   ])('none: asks for no credential of Azure with %s', (_name, fields) => {
-    expect(parseMetadata(fields).input).toMatchObject({ provisioning: 'none', subscriptionId, credential: undefined })
+    expect(parseMetadata(fields).push).toMatchObject({ provisioning: 'none', subscriptionId, credential: undefined })
   })
 
   const withToken = { ...bare, deliveryToken }
@@ -61,8 +61,8 @@ describe('provisioning', () => {
 
   it('none: keeps a whole credential, for the command that provisions', () => {
     const whole = { ...bare, ...credential }
-    expect(parseMetadata(whole).input?.credential).toMatchObject({ kind: 'clientSecret' })
-    expect(parseMetadata(whole, { provisioning: 'manage' }).input?.provisioning).toBe('manage')
+    expect(parseMetadata(whole).push?.credential).toMatchObject({ kind: 'clientSecret' })
+    expect(parseMetadata(whole, { provisioning: 'manage' }).push?.provisioning).toBe('manage')
     expect(fieldsOf({ ...bare, deliveryToken }, { provisioning: 'manage' })).toEqual(Object.keys(credential))
   })
 })

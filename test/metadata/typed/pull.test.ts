@@ -13,7 +13,7 @@ const pull = (extra: Record<string, unknown> = {}) => parseMetadata({ ...sampleP
 
 describe('pull delivery', () => {
   it('has the topic, and the defaults of the event subscription', () => {
-    const { input, pull, output, warnings } = parseMetadata(samplePull)
+    const { push: input, pull, output, warnings } = parseMetadata(samplePull)
     expect([input, output, warnings]).toEqual([undefined, undefined, []])
     expect(pull).toMatchObject({
       namespaceTopic: {

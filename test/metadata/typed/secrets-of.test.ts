@@ -11,7 +11,7 @@ it('are those of both sides, what deliveries carry, and what the queries of the 
     subscriberEndpoint: `${sampleInput.subscriberEndpoint}?query-of-input`,
     topicEndpoint: `${sampleOutput.topicEndpoint}?query-of-output`,
   })
-  const delivery = metadata.input && ownDeliveryCredential(metadata.input)?.reveal()
+  const delivery = metadata.push && ownDeliveryCredential(metadata.push)?.reveal()
   expect(delivery).toBeTruthy()
   const { clientSecret } = sampleInput
   const expected = [clientSecret, sampleOutput.accessKey, delivery, 'query-of-input', 'query-of-output']

@@ -12,7 +12,7 @@ describe('values', () => {
   })
 
   it('takes a Secret for a text', () => {
-    const { input } = parseMetadata({
+    const { push: input } = parseMetadata({
       ...sampleInput,
       clientSecret: new Secret('hidden'),
       handshakePort: new Secret('80'),
@@ -97,7 +97,7 @@ describe('values', () => {
   })
 
   it('takes port 0 where any port will do', () => {
-    expect(parseMetadata({ ...sampleInput, handshakePort: '0' }, { allowAnyPort: true }).input?.handshakePort).toBe(0)
+    expect(parseMetadata({ ...sampleInput, handshakePort: '0' }, { allowAnyPort: true }).push?.handshakePort).toBe(0)
   })
 
   it('reports a fault in a field that both sides share once', () => {

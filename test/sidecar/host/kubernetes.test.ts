@@ -112,7 +112,7 @@ describe('the manifests', () => {
 
 const given = { clientSecret: 'a secret', accessKey: 'a key' }
 const [component] = parseComponents(textOf('component.yaml'), { secrets: { 'event-grid': given } })
-const { input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
+const { push: input, output, warnings } = parseMetadata(component?.properties ?? {}, { componentName: 'orders' })
 
 describe('the component', () => {
   it('is valid, with both sides', () => {

@@ -115,7 +115,7 @@ it('takes Inits that come at once one after the other', async () => {
   onTestFinished(() => instances.close())
   const orders = instances.obtain('orders')
   await Promise.all(['7', '8', '9'].map((maxConcurrency) => orders.init('input', { ...fields, maxConcurrency })))
-  expect(orders.current.input?.input?.maxConcurrency).toBe(9)
+  expect(orders.current.input?.push?.maxConcurrency).toBe(9)
   expect(await listens(port)).toBe(true)
 })
 

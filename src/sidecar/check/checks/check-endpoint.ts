@@ -1,6 +1,6 @@
 /** Checks `endpoint/handshake` and `endpoint/path`: who answers at the public endpoint, and does an ingress rewrite the path? */
 import { certificateRemedy } from '../../../azure/refusals/remedies.ts'
-import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../../metadata/typed/metadata.ts'
 import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../provision/handshake.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
@@ -16,7 +16,7 @@ export const checkPath = (context: InputContext) => findingOfAnswers(context, pa
 
 async function findingOfAnswers(
   context: InputContext,
-  findingOf: (input: InputMetadata, answers: EndpointAnswers, holder: PortHolder) => Finding,
+  findingOf: (input: PushMetadata, answers: EndpointAnswers, holder: PortHolder) => Finding,
 ): Promise<Finding> {
   const { input } = context
   // Opens the listener if the port is free.
@@ -35,7 +35,7 @@ async function findingOfAnswers(
   }
 }
 
-function handshakeFinding(input: InputMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
+function handshakeFinding(input: PushMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
   const { options, validation, code } = answers
   const arrived = strayPath(answers)
   if (arrived !== undefined) {
@@ -52,7 +52,7 @@ function handshakeFinding(input: InputMetadata, answers: EndpointAnswers, holder
   return ok(`OPTIONS and POST reach ${reached(answers, holder)}`)
 }
 
-function pathFinding(input: InputMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
+function pathFinding(input: PushMetadata, answers: EndpointAnswers, holder: PortHolder): Finding {
   const cite = citer(input)
   const arrived = strayPath(answers)
   const asked = new URL(input.subscriberEndpoint).pathname

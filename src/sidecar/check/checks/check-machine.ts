@@ -96,7 +96,7 @@ export async function askSidecar(
   signal: AbortSignal,
 ): Promise<Finding> {
   const url = new URL('/healthz', sidecar)
-  const { input, pull, output } = metadata ?? {}
+  const { push: input, pull, output } = metadata ?? {}
   const sides = [(input ?? pull) && 'input', output && 'output'].filter((side) => side !== undefined)
   const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
   const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)

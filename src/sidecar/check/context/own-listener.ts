@@ -5,7 +5,7 @@ import { BindingError } from '../../../core/errors.ts'
 import type { EventHandler } from '../../../core/event.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
-import type { InputMetadata } from '../../../metadata/typed/metadata.ts'
+import type { PushMetadata } from '../../../metadata/typed/metadata.ts'
 import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
@@ -25,7 +25,7 @@ export type PortHolder =
 
 /** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
 export async function holdPort(
-  input: InputMetadata,
+  input: PushMetadata,
   endpoints: Endpoints,
   signal: AbortSignal,
 ): Promise<{ readonly holder: PortHolder; close(): Promise<void> }> {
@@ -68,7 +68,7 @@ export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string,
 }
 
 async function askHolder(
-  { handshakePort, listenAddress }: InputMetadata,
+  { handshakePort, listenAddress }: PushMetadata,
   signal: AbortSignal,
 ): Promise<ProbeAnswer | undefined> {
   const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)

@@ -5,7 +5,7 @@ import { createCredential } from '../../../azure/credential.ts'
 import { secureContextOf } from '../../../azure/http.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
-import type { InputMetadata, OutputMetadata } from '../../../metadata/typed/metadata.ts'
+import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metadata.ts'
 import { readSubscription } from '../../../provision/arm-subscription.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
 import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
@@ -38,7 +38,7 @@ export type InputContext = ReturnType<typeof createInputContext>
 
 const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
-export function createInputContext(input: InputMetadata, surroundings: Surroundings, signal: AbortSignal) {
+export function createInputContext(input: PushMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { subscriptionId, scope, provisioning } = input
   const place = placeAt(scope, input.eventSubscriptionName)
@@ -123,7 +123,7 @@ export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 
 /** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
 export async function probeEndpoint(
-  input: InputMetadata,
+  input: PushMetadata,
   targets: readonly Target[],
   endpoints: Endpoints,
   signal: AbortSignal,

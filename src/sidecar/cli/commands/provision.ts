@@ -116,7 +116,7 @@ function exitCode(outcomes: readonly ProvisionOutcome[]): 0 | 1 | 2 | 3 {
 }
 
 function showToken([one]: readonly UsableComponent[], json: boolean, terminal: Terminal): number {
-  const attribute = one?.metadata.input && deliveryTokenAttribute(one.metadata.input)
+  const attribute = one?.metadata.push && deliveryTokenAttribute(one.metadata.push)
   if (!attribute) {
     const why = 'a component has one where events are pushed to it and deliveryAuthentication is secret'
     throw new UsageError(`component ${JSON.stringify(one?.name)} has no delivery token: ${why}`)
@@ -205,13 +205,13 @@ async function provisionComponent(
   { dryRun, waitMs, endpoints, signal, onAttempt }: ProvisionComponentOptions,
 ): Promise<ProvisionOutcome> {
   const wait = waitMs === undefined ? {} : { subscriptionTimeoutMs: waitMs }
-  const input = metadata.input && { ...metadata.input, ...wait }
+  const push = metadata.push && { ...metadata.push, ...wait }
   const pull = metadata.pull && { ...metadata.pull, ...wait }
-  if (!input && !pull) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
+  if (!push && !pull) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
   const connection = { endpoints, hostCredential: undefined, logger: silentLogger, signal, onAttempt }
   try {
-    if (dryRun) return { subscriptions: await planProvision({ input, pull }, connection) }
-    const { action, unreached: warning } = await provisionOnce({ input, pull }, connection)
+    if (dryRun) return { subscriptions: await planProvision({ push, pull }, connection) }
+    const { action, unreached: warning } = await provisionOnce({ push, pull }, connection)
     return { action, ...(warning !== undefined && { warning }) }
   } catch (error) {
     if (!(error instanceof BindingError)) throw error
