@@ -1,4 +1,4 @@
-// `connect` of a binding to the emulator: metadata fields, ingress `{name}.example.com`.
+/** Which metadata and ingress a binding gets that is connected to the emulator, and which binding is refused. */
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import type { Ingress } from './delivery/send/ingress.ts'
 import type { TopicView } from './model/resource-views.ts'

@@ -1,4 +1,4 @@
-// Start, wiring, resumption and shutdown of all emulator parts; which paths http serves.
+/** How the parts of an emulator are put together, started, resumed and ended, and which paths http serves. */
 import type { FastifyInstance } from 'fastify'
 import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'

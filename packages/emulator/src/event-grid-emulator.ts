@@ -1,6 +1,4 @@
-// Public class `EventGridEmulator`: `start`, `reconfigure`, `addTopic`, `raise`, `failNext`, `assignRole`, `connect`,
-// `close`.
-
+/** What a program can do with an emulator: start, change, ask, make fail, connect and close. */
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { complaintAboutCodeGeneration } from '../../../src/support/process/runtime.ts'
 import { realTimers } from '../../../src/support/time/clock.ts'
@@ -110,8 +108,8 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /**
    * Starts an emulator. Without options it has a tenant with one client, an Azure subscription, and the custom topic
-   * `orders`. Rejects, and leaves nothing running, with a TypeError or RangeError for an invalid option, Resource
-   * Manager's error for an invalid event subscription, an EmulatorStateError for a state file that can't be used, Node's
+   * `orders`. Rejects, and leaves nothing running, with a TypeError that names every fault of the options with its place, as a
+   * configuration file has them, an EmulatorStateError for a state file that can't be used, Node's
    * error for a port that can't be bound, and an Error where Node runs with `--disallow-code-generation-from-strings`.
    */
   static async start(options: EventGridEmulatorOptions = {}): Promise<EventGridEmulator> {

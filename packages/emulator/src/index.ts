@@ -1,4 +1,4 @@
-// What the package exports for the emulator: public names and types.
+/** What the package exports. */
 import './require-node.ts'
 
 export type {

@@ -2,14 +2,14 @@
 import type { Secret } from '../../core/secret.ts'
 import type { CallOutput } from './api/call-output.ts'
 import type { AppChannelOptions } from './app/app-channel.ts'
-import type { Host } from './host.ts'
+import type { ComponentSet } from './component-set.ts'
 
 interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
   readonly protocol?: 'http' | 'grpc'
 }
 
 export interface ApiOptions {
-  readonly host: Pick<Host, 'components'>
+  readonly running: Pick<ComponentSet, 'components'>
   readonly appId: string
   /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
@@ -24,12 +24,12 @@ export interface ApiOptions {
   readonly onShutdown: () => void
 }
 
-export function apiMetadata({ host, appId, app, version, extended }: ApiOptions) {
+export function apiMetadata({ running, appId, app, version, extended }: ApiOptions) {
   const runtimeVersion = `eventgrid-binding ${version}`
   return {
     ...(appId !== '' && { id: appId }),
     runtimeVersion,
-    components: host.components().map(({ loaded: { component, metadata } }) => {
+    components: running.components().map(({ loaded: { component, metadata } }) => {
       const { name, type, version } = component
       const isInput = metadata.push || metadata.pull
       const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)

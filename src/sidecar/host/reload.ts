@@ -3,15 +3,15 @@ import type { Logger } from '../../core/logger.ts'
 import type { Loaded } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import type { ConfigState } from '../shared/health-and-metrics-server.ts'
-import type { Host } from './host.ts'
+import type { ComponentSet } from './component-set.ts'
 
 /** @param load reads what changed sources hold */
 export function createReload<Sources>(options: {
-  readonly host: Host
+  readonly running: ComponentSet
   readonly load: (sources: Sources) => Loaded
   readonly logger: Logger
 }) {
-  const { host, load, logger } = options
+  const { running, load, logger } = options
   let active: Loaded | undefined
   let lastSuccess = new Date()
   let faults: readonly string[] = []
@@ -29,7 +29,7 @@ export function createReload<Sources>(options: {
       return
     }
     active = next
-    faults = await host.change(next)
+    faults = await running.change(next)
     if (faults.length === 0) lastSuccess = new Date()
   }
 
@@ -37,7 +37,7 @@ export function createReload<Sources>(options: {
     /** Starts the first components. Rejects where one can't be started. */
     async start(loaded: Loaded): Promise<void> {
       active = loaded
-      await host.start(loaded)
+      await running.start(loaded)
       lastSuccess = new Date()
     },
     /** Takes over sources that have changed. Never rejects. */
@@ -51,6 +51,6 @@ export function createReload<Sources>(options: {
         for (const fault of faults) logger.error(fault)
       }
     },
-    state: (): ConfigState => ({ successful: faults.length === 0, lastSuccess, faults, leftOut: host.leftOut() }),
+    state: (): ConfigState => ({ successful: faults.length === 0, lastSuccess, faults, leftOut: running.leftOut() }),
   }
 }

@@ -17,7 +17,7 @@ import type { ApiOptions } from './api-metadata.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
 import { createAnswerPublisher } from './app/publish-answer.ts'
-import { Host } from './host.ts'
+import { ComponentSet } from './component-set.ts'
 import { createReload } from './reload.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
@@ -48,7 +48,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       ? (await loadGrpc('--app-protocol grpc', () => import('./app/grpc-app-channel.ts'))).createGrpcAppChannel
       : createAppChannel
   const channel = app && openChannel({ ...app, token: options.appToken, onGone: () => watch?.gone() })
-  const host = new Host({
+  const running = new ComponentSet({
     channel,
     loggerOf,
     metrics,
@@ -56,14 +56,14 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     publishAnswer: (answer, signal) => publishAnswer(answer, signal),
   })
   const log = createQuietLog({ logger })
-  const callOutput = createCallOutput({ host, log })
+  const callOutput = createCallOutput({ running, log })
   const publishAnswer = createAnswerPublisher({ callOutput, log })
-  metrics.watch(() => host.components().map((component) => component.figures()))
-  const reload = createReload({ host, load: components.load, logger })
+  metrics.watch(() => running.components().map((component) => component.figures()))
+  const reload = createReload({ running, load: components.load, logger })
   metrics.watchConfig(reload.state)
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
-  const shared = { host, callOutput, listeningOn: http.host, token: options.apiToken }
+  const shared = { running, callOutput, listeningOn: http.host, token: options.apiToken }
   const both = { ...options, ...shared, extended: new Map<string, string>() }
   const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await loadGrpc('--grpc-port', () => import('./api/grpc-api.ts'))).createGrpcApi(both)
@@ -71,7 +71,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     log.close,
     () => channel?.close(),
     () => Promise.all([api.close(), grpcApi?.close()]),
-    () => host.close(),
+    () => running.close(),
   ]
   const application = createAppReport({ app, health }, logger)
 
@@ -80,7 +80,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     // As with daprd, an application that goes away takes readiness away only where its health is checked.
     else if (health) waiting.add('app')
     application.changed(up)
-    host.appIsUp(up)
+    running.appIsUp(up)
   }
 
   return {
@@ -90,18 +90,18 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
         return isDraining
       },
       get ready() {
-        const components = host.components()
+        const components = running.components()
         const areRouted = components.every((component) => component.health().input?.ready !== false)
         return waiting.size === 0 && components.length > 0 && areRouted
       },
       config: reload.state,
-      health: () => Object.fromEntries(host.components().map((one) => [one.loaded.component.name, one.health()])),
+      health: () => Object.fromEntries(running.components().map((one) => [one.loaded.component.name, one.health()])),
       active: () =>
-        Object.fromEntries(host.components().map(({ loaded }) => [loaded.component.name, activeOf(loaded)])),
+        Object.fromEntries(running.components().map(({ loaded }) => [loaded.component.name, activeOf(loaded)])),
     },
     /** Starts the components anew, at other endpoints. */
     moveTo: (next: Endpoints) =>
-      host.moveTo(next).catch((error: unknown) => {
+      running.moveTo(next).catch((error: unknown) => {
         logger.error(`the components could not be restarted: ${messageOf(error)}`)
       }),
     /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
@@ -113,7 +113,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       await reload.start(loaded)
       waiting.delete('components')
       const stopWatching = watchState({ ...components, changed: reload.changed })
-      // Not awaited: while a change drains one component, the others would accept events. The host's end awaits it.
+      // Not awaited: while a change drains one component, the others would accept events. The end of the components awaits it.
       undo.push(() => inBackground(stopWatching(), application.failed))
       if (!channel) return
       const { missing, failed } = application

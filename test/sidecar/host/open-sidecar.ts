@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { Host, type HostOptions } from '../../../src/sidecar/host/host.ts'
+import { ComponentSet, type ComponentSetOptions } from '../../../src/sidecar/host/component-set.ts'
 import { createSidecar, type SidecarOptions } from '../../../src/sidecar/host/sidecar.ts'
 import { createMetrics } from '../../../src/sidecar/shared/metrics.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -31,11 +31,11 @@ export async function startQueue() {
 }
 
 /** Components without an application and an API. The test's end closes them. */
-export function openHost(options: Partial<HostOptions> = {}) {
+export function openHost(options: Partial<ComponentSetOptions> = {}) {
   const log = captureLog()
   const metrics = createMetrics()
   const given = { channel: undefined, publishAnswer: async () => {}, loggerOf: () => log, metrics }
-  const host = new Host({ ...given, ...options })
+  const host = new ComponentSet({ ...given, ...options })
   onTestFinished(() => host.close())
   return { host, log, metrics }
 }

@@ -1,5 +1,4 @@
-// ARM's entry: bearer token check, 4 MB body, 2048-character path, response headers, `retry-after`.
-
+/** Which requests Resource Manager takes, who answers each, and which headers every answer has. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TokenIssuer, VerifiedToken } from '../entra/token-issuer.ts'

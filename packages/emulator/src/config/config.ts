@@ -12,7 +12,9 @@ import { createStorageQueues } from '../delivery/send/storage-queues.ts'
 import { ownField } from '../model/events/event-text.ts'
 import { type ConfigFault, checkConfig, fieldName, maxFaults } from './config-faults.ts'
 import { type Config, namesAt } from './config-schema.ts'
-import type { EventGridEmulatorOptions } from './options.ts'
+import { type EventGridEmulatorOptions, resolveOptions } from './options.ts'
+import { firstPlan, planConfiguration } from './plan.ts'
+import { nothing } from './standing.ts'
 
 const limits = { maxLength: 1_048_576, maxDocuments: 1 }
 
@@ -103,7 +105,10 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
     ...(blobs !== undefined && { deadLetterStore: createBlobDeadLetterStore(blobs, { createsContainer }) }),
     ...(queues !== undefined && { storageQueues: createStorageQueues(queues) }),
   }
-  return { config: data, options: { ...options, trustedCertificates, ...stores } }
+  const parsed = { config: data, options: { ...options, trustedCertificates, ...stores } }
+  const plan = planConfiguration(nothing(), resolveOptions(parsed.options), firstPlan(source.now))
+  if ('faults' in plan) throw new EmulatorConfigError(plan.faults.slice(0, maxFaults).map(problem))
+  return parsed
 }
 
 function readCertificates(file: string, source: ConfigSource): string {

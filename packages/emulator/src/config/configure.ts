@@ -8,7 +8,8 @@ import type { Store } from '../model/resources/store.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import type { TopicOptions } from './config-schema.ts'
 import { errorOf, type ResolvedOptions } from './options.ts'
-import { differences, type PlanContext, placeOf, planConfiguration, putPublished, standingOf } from './plan.ts'
+import { firstPlan, type PlanContext, placeOf, planConfiguration, putPublished } from './plan.ts'
+import { differences, standingOf } from './standing.ts'
 
 /** What a configuration changes. */
 export interface Configured extends NamespaceContents {
@@ -36,7 +37,8 @@ export function configure(
   const { store, namespaces, directory, persisted, provisioning, queues, clock } = parts
   const before = standingOf(parts)
   const plan = planConfiguration(before, settings, {
-    ...{ now: clock.now(), newKeys: randomKeys, others },
+    ...firstPlan(clock.now()),
+    others,
     declaredBefore: new Set(JSON.parse(persisted.get(...declaredKey) ?? '[]')),
     azureBefore: directory.declaredSubscriptions,
   })

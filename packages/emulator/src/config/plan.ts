@@ -1,7 +1,7 @@
 /** What a configuration makes of what stands: every fault with its place, or all that is to stand afterwards. Pure: nothing is changed yet. */
 import { isDeepStrictEqual } from 'node:util'
 import { ArmError } from '../arm/call/errors.ts'
-import { createDomainTopic, deleteUnusedDomainTopic } from '../arm/resources/domain-topics.ts'
+import { createDomainTopic } from '../arm/resources/domain-topics.ts'
 import {
   declaredQueueProperties,
   deleteNamespace,
@@ -14,7 +14,7 @@ import { removeResource } from '../arm/resources/resources.ts'
 import { topicTypeOf } from '../arm/resources/topic-types.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { type EventSubscription, withInForce } from '../model/resources/event-subscription.ts'
-import { createNamespaceStore, type Namespace, type NamespaceStore } from '../model/resources/namespace.ts'
+import type { Namespace } from '../model/resources/namespace.ts'
 import {
   type AccessKeys,
   asResourceId,
@@ -22,28 +22,17 @@ import {
   eventSubscriptionId,
   named,
   type Publishable,
+  randomKeys,
   resourceGroupId,
   resourceId,
   sameName,
   type TrackedType,
 } from '../model/resources/resource.ts'
-import { createStore, newLabel, noShelves, publisherOf, type Shelves, type Store } from '../model/resources/store.ts'
+import { newLabel, publisherOf, type Store } from '../model/resources/store.ts'
 import type { ConfigFault } from './config-faults.ts'
 import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
-
-/** All resources, by the kinds of their shelves, each kind in the order in which it is listed. */
-export type Standing = ReturnType<Store['shelved']> & ReturnType<NamespaceStore['shelved']>
-
-export const standingOf = ({ store, namespaces }: Stores): Standing => ({
-  ...store.shelved(),
-  ...namespaces.shelved(),
-})
-
-interface Stores {
-  readonly store: Store
-  readonly namespaces: NamespaceStore
-}
+import { draftOf, type Standing, standingOf } from './standing.ts'
 
 export interface PlanContext {
   /** Milliseconds since 1970. */
@@ -56,6 +45,10 @@ export interface PlanContext {
   /** Whether what no configuration declared, such as what was made through ARM, stays or is removed. */
   readonly others: 'stay' | 'go'
 }
+
+export const firstPlan = (now: number): PlanContext => ({
+  ...{ now, newKeys: randomKeys, declaredBefore: new Set(), azureBefore: [], others: 'stay' },
+})
 
 /** What is to stand, and the ids, in lower case, of what the configuration declares. */
 export interface Plan {
@@ -119,7 +112,7 @@ export function planConfiguration(
     try {
       createDomainTopic(store, place.scope)
       const properties = declaredProperties(given, publisherOf(store, place.scope)?.inputSchema, now)
-      putEventSubscription(store, { createdAt: now, ...place, properties, provisioningState: 'Creating' })
+      draftEventSubscription(store, { createdAt: now, ...place, properties, provisioningState: 'Creating' })
     } catch (error) {
       if (!(error instanceof ArmError)) throw error
       const at = error.at ? ['properties', ...error.at] : []
@@ -132,21 +125,6 @@ export function planConfiguration(
   namespaces.namespaces.listFirst(declaredNamespaces.map(({ place }) => place))
   namespaces.topics.listFirst(contentIds)
   return { standing: standingOf(draft), declared }
-}
-
-/** Stores of what stands, which keep nothing. */
-function draftOf(standing: Standing) {
-  const shelves: Shelves = <Resource>(kind: string) => ({
-    ...noShelves<Resource>(kind),
-    // The kind names the type of what is on the shelf: the store itself put it there.
-    all: () => (kind in standing ? standing[kind as keyof Standing] : []) as readonly Resource[],
-  })
-  const store = createStore(shelves)
-  const remove = (subscription: EventSubscription) => {
-    store.subscriptions.delete(subscription)
-    deleteUnusedDomainTopic(store, subscription.scope)
-  }
-  return { store, namespaces: createNamespaceStore(shelves), provisioning: { remove } }
 }
 
 type Draft = ReturnType<typeof draftOf>
@@ -281,7 +259,7 @@ function putNamespace(
 }
 
 /** Stores an event subscription whose settings are others than those that stand, or whose last change did not succeed. */
-function putEventSubscription({ subscriptions }: Store, wanted: EventSubscription): void {
+function draftEventSubscription({ subscriptions }: Store, wanted: EventSubscription): void {
   const { properties } = wanted
   const existing = subscriptions.get(wanted.id)
   if (existing?.provisioningState === 'Succeeded' && isDeepStrictEqual(existing.properties, properties)) return
@@ -289,20 +267,3 @@ function putEventSubscription({ subscriptions }: Store, wanted: EventSubscriptio
     existing ? withInForce({ ...existing, properties, provisioningState: 'Updating' }, existing) : wanted,
   )
 }
-
-/** What is stored and what is gone, from one state to another. */
-function difference<R extends { readonly id: string }>(before: readonly R[], after: readonly R[]) {
-  const [old, ids] = [new Set(before), new Set(after.map(({ id }) => id.toLowerCase()))]
-  return { put: after.filter((one) => !old.has(one)), gone: before.filter(({ id }) => !ids.has(id.toLowerCase())) }
-}
-
-/** The same for each kind of resource. */
-export const differences = (before: Standing, after: Standing) => ({
-  resource: difference(before.resource, after.resource),
-  'resource group': difference(before['resource group'], after['resource group']),
-  'event subscription': difference(before['event subscription'], after['event subscription']),
-  'role assignment': difference(before['role assignment'], after['role assignment']),
-  namespace: difference(before.namespace, after.namespace),
-  'namespace topic': difference(before['namespace topic'], after['namespace topic']),
-  'queue event subscription': difference(before['queue event subscription'], after['queue event subscription']),
-})

@@ -1,4 +1,4 @@
-// Clients, tenants, Azure subscriptions with their resource groups, role assignments; effect of reconfiguring.
+/** Which tenants, applications, Azure subscriptions and roles there are, and what a new configuration changes in them. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'

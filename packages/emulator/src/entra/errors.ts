@@ -1,4 +1,4 @@
-// Entra's error texts and AADSTS numbers: wrong secret, unknown tenant, wrong scope.
+/** In which words, and with which AADSTS number, Entra refuses a request. */
 import { advice, withAdvice } from '../model/wording.ts'
 import { ServiceError } from '../server/service.ts'
 

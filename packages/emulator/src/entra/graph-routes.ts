@@ -1,4 +1,4 @@
-// Of Microsoft Graph what `az role assignment create --assignee` asks: the service principal with an application id or an object id.
+/** Which questions to Microsoft Graph are answered: those of `az role assignment create --assignee`, for a service principal. */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { readJson } from '../../../../src/support/text/json-text.ts'

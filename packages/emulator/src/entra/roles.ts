@@ -1,4 +1,4 @@
-// Built-in roles and what they allow: EventGrid Data Sender, Contributor, Reader, Owner.
+/** Which built-in roles there are, and what each allows. */
 import { covers, type RoleAssignment, sameName } from '../model/resources/resource.ts'
 
 /** A role: its names and the actions that it allows, as Azure's list of built-in roles has them. */

@@ -1,4 +1,4 @@
-// Entra's endpoints: `/oauth2/v2.0/token`, token answer fields, discovery document, keys, 64 KB form.
+/** Which requests Entra takes, and what its answers say: tokens, discovery documents and keys. */
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { cut } from '../../../../src/support/text/text.ts'

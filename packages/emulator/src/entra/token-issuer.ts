@@ -1,4 +1,4 @@
-// Token claims, signing keys, rotation, verification; delivery token life 24 h 5 min.
+/** Which claims a token has, how long and by which key the token is good, and which tokens the emulator takes. */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { exportJWK, errors as joseErrors, jwtVerify, SignJWT } from 'jose'

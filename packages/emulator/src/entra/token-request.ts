@@ -1,4 +1,4 @@
-// Who gets a token: client secret, Basic header, client assertion (RFC 7523), `/.default` scope, accepted audiences.
+/** Who gets a token, and for which audience. */
 import type { Client } from '../model/resources/resource.ts'
 import type { Authorization } from '../server/service.ts'
 import type { Directory } from './directory.ts'

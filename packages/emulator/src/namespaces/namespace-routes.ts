@@ -1,4 +1,4 @@
-// Pull delivery URLs: publish, receive; `maxEvents` 1-100, `maxWaitTime` 10-120, `x-ms-error-code`.
+/** Which requests the data plane of a namespace takes, and what is answered. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { NamespaceStore, NamespaceTopic } from '../model/resources/namespace.ts'

@@ -1,4 +1,4 @@
-// The record of each event: its body, and what became of it at every event subscription, with the last attempts.
+/** What became of each event at every event subscription, with the last attempts. */
 import {
   type AcceptedEvent,
   eventId,

@@ -1,5 +1,4 @@
-// What the records forget where they would hold too many bytes: what ended well, then what is under way, what failed, what waits.
-
+/** What the records forget where they would hold too many bytes: what ended well, then what is under way, what failed, what waits. */
 /** What became of that which a record tells of, in the order in which records make room for others. */
 export const ranks = ['ended', 'under way', 'failed', 'waiting'] as const
 

@@ -1,4 +1,4 @@
-// Fields of the records of requests, deliveries, handshakes, dead-letters, warnings.
+/** What is recorded of a request, a delivery, a handshake, a dead letter and a warning. */
 import { createMemory, type Memory, type Rank } from './memory.ts'
 import { defaultRecordBytes, RecordRing } from './records.ts'
 

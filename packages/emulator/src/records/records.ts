@@ -1,4 +1,4 @@
-// A list of records of one kind as tests read it: oldest first, `waitFor`, `listen`, and how many were left out.
+/** How the records of one kind are read: oldest first, as they come, and how many were left out. */
 import { type InspectOptions, inspect } from 'node:util'
 import { heldBytes } from '../model/held-bytes.ts'
 import { createMemory, type Memory, type Rank, type RecordShelf } from './memory.ts'

@@ -1,5 +1,4 @@
-// Injected failures (`failNext`): routes, `times`, `status`, `delayMs`, `drop`, checks of a fault.
-
+/** Which calls are made to fail, how often, and how (`failNext`). */
 import { checkNames } from '../../../../src/support/process/option-checks.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'

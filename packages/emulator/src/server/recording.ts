@@ -1,4 +1,4 @@
-// What is recorded of each request that the emulator answers, and the injected faults that answer in its place.
+/** What is recorded of each request that the emulator answers, and which injected fault answers in its place. */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'

@@ -1,5 +1,4 @@
-// Https and http ports: TLS by host name, 4 MiB body, https-only paths.
-
+/** Which requests reach the https and the http port, by host name, path and length. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'

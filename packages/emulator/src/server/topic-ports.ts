@@ -1,4 +1,4 @@
-// Ports of a topic's own, over https and http; the short paths `/api/events` and `/{topic}/api/events`.
+/** Which topic a port of a topic's own serves, over https and http. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Error body, codes and texts of refused publishing: 401, 403, 413, 415, 429.
+/** In which words, and with which code and status, a publish request is refused. */
 import { advice, dotNetTime, withAdvice } from '../model/wording.ts'
 import { ServiceError } from '../server/service.ts'
 

@@ -1,4 +1,4 @@
-// Events raised at any Azure source: added fields, resource group events, unknown source error.
+/** Where an event that Azure itself raises occurs, and what Event Grid adds to the event. */
 import { randomUUID } from 'node:crypto'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'

@@ -1,4 +1,4 @@
-// Publish URL `/topics/:name/api/events`: api-version, 429 with `retry-after`, and validation URL answers.
+/** Which requests a topic takes, and what is answered to a publisher and to a call of a validation URL. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'

@@ -43,6 +43,11 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
   ['an alias of nothing', 'host: *nowhere', /^1:7: .*an alias without an anchor/],
   ['a second document', 'port: 1\n---\nport: 2', '2:1: must hold at most 1 document'],
   ['nothing', '# to be written\n', '1:1: is empty'],
+  [
+    'a name of a topic and a domain',
+    'topics: [{ name: same }]\ndomains:\n  - name: same',
+    '3:11: domains[0].name is a name that is taken in westeurope',
+  ],
   ['a list', '- port: 1', '1:1: must be a mapping'],
   ['a text', 'orders', '1:1: must be a mapping'],
   ['an unknown field', 'port: 0\nTopic: []', '2:1: Topic is not a field; did you mean topics?'],

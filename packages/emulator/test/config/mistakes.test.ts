@@ -55,6 +55,15 @@ describe('start() refuses', () => {
       options: '{"storage": [{"account": "acc", "azurite": "https://x"}]}',
       says: 'storage[0].azurite must be an http URL',
     },
+    {
+      options: '{"topics": [{"name": "same"}], "domains": [{"name": "same"}]}',
+      says: 'domains[0].name is a name that is taken in westeurope',
+    },
+    {
+      options:
+        '{"deliver": {"orders": "http://127.0.0.1:1/"}, "eventSubscriptions": [{"name": "orders", "endpoint": "https://a.example/"}]}',
+      says: 'eventSubscriptions[1].name is given twice',
+    },
     { options: '"orders"', says: 'the options must be an object' },
   ])('$options', async ({ options, says }) => {
     const starting = EventGridEmulator.start(untyped(options))

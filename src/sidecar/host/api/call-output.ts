@@ -3,7 +3,7 @@ import type { ComponentAnswer } from '../../../binding/binding-component.ts'
 import { shownMessage } from '../../../core/errors.ts'
 import type { QuietLog } from '../../../core/logger.ts'
 import { oneLine } from '../../../support/text/text.ts'
-import type { Host } from '../host.ts'
+import type { ComponentSet } from '../component-set.ts'
 
 export interface OutputCall {
   readonly name: string
@@ -25,10 +25,11 @@ export type CallOutput = (call: OutputCall) => Promise<ComponentAnswer>
 const maxName = 120
 const maxNames = 2_000
 
-/** Calls to the components of a host. Dapr's answer about an unknown name does not tell the known ones: the log does. */
-export function createCallOutput({ host, log }: { readonly host: Host; readonly log: QuietLog }): CallOutput {
+/** Calls to the running components. Dapr's answer about an unknown name does not tell the known ones: the log does. */
+export function createCallOutput(options: { readonly running: ComponentSet; readonly log: QuietLog }): CallOutput {
+  const { running, log } = options
   function logUnknown(name: string): void {
-    const names = host.components().map(({ loaded }) => loaded.component.name)
+    const names = running.components().map(({ loaded }) => loaded.component.name)
     const called = oneLine(name, maxName)
     log.warn('a call names an unknown component', { called, known: oneLine(names.join(', '), maxNames) }, called)
   }
@@ -37,7 +38,7 @@ export function createCallOutput({ host, log }: { readonly host: Host; readonly 
     const refusal = (why: string, cause?: unknown) =>
       new OutputCallError(`error invoking output binding ${name}: ${why}`, { cause })
     if (!operation) throw refusal('operation field is missing from request')
-    const component = host.find(name)
+    const component = running.find(name)
     if (!component) {
       logUnknown(name)
       throw refusal(`couldn't find output binding ${name}`)

@@ -31,8 +31,8 @@ export async function openApis(options: Partial<BindingsApiOptions> = {}, topic 
   const quiet = createQuietLog({ logger: log })
   onTestFinished(quiet.close)
   const given: BindingsApiOptions = {
-    host,
-    callOutput: createCallOutput({ host, log: quiet }),
+    running: host,
+    callOutput: createCallOutput({ running: host, log: quiet }),
     appId: 'shop',
     app: undefined,
     version: '1.2.3',

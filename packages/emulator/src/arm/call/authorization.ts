@@ -1,5 +1,4 @@
-// ARM's `Microsoft.Authorization`: what the caller may do at a scope; role definitions by name and id; role assignments:
-// create, list by principal, delete.
+/** What Resource Manager says of roles: what a caller may do at a scope, which roles there are, and who has them. */
 import { z } from 'zod'
 import type { AzureSubscription } from '../../entra/directory.ts'
 import { builtInRoles, findRole, type Role, rolesAt } from '../../entra/roles.ts'

@@ -1,4 +1,4 @@
-// Texts, codes and statuses of ARM's errors: `AuthorizationFailed`, `ResourceNotFound`, quota, `Conflict`.
+/** In which words, and with which code and status, Resource Manager refuses a call. */
 import { roleThatAllows } from '../../entra/roles.ts'
 import { advice, withAdvice } from '../../model/wording.ts'
 import { ServiceError } from '../../server/service.ts'

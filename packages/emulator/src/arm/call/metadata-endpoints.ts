@@ -1,4 +1,4 @@
-// What ARM tells of the cloud before a client signs in: `GET /metadata/endpoints`, in the shapes of its api-versions.
+/** What Resource Manager tells of the cloud before a client signs in, in the shapes of its api-versions. */
 import { armErrors } from './errors.ts'
 
 const audiences = ['https://management.core.windows.net/', 'https://management.azure.com/']

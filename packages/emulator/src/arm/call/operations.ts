@@ -1,5 +1,4 @@
-// Long-running operations: delay, last 10,000 remembered, state of the resource meanwhile, text of internal failure;
-// answer to polling: `operationsStatus`, `operationResults`, `Active`, `InProgress`.
+/** How long an operation runs, what a client that asks is told, and in which state the resource is meanwhile. */
 import { randomUUID } from 'node:crypto'
 import { pause, systemClock, within } from '../../../../../src/support/time/clock.ts'
 import type { Clock } from '../../model/time/clock.ts'

@@ -1,4 +1,4 @@
-// ARM URLs: which paths and scopes exist, which types are not supported.
+/** Which paths and scopes Resource Manager has, and which types the emulator does not support. */
 import { sameName } from '../../model/resources/resource.ts'
 
 /** A parsed path of Azure Resource Manager. Ids keep the caller's letter case; keywords match in any case. */

@@ -1,4 +1,4 @@
-// ARM throttling: a bucket of tokens for each principal and kind of call, and `x-ms-ratelimit-remaining-subscription-*`.
+/** How many calls of a kind Resource Manager takes from a principal, and what its headers say is left. */
 import type { Clock } from '../../model/time/clock.ts'
 import { armErrors } from './errors.ts'
 

@@ -1,5 +1,4 @@
-// Namespaces, their topics and Queue event subscriptions in ARM: names (3-50), `sku`, location, unique name,
-// `eventRetentionInDays` 1 to 7, no MQTT.
+/** Which namespaces, namespace topics and Queue event subscriptions may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { ownField } from '../../model/events/event-text.ts'

@@ -1,4 +1,4 @@
-// System topics in ARM: name 3-128, one per source, source and topic type unchangeable.
+/** Which system topics may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
 import { asResourceId, type SystemTopic, sameName, stableGuid } from '../../model/resources/resource.ts'
 import { armErrors } from '../call/errors.ts'

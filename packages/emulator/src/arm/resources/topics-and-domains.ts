@@ -1,5 +1,4 @@
-// Custom topics, domains and their topics in ARM: reserved names, 100 per region, `inboundIpRules`,
-// `publicNetworkAccess`.
+/** Which custom topics, domains and domain topics may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
 import { ownField } from '../../model/events/event-text.ts'
 import {

@@ -1,4 +1,4 @@
-// Reading the settings of an event subscription: PUT, PATCH and declared ones; https URL, delivery attributes, expiration, schemas.
+/** Which settings an event subscription may be given by a PUT, a PATCH or a configuration. */
 import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { canConvert } from '../../model/events/accepted-event.ts'

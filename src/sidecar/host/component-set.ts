@@ -6,12 +6,12 @@ import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { createTurns } from '../../support/work/work.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
-export interface HostOptions extends Omit<OpenOptions, 'logger'> {
+export interface ComponentSetOptions extends Omit<OpenOptions, 'logger'> {
   readonly loggerOf: (component: string) => Logger
 }
 
-export class Host {
-  readonly #options: HostOptions
+export class ComponentSet {
+  readonly #options: ComponentSetOptions
   #endpoints: Endpoints | undefined
   readonly #running = new Map<string, RunningComponent>()
   #leftOut = new Map<string, string>()
@@ -19,7 +19,7 @@ export class Host {
   #appUp = false
   #closing = false
 
-  constructor(options: HostOptions) {
+  constructor(options: ComponentSetOptions) {
     this.#options = options
     this.#endpoints = options.endpoints
   }
