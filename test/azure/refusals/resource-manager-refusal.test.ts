@@ -220,7 +220,11 @@ it.each<[name: string, failure: Said, expected: object, over?: Partial<FailureCo
   ['a result that is not known', { kind: 'lost', message: 'x' }, { what: expect.stringMatching(/not known \(x\)$/) }],
   ['a limit', { kind: 'deadline', message: 'too late' }, { code: 'TIMEOUT', what: 'too late', fix: undefined }],
   ['a cancellation', { kind: 'canceled', message: 'cancelled' }, { code: 'TIMEOUT', what: 'cancelled' }],
-  ['a failed operation', operation('Conflict'), { what: expect.stringMatching(/^the change .* failed \(Conflict: x\);/) }],
+  [
+    'a failed operation',
+    operation('Conflict'),
+    { what: expect.stringMatching(/^the change .* failed \(Conflict: x\);/) },
+  ],
   ['what is missing', { kind: 'missing', message: 'none', fix: 'create it' }, { what: 'none', fix: 'create it' }],
   ['no token', { kind: 'token', message: 'none' }, { what: 'none', fix: has('HTTPS_PROXY') }],
   ["Entra's untrusted certificate", token('trust it'), { fix: 'trust it' }],
