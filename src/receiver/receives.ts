@@ -51,6 +51,8 @@ export function decideReceive({ free, open, wasFull, maxEvents }: ReceiveState):
 
 /** Pauses after a failure, in ms. What is asked for is bounded where the answer is read. */
 const pace = { baseMs: 500, maxMs: 60_000, maxAskedMs: Number.POSITIVE_INFINITY }
+/** Longest pause, whatever is asked for, in ms. */
+const maxPauseMs = 300_000
 const maxEmptyPauseMs = 5_000
 /** An outage is logged with its remedy so often. */
 const maxOutageLines = 2
@@ -109,7 +111,7 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
       if (isPausing) return
       failures++
       const tried = { attempt: failures, retryAfterMs: failure.retryAfterMs, random: Math.random() }
-      const pauseMs = retryPause(tried, pace) ?? pace.maxMs
+      const pauseMs = Math.min(retryPause(tried, pace) ?? maxPauseMs, maxPauseMs)
       if (failures <= maxOutageLines) {
         const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
         logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {

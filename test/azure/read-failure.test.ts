@@ -25,7 +25,7 @@ it.each([
   { name: 'over 100 kB', body: JSON.stringify({ error: { code: 'Large', message: 'x'.repeat(100_000) } }) },
 ])('takes no word for that of ARM where an answer has $name', ({ body }) => {
   const message = 'its body is not an error of Azure Resource Manager'
-  const said = { kind: 'answer', status: 502, code: undefined, message, targets: [] }
+  const said = { kind: 'busy', status: 502, code: undefined, message }
   expect(readFailure(answered(body), 0)).toMatchObject(said)
 })
 

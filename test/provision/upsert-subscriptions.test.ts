@@ -358,7 +358,8 @@ it('reads what a refusal names from the answer of Resource Manager, and ends', a
   const { upsert } = await start({ once: first('PUT', refused(403, 'LinkedAuthorizationFailed', message)) })
   expect(await refusal(upsert())).toMatchObject({
     code: 'PERMISSION_DENIED',
-    fix: expect.stringContaining(`--role "Storage Account Contributor" --scope ${account}`),
+    what: expect.stringContaining(account),
+    fix: expect.stringContaining('the right that Azure names'),
   })
 })
 

@@ -166,7 +166,7 @@ it.each<[name: string, over: Partial<FailureContext>, what: string, fix: RegExp]
   ['extension that is read', { isReadOnly: true }, 'may not read event subs', /"EventGrid EventSubscription Reader"/],
   ['topic that is read', { isReadOnly: true, pathKind: 'partnerTopic' }, 'may not read event subs', /"Reader"/],
   ['namespace', { isHostRead: true }, 'may not read the host name of', /^set namespaceEndpoint, or assign/],
-  ['no client that metadata names', { clientId: undefined }, '', /--assignee '<clientId>' --role/],
+  ['no client that metadata names', { clientId: undefined }, '', /--assignee .?<clientId>.? --role/],
   ['a scope that a shell would not take', { scopeId: '/rg(1)' }, 'may not create', /--scope '\/rg\(1\)'/],
 ])('names the smallest role, in a line to paste: %s', (_name, over, what, fix) => {
   const explained = explain({ status: 403, code: 'X', message: "The client '4b-x' may not" }, over)
@@ -220,7 +220,11 @@ it.each<[name: string, failure: Said, expected: object, over?: Partial<FailureCo
   ['a result that is not known', { kind: 'lost', message: 'x' }, { what: expect.stringMatching(/not known \(x\)$/) }],
   ['a limit', { kind: 'deadline', message: 'too late' }, { code: 'TIMEOUT', what: 'too late', fix: undefined }],
   ['a cancellation', { kind: 'canceled', message: 'cancelled' }, { code: 'TIMEOUT', what: 'cancelled' }],
-  ['a failed operation', operation('Conflict'), { what: expect.stringMatching(/^the change .* failed \(Conflict\);/) }],
+  [
+    'a failed operation',
+    operation('Conflict'),
+    { what: expect.stringMatching(/^the change .* failed \(Conflict: x\);/) },
+  ],
   ['what is missing', { kind: 'missing', message: 'none', fix: 'create it' }, { what: 'none', fix: 'create it' }],
   ['no token', { kind: 'token', message: 'none' }, { what: 'none', fix: has('HTTPS_PROXY') }],
   ["Entra's untrusted certificate", token('trust it'), { fix: 'trust it' }],
