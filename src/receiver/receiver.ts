@@ -8,7 +8,8 @@ import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff, pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
 import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
   createNamespaceClient,
