@@ -47,6 +47,7 @@ export type {
   Records,
   RequestRecord,
   RequestRoute,
+  UntakenBy,
   WarningRecord,
 } from './records/record-types.ts'
 export type { RecordRing } from './records/records.ts'

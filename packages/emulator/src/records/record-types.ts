@@ -31,7 +31,7 @@ export interface PublishSummary {
 }
 
 /** An event subscription that does not get an event, and why. */
-interface UntakenBy {
+export interface UntakenBy {
   readonly subscriptionName: string
   readonly because: string
 }
