@@ -1,5 +1,5 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
-import type { Handling, RecentCounts } from '../dispatch/recent.ts'
+import type { Handling, RecentCounts } from '../dispatch/handler.ts'
 import { otherCredential } from '../listener/log-events.ts'
 import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'

@@ -2,8 +2,14 @@
 import type { Clock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
-import { type CallOutcome, type CurrentHandler, callHandler, type HandlerReports } from './handler.ts'
-import { createHandling, type Handling } from './recent.ts'
+import {
+  type CallOutcome,
+  type CurrentHandler,
+  callHandler,
+  createHandling,
+  type HandlerReports,
+  type Handling,
+} from './handler.ts'
 import { logTimeout } from './result.ts'
 
 export interface DispatcherOptions extends HandlerReports {

@@ -1,4 +1,5 @@
-/** One call of the application's handler, with its span and metrics. */
+/** One call of the application's handler, with its span and metrics; and how the calls of the last two minutes ended, for health. */
+
 import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ErrorHandler, EventHandler, ReceivedEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/logger.ts'
@@ -21,6 +22,7 @@ import {
   traceContextOf,
   withSpan,
 } from '../core/telemetry.ts'
+import type { EventOutcome } from './delivery.ts'
 import { failedResult, logFailure, readThrown } from './result.ts'
 
 /** The application's handler, which may be replaced at any time: it is looked up for each event. */
@@ -206,5 +208,69 @@ function eventAttributes({ cloudEvent: { id, source, type }, metadata }: Receive
     [attribute.eventSource]: boundedUri(source),
     [attribute.eventType]: bounded(type),
     ...(Number.isInteger(count) && { [attribute.deliveryCount]: count }),
+  }
+}
+
+export interface Handling {
+  /** Calls of the last two minutes. Bad ones failed, or did not end in time. */
+  readonly recent: RecentCounts
+  /** The last calls that were bad, with no good one since, however long ago. */
+  readonly badInARow: number
+}
+
+/** @param elapsed milliseconds of a monotonic clock */
+export function createHandling(elapsed: () => number) {
+  const recent = createRecentCounts(elapsed)
+  let badInARow = 0
+  return {
+    current: (): Handling => ({ recent: recent.current(), badInARow }),
+    ended(outcome: EventOutcome): void {
+      // No handler was called.
+      if (outcome === 'invalid' || outcome === 'notTried') return
+      const isBad = outcome === 'threw' || outcome === 'timedOut'
+      recent.add(isBad)
+      badInARow = isBad ? badInARow + 1 : 0
+    },
+  }
+}
+
+export interface RecentCounts {
+  readonly total: number
+  readonly bad: number
+}
+
+const windowSeconds = 120
+
+/** @param elapsed milliseconds of a monotonic clock */
+export function createRecentCounts(elapsed: () => number) {
+  /** By second, the oldest first. */
+  const seconds: { readonly second: number; total: number; bad: number }[] = []
+
+  function present(): number {
+    const second = Math.floor(elapsed() / 1_000)
+    while (seconds[0] !== undefined && seconds[0].second <= second - windowSeconds) seconds.shift()
+    return second
+  }
+
+  return {
+    current(): RecentCounts {
+      present()
+      let [total, bad] = [0, 0]
+      for (const one of seconds) {
+        total += one.total
+        bad += one.bad
+      }
+      return { total, bad }
+    },
+    add(isBad: boolean): void {
+      const second = present()
+      const last = seconds.at(-1)
+      const bad = isBad ? 1 : 0
+      if (last?.second !== second) seconds.push({ second, total: 1, bad })
+      else {
+        last.total++
+        last.bad += bad
+      }
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRecentCounts } from '../../src/dispatch/recent.ts'
+import { createRecentCounts } from '../../src/dispatch/handler.ts'
 
 it('counts what was added in the last two minutes', () => {
   let now = 500
