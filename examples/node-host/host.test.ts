@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { component } from 'eventgrid-binding'
+import { type ComponentDescriptor, component } from 'eventgrid-binding'
 import { EventGridEmulator } from 'eventgrid-binding/emulator'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { type Host, startHost } from './host.ts'
 import { timer } from './timer.ts'
 
@@ -94,10 +94,8 @@ spec:
 
   const { id } = await host.invoke('clock', 'create', 'now')
   expect(JSON.parse(posts.at(-1)?.body ?? '')).toMatchObject({ id, data: 'now' })
-  expect([...host.bindings].map(([name, binding]) => [name, binding.health().status])).toEqual([
-    ['shop', 'healthy'],
-    ['clock', 'healthy'],
-  ])
+  const statuses = [...host.bindings].map(([name, binding]) => [name, binding.health().status])
+  expect(Object.fromEntries(statuses)).toEqual({ shop: 'healthy', clock: 'healthy' })
 
   // Reloads while events come: nothing is lost, and what can't be read changes nothing.
   const shop = host.bindings.get('shop')
@@ -124,4 +122,113 @@ spec:
   await writeFile(file, yaml.slice(0, yaml.indexOf('---')))
   await host.reload()
   expect([...host.bindings.keys()]).toEqual(['shop'])
+})
+
+/** A plugin that writes down what its bindings are told; `hold` keeps updates waiting. */
+function recorder() {
+  const told: string[] = []
+  let held = Promise.resolve()
+  const plugin: ComponentDescriptor = {
+    types: ['bindings.example.recorder'],
+    version: 'v1',
+    metadata: [],
+    create: () => {
+      let of = ''
+      return {
+        async init({ name, properties }, { sides } = {}) {
+          of = name
+          told.push(`init ${of} ${sides}`)
+          if (properties.broken !== undefined) throw new Error(`${of} is broken`)
+        },
+        async update({ name }) {
+          told.push(`update ${name}`)
+          await held
+        },
+        read() {},
+        invoke: async () => ({ metadata: {} }),
+        operations: () => [],
+        health: () => ({ status: 'healthy' }),
+        address: () => undefined,
+        async close({ sides } = {}) {
+          told.push(`close ${of} ${sides ?? 'all'}`)
+        },
+        async [Symbol.asyncDispose]() {},
+      }
+    },
+  }
+  const hold = (until: Promise<void>) => {
+    held = until
+  }
+  return { told, plugin, hold }
+}
+
+const recorded = (name: string, more = '') =>
+  `apiVersion: dapr.io/v1alpha1
+kind: Component
+metadata: { name: ${name} }
+spec: { type: bindings.example.recorder, version: v1, ${more} metadata: [] }
+`
+
+async function folderOf(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'node-host-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+it('opens all outputs before an input, and ends in the other order', async () => {
+  const { told, plugin } = recorder()
+  const components = await folderOf({ 'two.yaml': `${recorded('one')}---\n${recorded('two')}` })
+  const host = await startHost({ components, plugins: [plugin], app: 'http://127.0.0.1:1' })
+  await host.close()
+  expect(told).toEqual([
+    ...['init one output', 'init two output', 'update one', 'update two'],
+    ...['close one input', 'close two input', 'close one all', 'close two all'],
+  ])
+})
+
+it('begins no load after close, and lets the one that is under way end', async () => {
+  const components = await folderOf({ 'one.yaml': recorded('one') })
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>()
+  const { told, plugin, hold } = recorder()
+  const host = await startHost({ components, plugins: [plugin], app: 'http://127.0.0.1:1' })
+  hold(held)
+  told.length = 0
+  const messageOf = (error: Error) => error.message
+  const underWay = host.reload()
+  const waiting = host.reload().catch(messageOf)
+  await expect.poll(() => told).toEqual(['update one'])
+  const closing = host.close().then(() => told.push('closed'))
+  const late = host.reload().catch(messageOf)
+  goOn()
+  await Promise.all([underWay, closing])
+  expect([await waiting, await late]).toEqual(['the host is closed', 'the host is closed'])
+  expect(told).toEqual(['update one', 'close one input', 'close one all', 'closed'])
+})
+
+it('starts with the components that have no fault, as long as the faults are within its budget', async () => {
+  const components = await folderOf({
+    'good.yaml': recorded('good'),
+    'broken.yaml': recorded('broken').replace('metadata: []', 'metadata: [{ name: broken, value: x }]'),
+    'faulty.yaml': recorded('faulty').replace(
+      'metadata: []',
+      'metadata: [{ name: key, secretKeyRef: { name: none } }]',
+    ),
+  })
+  const { told, plugin } = recorder()
+  const options = { components, plugins: [plugin], app: 'http://127.0.0.1:1' }
+  const lines: unknown[] = []
+  const log = vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(line))
+  onTestFinished(() => log.mockRestore())
+  await expect(startHost({ ...options, errorBudget: 1 })).rejects.toThrow('broken is broken')
+  expect(told.at(-1)).toBe('close good all')
+  const host = await startHost({ ...options, errorBudget: 2 })
+  expect([...host.bindings.keys()]).toEqual(['good'])
+  expect(lines.map(String)).toEqual([
+    expect.stringMatching(/faulty\.yaml:4:\d+: key is a secretKeyRef to "none"/),
+    'Error: broken is broken',
+  ])
+  // A reload is whole or not.
+  await expect(host.reload()).rejects.toMatchObject({ code: 'METADATA_INVALID' })
+  await host.close()
 })

@@ -2,6 +2,7 @@ import {
   type BindingComponent,
   type Component,
   type ComponentDescriptor,
+  isBindingError,
   type LoadComponentsOptions,
   loadComponents,
 } from 'eventgrid-binding'
@@ -17,6 +18,8 @@ export interface HostOptions {
   readonly app: string
   /** What `envRef` and `secretKeyRef` of the components refer to; the id of the application, for `scopes`. */
   readonly load?: Pick<LoadComponentsOptions, 'env' | 'secrets' | 'appId'>
+  /** So many faults of files and components are told and left out at the start; the others run. One more ends it. @default 0 */
+  readonly errorBudget?: number
 }
 
 /** A running host. */
@@ -28,11 +31,18 @@ export interface Host {
   /** Prometheus metrics as text. */
   metrics(): Promise<string>
   invoke(name: string, operation: string, data: unknown): Promise<Readonly<Record<string, string>>>
+  /** Lets a load that is under way end, and begins none after it; then ends the inputs of all, then the rest. */
   close(): Promise<void>
 }
 
 /** Loads every component, forwards its events to the application, and offers its operations. */
-export async function startHost({ app, plugins, components, load: options }: HostOptions): Promise<Host> {
+export async function startHost({
+  app,
+  plugins,
+  components,
+  load: options,
+  errorBudget = 0,
+}: HostOptions): Promise<Host> {
   const byType = new Map(plugins.flatMap((plugin) => plugin.types.map((type) => [type.toLowerCase(), plugin] as const)))
   const bindings = new Map<string, BindingComponent>()
   const makers = new WeakMap<BindingComponent, ComponentDescriptor>()
@@ -50,70 +60,114 @@ export async function startHost({ app, plugins, components, load: options }: Hos
         }),
     })
 
-  async function open(definition: Component): Promise<void> {
+  /** The component's binding; a new one with its output side open. @param leaving gets a former one, of another vendor */
+  async function openOutput(definition: Component, leaving: BindingComponent[]): Promise<BindingComponent> {
     const { name, type } = definition
     const plugin = byType.get(type.toLowerCase())
     if (!plugin) throw new Error(`no plugin is registered for ${type}`)
     const former = bindings.get(name)
-    if (former && makers.get(former) === plugin) return former.update(definition)
-    // New, or its type is now another vendor's.
+    if (former && makers.get(former) === plugin) return former
     const binding = create(name, plugin)
+    await binding.init(definition, { sides: ['output'], subscription: 'background' })
+    if (former) leaving.push(former)
     makers.set(binding, plugin)
     bindings.set(name, binding)
-    const init = binding.init(definition, { subscription: 'background' })
-    const [opened] = await Promise.allSettled([init, former?.close()])
-    if (opened.status === 'fulfilled') return
-    bindings.delete(name)
-    throw opened.reason
+    return binding
   }
 
-  /** A component that says `ignoreErrors` may be missing: the others go on. */
-  async function openUnlessIgnored(definition: Component): Promise<void> {
+  /** Opens the input side of a new binding; gives another one its changed metadata. A binding that was never open is closed again. */
+  async function openInput(definition: Component, binding: BindingComponent, isNew: boolean): Promise<void> {
     try {
-      await open(definition)
+      await binding.update(definition)
     } catch (error) {
-      if (!definition.ignoreErrors) throw error
-      console.error(`${definition.name} is left out`, error)
+      if (isNew) {
+        bindings.delete(definition.name)
+        await binding.close()
+      }
+      throw error
     }
   }
 
-  async function load(): Promise<void> {
-    // What no plugin answers to is left out, whatever it refers to. A fault rejects before anything is changed.
-    const definitions = await loadComponents(components, { ...options, types: [...byType.keys()], logger: console })
-    const gone = [...bindings].filter(([name]) => !definitions.some((definition) => definition.name === name))
-    for (const [name] of gone) bindings.delete(name)
+  /** The components of the files. @param told gets each fault that does not stop the load */
+  async function read(told: unknown[] | undefined): Promise<readonly Component[]> {
+    try {
+      // What no plugin answers to is left out, whatever it refers to.
+      return await loadComponents(components, { ...options, types: [...byType.keys()], logger: console })
+    } catch (error) {
+      if (!told || !isBindingError(error) || error.code !== 'METADATA_INVALID') throw error
+      for (const { at, field = 'component', rule, fix } of error.issues)
+        told.push(`${at?.file}:${at?.line}:${at?.column}: ${field} ${rule}${fix ? `; ${fix}` : ''}`)
+      return error.details.components ?? []
+    }
+  }
+
+  /** @param budget faults that are told and left out, at the start. A reload is whole or not: a fault in a file changes nothing */
+  async function load(budget?: number): Promise<void> {
+    const told: unknown[] = []
+    const definitions = await read(budget ? told : undefined)
+    const known = new Set(bindings.values())
+    const leaving = [...bindings].flatMap(([name, binding]) => {
+      if (definitions.some((definition) => definition.name === name)) return []
+      bindings.delete(name)
+      return binding
+    })
+    const failed = ({ name, ignoreErrors }: Component, error: unknown) => {
+      if (ignoreErrors) console.error(`${name} is left out`, error)
+      else told.push(error)
+    }
+    // A handler may publish through another component: every output opens before an input does.
+    const open: { definition: Component; binding: BindingComponent }[] = []
+    await Promise.all(
+      definitions.map((definition) =>
+        openOutput(definition, leaving).then(
+          (binding) => open.push({ definition, binding }),
+          (error) => failed(definition, error),
+        ),
+      ),
+    )
     // At once: a component may take over the port that another one leaves.
-    const outcomes = await Promise.allSettled([
-      ...definitions.map(openUnlessIgnored),
-      ...gone.map(([, binding]) => binding.close()),
+    await Promise.all([
+      ...open.map(({ definition, binding }) =>
+        openInput(definition, binding, !known.has(binding)).catch((error) => failed(definition, error)),
+      ),
+      ...leaving.map((binding) => binding.close().catch((error) => told.push(error))),
     ])
-    const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'))
+    if (told.length > (budget ?? 0)) throw new AggregateError(told, told.map(String).join('\n'))
+    for (const fault of told) console.error(fault)
+  }
+
+  let turn = Promise.resolve()
+  let isClosing = false
+  /** One load after the other: a second call finds what the first has opened. None begins after `close`. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    turn = turn
+      .catch(() => {})
+      .then(() => {
+        if (isClosing) throw new Error('the host is closed')
+        return work()
+      })
+    return turn
   }
 
   async function close(): Promise<void> {
+    isClosing = true
+    // A load that is under way would open again what has ended.
+    await turn.catch(() => {})
     const all = [...bindings.values()]
     // A handler of one component may publish through another: the input sides of all end first.
     await Promise.all(all.map((binding) => binding.close({ sides: ['input'] })))
     await Promise.all(all.map((binding) => binding.close()))
   }
 
-  let turn = Promise.resolve()
-  function reload(): Promise<void> {
-    // One after the other: a second call finds what the first has opened.
-    turn = turn.catch(() => {}).then(load)
-    return turn
-  }
-
   try {
-    await reload()
+    await inTurn(() => load(errorBudget))
   } catch (error) {
     await close()
     throw error
   }
   return {
     bindings,
-    reload,
+    reload: () => inTurn(load),
     metrics: metrics.text,
     async invoke(name, operation, data) {
       const binding = bindings.get(name)

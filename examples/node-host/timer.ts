@@ -7,6 +7,9 @@ import type {
   ComponentHealth,
   EventHandler,
   GivenComponent,
+  InitOptions,
+  SidesOption,
+  UpdateOptions,
 } from 'eventgrid-binding'
 
 const about = 'Milliseconds between two events.'
@@ -20,22 +23,26 @@ export const timer: ComponentDescriptor = {
 
 class TimerBinding implements BindingComponent {
   private timer: NodeJS.Timeout | undefined
+  private isOpen = false
   private handler: EventHandler | undefined
 
   constructor(options: BindingComponentOptions = {}) {
     this.handler = options.onEvent
   }
 
-  async init({ name, properties }: GivenComponent): Promise<void> {
+  /** Events begin with the input side. Nothing has to be made outside of the process, so `subscription` has no meaning here. */
+  async init({ name, properties }: GivenComponent, { sides }: InitOptions = {}): Promise<void> {
     const given = properties.everyMs
     const everyMs = Number(typeof given === 'object' ? given.reveal() : given)
     if (!(everyMs >= 1)) throw new Error(`component ${name}: everyMs must be a number of milliseconds`)
+    this.isOpen = true
+    if (sides && !sides.includes('input')) return
     clearInterval(this.timer)
     this.timer = setInterval(() => this.tell('tick').catch(() => {}), everyMs)
   }
 
-  update(component: GivenComponent): Promise<void> {
-    return this.init(component)
+  update(component: GivenComponent, options?: UpdateOptions): Promise<void> {
+    return this.init(component, options)
   }
 
   read(handler: EventHandler | undefined): void {
@@ -51,12 +58,15 @@ class TimerBinding implements BindingComponent {
   }
 
   health(): ComponentHealth {
-    return this.timer ? { status: 'healthy', input: { status: 'healthy', reasons: [] } } : { status: 'unhealthy' }
+    if (!this.isOpen) return { status: 'unhealthy' }
+    return { status: 'healthy', ...(this.timer && { input: { status: 'healthy', reasons: [] } }) }
   }
 
   address(): undefined {}
 
-  async close(): Promise<void> {
+  async close({ sides }: SidesOption = {}): Promise<void> {
+    if (!sides) this.isOpen = false
+    if (sides && !sides.includes('input')) return
     clearInterval(this.timer)
     this.timer = undefined
   }

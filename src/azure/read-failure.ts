@@ -1,56 +1,10 @@
-/** How a call to Resource Manager failed, whatever shape the SDK reports it in. */
+/** Reads how a call to Resource Manager failed, whatever shape the SDK reports it in: which kind of failure it is. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { readRequestId, readRetryAfter } from './http.ts'
 import { NoTokenError } from './refusals/entra-refusal.ts'
-import { type Denial, readDenial } from './refusals/remedies.ts'
-
-/** How a call to ARM failed. */
-export type ArmFailureKind =
-  /** ARM answered with an error status. */
-  | 'answer'
-  /** ARM accepted the write, and its long-running operation failed. */
-  | 'operation'
-  /** Somebody else interfered: the operation was cancelled, or the event subscription was changed or deleted. */
-  | 'canceled'
-  /** ARM accepted the write. How it ended is not known. */
-  | 'lost'
-  /** Event Grid waits for manual validation, because the endpoint did not answer the handshake. */
-  | 'manual'
-  /** Nothing was written: the endpoint gave an answer without consent to the same question that Event Grid would ask. */
-  | 'noConsent'
-  /** No answer: name resolution, connection, certificate or time-out. */
-  | 'network'
-  /** An answer came that is not one of ARM's: of another form, or from a gateway or proxy. */
-  | 'answerUnread'
-  /** There is no event subscription, and this binding does not create it. */
-  | 'missing'
-  /** There was no token, so ARM was not asked. */
-  | 'token'
-  /** An operation did not end in time. */
-  | 'deadline'
-  /** The SDK itself refused the call. */
-  | 'unexpected'
-
-/** A failed call to ARM, whatever shape the SDK reports it in. The texts are Azure's and may repeat secrets: show them through `scrub`. */
-export interface ArmFailure {
-  readonly kind: ArmFailureKind
-  readonly status?: number | undefined
-  /** Azure's error code, or the system's for the network. */
-  readonly code?: string | undefined
-  readonly message: string
-  /** What the endpoint answered, with `noConsent`: the status. */
-  readonly answer?: string | undefined
-  /** Targets of the details, for instance the provider that is not registered. */
-  readonly targets?: readonly string[]
-  /** What a refusal names: a right, and where it is missing. */
-  readonly denied?: Denial
-  /** What to do about it, where the credential says so. */
-  readonly fix?: string | undefined
-  readonly retryAfterMs?: number | undefined
-  readonly requestId?: string | undefined
-}
+import type { ArmFailure, ArmFailureKind } from './refusals/resource-manager-refusal.ts'
 
 /** Our own failures, where the SDK throws none. */
 export class ArmFailureError extends Error {
@@ -67,8 +21,6 @@ export class ArmFailureError extends Error {
   }
 }
 
-const maxBody = 100_000
-
 /** Reads what the SDK threw. `now` in ms since 1970, for a `Retry-After` that names a date. */
 export function readFailure(error: unknown, now: number): ArmFailure {
   if (error instanceof ArmFailureError) return error.failure
@@ -82,21 +34,22 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     if (status < 400) return unreadableAnswer
     const said = readErrorBody(response?.bodyAsText)
     const word = wordOf(said.code)
-    return {
-      kind: 'answer',
+    const answer = {
       status,
       // Of a text that is not ARM's the SDK makes a code of its own.
       code: response ? word : code,
       message:
         said.message ??
         (response && word === undefined ? 'its body is not an error of Azure Resource Manager' : message),
-      targets: said.targets ?? [],
-      ...(said.denied && { denied: said.denied }),
+    }
+    return {
+      ...answer,
+      kind: kindOfSaid({ ...answer, targets: said.targets }) ?? kindOfAnswer(answer),
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: readRequestId(response?.headers.get('x-ms-request-id')),
     }
   }
-  if (!(error instanceof Error)) return { kind: 'unexpected', message: 'an unknown error' }
+  if (!(error instanceof Error)) return { kind: 'refused', message: 'an unknown error' }
   if (error.name === 'AbortError' || error.name === 'TimeoutError') {
     return { kind: 'network', message: 'no answer came in time' }
   }
@@ -106,9 +59,9 @@ export function readFailure(error: unknown, now: number): ArmFailure {
   const operation = /^The long-running operation has failed(?:\. (.+?)\. (.*))?$/s.exec(error.message)
   if (operation) {
     const [, code, message = 'the operation failed without saying why'] = operation
-    return { kind: 'operation', code, message }
+    return failedOperation({ code, message })
   }
-  if (isBindingError(error)) return { kind: 'unexpected', message: error.what, fix: error.fix }
+  if (isBindingError(error)) return { kind: 'refused', message: error.what, fix: error.fix }
   return unreadableAnswer
 }
 
@@ -121,11 +74,108 @@ const unreadableAnswer: ArmFailure = {
 /** Reads the failure of a long-running operation from its status body, which has more details than the SDK's error. */
 export function readOperationFailure(bodyAsText: string | null | undefined): ArmFailure | undefined {
   const read = readErrorBody(bodyAsText)
-  return read.code || read.message ? { message: '', ...read, kind: 'operation' } : undefined
+  return read.code || read.message ? failedOperation(read) : undefined
 }
 
+/** What ARM says of an error. */
+interface Said {
+  readonly code?: string | undefined
+  readonly message?: string
+  /** Targets of the details, for instance the provider that is not registered. */
+  readonly targets?: readonly string[] | undefined
+}
+
+function failedOperation({ code, message = '', targets }: Said): ArmFailure {
+  const said = { code, message, targets }
+  return { kind: kindOfSaid(said) ?? kindOfOperation(said), code, message, isOperation: true }
+}
+
+const scopeCodes: ReadonlySet<string> = new Set([
+  'parentresourcenotfound',
+  'resourcegroupnotfound',
+  'subscriptionnotfound',
+  'invalidsubscriptionid',
+  'invalidresourcetype',
+  'invalidresourcenamespace',
+  'noregisteredproviderfound',
+  'missingapiversionparameter',
+])
+
+/** By what ARM says, whatever the status: not every 409 is a conflict, an unregistered provider is answered 409 as well. */
+function kindOfSaid({ code: given = '', message = '', targets = [] }: Said): ArmFailureKind | undefined {
+  const code = given.toLowerCase()
+  const isHandshake =
+    /^url\s*validation/.test(code) ||
+    /validation handshake failed|attempt to validate the provided endpoint/i.test(message)
+  if (isHandshake) return 'handshake'
+  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'unregistered'
+  // It looks final and is not: the same request succeeds a little later (hashicorp/terraform-provider-azurerm#26256).
+  if (code === 'messaginggatewaybadrequest') return 'busy'
+  if (code === 'authorizationfailed') return 'forbidden'
+  if (code.endsWith('authorizationfailed')) return 'forbiddenElsewhere'
+  return scopeCodes.has(code) ? 'noScope' : undefined
+}
+
+function isUnregistered(message: string, targets: readonly string[]): boolean {
+  return (
+    /registration is in '(un|not)registered' state|is not registered (to use namespace|in subscription)/i.test(
+      message,
+    ) ||
+    (targets.some((target) => target.toLowerCase() === 'microsoft.eventgrid') && /regist/i.test(message))
+  )
+}
+
+/** A 403 of somebody's rule, which no role changes. */
+const disallowed = /^requestdisallowed|^disallowed|disabled/
+
+/** Codes of a 409 that does not pass. */
+const lastingConflicts: ReadonlySet<string> = new Set([
+  'scopelocked',
+  'readonlydisabledsubscription',
+  'subscriptionnotregistered',
+  'requestdisallowedbypolicy',
+  'quotaexceeded',
+  'quotalimitreached',
+  'limitexceeded',
+])
+
+function kindOfAnswer({ status, code: given = '', message = '' }: Said & { readonly status: number }): ArmFailureKind {
+  const code = given.toLowerCase()
+  switch (status) {
+    case 401:
+      // The token expired on its way, or by ARM's clock. A new one helps.
+      return code === 'expiredauthenticationtoken' ? 'busy' : 'unauthorized'
+    case 403:
+      // Without a code a gateway or a proxy says so, and not ARM.
+      if (code === '') return 'busy'
+      return disallowed.test(code) ? 'refused' : 'forbidden'
+    case 404:
+      return code === '' ? 'busy' : 'notFound'
+    case 409:
+      return lastingConflicts.has(code) || /quota/i.test(message) ? 'refused' : 'busy'
+    default:
+      return status === 408 || status === 412 || status === 429 || status >= 500 ? 'busy' : 'refused'
+  }
+}
+
+/** Codes and messages of an operation's failure that may pass: a fault of the service, or a source that is being changed. */
+const passingOperations = [
+  /^internal/i,
+  /internal server error/i,
+  /^conflict/i,
+  /publisher (notification|provider) error/i,
+  /^(service|server)(unavailable|busy|timeout)/i,
+]
+
+function kindOfOperation({ code = '', message = '' }: Said): ArmFailureKind {
+  const passes = passingOperations.some((pattern) => pattern.test(code) || pattern.test(message))
+  return code === '' || passes ? 'operation' : 'refused'
+}
+
+const maxBody = 100_000
+
 /** Codes that wrap another error. It is in their details. */
-const wrappers: ReadonlySet<string> = new Set([
+const wrappers: ReadonlySet<unknown> = new Set([
   'ResourceOperationFailure',
   'ResourceDeploymentFailure',
   'DeploymentFailed',
@@ -133,20 +183,14 @@ const wrappers: ReadonlySet<string> = new Set([
 ])
 
 /** What the body of an error says: no entry where it says nothing. */
-function readErrorBody(
-  text: string | null | undefined,
-): Partial<Pick<ArmFailure, 'code' | 'message' | 'targets' | 'denied'>> {
+function readErrorBody(text: string | null | undefined): Said {
   if (!text || text.length > maxBody) return {}
   let error = field(readJson(text), 'error')
-  for (let depth = 0; depth < 5; depth++) {
-    const [inner] = details(error)
-    if (!wrappers.has(String(field(error, 'code'))) || inner === undefined) break
-    error = inner
-  }
+  while (wrappers.has(field(error, 'code')) && details(error)[0] !== undefined) error = details(error)[0]
   const code = nonEmpty(field(error, 'code'))
   const message = nonEmpty(field(error, 'message'))
   const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
-  return { ...(code && { code }), ...(message && { message, denied: readDenial(message) }), targets }
+  return { ...(code && { code }), ...(message && { message }), targets }
 }
 
 /** ARM's codes are words. A gateway repeats the status. */

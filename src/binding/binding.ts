@@ -8,6 +8,7 @@ import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.
 import type { FastifyHook } from '../listener/listener.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
 import { describeIssue } from '../metadata/fields/faults.ts'
+import type { ParsedMetadata } from '../metadata/typed/metadata.ts'
 import { isSameMetadata, secretsOf } from '../metadata/typed/metadata.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
@@ -68,6 +69,7 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
 export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
+  readonly #hasFastify: boolean
   readonly #logger: Logger
   readonly #input: InputSlot
   readonly #output: OutputSlot
@@ -86,6 +88,7 @@ export class Binding implements BindingComponent {
     const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
+    this.#hasFastify = fastify !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     const open = () => [this.#input, this.#output].flatMap((slot) => slot.component() ?? [])
@@ -197,10 +200,19 @@ export class Binding implements BindingComponent {
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    if (!isSameMetadata(properties, this.#warned))
+    if (!isSameMetadata(properties, this.#warned)) {
       for (const warning of metadata.warnings) this.#logger.warn(describeIssue(warning))
+      this.#warnOfIdleOptions(metadata)
+    }
     this.#warned = properties
     return { name, metadata, properties, source }
+  }
+
+  #warnOfIdleOptions({ push, pull, output }: ParsedMetadata): void {
+    if (this.#hasFastify && !push) this.#logger.warn('the option fastify does nothing: this component has no listener')
+    const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
+    if (this.#credentialGiven && !asks)
+      this.#logger.warn('the option credential does nothing: this component goes by keys alone')
   }
 
   /** A `close` may come while something else is awaited. */

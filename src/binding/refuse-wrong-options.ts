@@ -9,7 +9,7 @@ const bindingOptions: Readonly<Record<string, OptionCheck>> = {
   logger: checkLogger,
   credential: mustHave('getToken'),
   endpoints: checkEndpoints,
-  fastify: mustBe('a function', (value) => typeof value === 'function'),
+  fastify: checkFastify,
 }
 const checkSignal = mustBe('an AbortSignal', (value) => value instanceof AbortSignal)
 const sides = mustBe(
@@ -40,6 +40,15 @@ export function checkHandler(name: string, handler: unknown): void {
   // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
   if (/Generator/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
+}
+
+function checkFastify(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new TypeError(`${name} must be a function`)
+  // fastify-plugin marks a plugin so; one without it takes options too.
+  if (value.length > 1 || Symbol.for('skip-override') in value)
+    throw new TypeError(
+      `${name} takes the server alone, and this is a plugin: write (server) => server.register(plugin)`,
+    )
 }
 
 function checkEndpoints(subject: string, value: unknown): void {

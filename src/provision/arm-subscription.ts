@@ -4,7 +4,6 @@ import { LroEngine, type LroResponse } from '@azure/core-lro'
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { readRetryAfter } from '../azure/http.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from '../azure/read-failure.ts'
-import { meaningOf } from '../azure/refusals/resource-manager-refusal.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { type Arm, type ArmRequest, type CallLimits, pauseWithin, readList, unreadable, untilAnswered } from './arm.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './needs.ts'
@@ -75,16 +74,7 @@ function propertiesOf(answer: unknown): SubscriptionProperties {
 }
 
 /** ARM itself says that there is no event subscription. That of a missing scope has another code. */
-function isMissingInWords(error: unknown): boolean {
-  const failure = readFailure(error, 0)
-  const { kind, status, code } = failure
-  return (
-    kind === 'answer' &&
-    status === 404 &&
-    code !== undefined &&
-    meaningOf({ ...failure, status: undefined }) !== 'SCOPE_NOT_FOUND'
-  )
-}
+const isMissingInWords = (error: unknown) => readFailure(error, 0).kind === 'notFound'
 
 /**
  * Whether the list of the source does not have it either; false where the list may not be read.
@@ -99,8 +89,7 @@ async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: Call
     }
     return true
   } catch (error) {
-    const { kind, status } = readFailure(error, 0)
-    if (kind === 'answer' && status === 403) return false
+    if (readFailure(error, 0).status === 403) return false
     // The source seems to be missing too. A namespace topic has to be there; that of a domain comes with its first event subscription.
     if (place.kind !== 'namespaceTopic' && isMissingInWords(error)) return false
     throw error
@@ -236,9 +225,9 @@ function decidePollPause(answer: PipelineResponse | undefined, polls: number, no
 /** @param last the last answer that was no refusal; there is one where ARM accepted the write */
 function writeFailure(error: unknown, last: PipelineResponse | undefined, now: number): unknown {
   const failure = readFailure(error, now)
-  const reported = failure.kind === 'operation' ? readOperationFailure(last?.bodyAsText) : undefined
+  const reported = failure.isOperation ? readOperationFailure(last?.bodyAsText) : undefined
   if (reported) return new ArmFailureError(reported)
   // A status that can't be read, or is gone, says nothing about the scope or the role.
-  if (last && failure.kind === 'answer') return new ArmFailureError({ ...failure, kind: 'lost' })
+  if (last && failure.status !== undefined) return new ArmFailureError({ ...failure, kind: 'lost' })
   return error
 }

@@ -1,10 +1,11 @@
 /** Repeats attempts until one succeeds, nothing can help any more, or `subscriptionTimeout` is over. */
 import { readFailure } from '../azure/read-failure.ts'
 import { explainFailure, type FailureContext, mayPass } from '../azure/refusals/resource-manager-refusal.ts'
-import { BindingError, inWords, type ProvisioningErrorCode } from '../core/errors.ts'
+import { BindingError, inWords } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { EitherInput } from '../metadata/typed/metadata.ts'
-import { backOff, pause, type SteadyClock } from '../support/time/clock.ts'
+import { type FailedTry, minLeftMs, retryPause } from '../support/time/back-off.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { type Arm, type CallLimits, readHostname } from './arm.ts'
 import { readSubscription } from './arm-subscription.ts'
 import { withSecretsOf } from './failure-context.ts'
@@ -60,7 +61,7 @@ export async function repeatAttempts<Outcome>(
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
-      if (worksWithout && without && failed.code === 'PERMISSION_DENIED') {
+      if (worksWithout && without && failed.error.code === 'PERMISSION_DENIED') {
         const { what, fix } = failed.error
         logger.warn(
           `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
@@ -68,7 +69,7 @@ export async function repeatAttempts<Outcome>(
         return without()
       }
       if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
-      const retryInMs = decidePause(failed, { attempt, patience, left, random: random() })
+      const retryInMs = pauseAfter(failed, { attempt, patience, leftMs: left, random: random() })
       const shown = clock.elapsed() - started < firstProbesMs ? withoutAdvice(failed.error) : failed.error
       onAttempt?.({
         attempt,
@@ -77,7 +78,7 @@ export async function repeatAttempts<Outcome>(
         ...(retryInMs !== undefined && { retryInMs }),
       })
       if (retryInMs === undefined) {
-        if (!mayPass[failed.code]) throw failed.error
+        if (!failed.passes) throw failed.error
         const cause = failed.ranOut && lastFailure ? lastFailure : failed.error
         throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
       }
@@ -98,8 +99,14 @@ function withoutAdvice(error: BindingError): BindingError {
   return new BindingError('HANDSHAKE_FAILED', { what: error.what, fix, details: error.details })
 }
 
-interface Failed extends AttemptFailure {
+interface Failed {
   readonly error: BindingError
+  /** Whether another attempt may succeed by itself. */
+  readonly passes: boolean
+  /** The attempt ran out of time: the failure before it says more. */
+  readonly ranOut: boolean
+  /** What Azure asks for, in ms; 0 where it asks for nothing. */
+  readonly retryAfterMs: number
   readonly isMissing: boolean
 }
 
@@ -109,16 +116,15 @@ function readAttempt(
   context: FailureContext,
   time: { readonly left: number; readonly now: number },
 ): Failed {
-  if (error instanceof BindingError)
-    return { error, code: 'SUBSCRIPTION_REJECTED', ranOut: false, retryAfterMs: 0, isMissing: false }
+  if (error instanceof BindingError) return { error, passes: false, ranOut: false, retryAfterMs: 0, isMissing: false }
   const failure = readFailure(error, time.now)
   const { kind, retryAfterMs = 0 } = failure
   const explained = explainFailure(failure, context)
   return {
     error: new BindingError(explained.code, explained),
-    code: explained.code,
+    passes: mayPass(failure),
     // A request without an answer when our own time ends says nothing about the network.
-    ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minAttemptMs),
+    ranOut: kind === 'deadline' || ((kind === 'network' || kind === 'token') && time.left < minLeftMs),
     retryAfterMs,
     isMissing: kind === 'missing',
   }
@@ -126,12 +132,12 @@ function readAttempt(
 
 function logAttempt(
   logger: Logger,
-  { error, code }: Failed,
+  { error, passes }: Failed,
   fields: { readonly attempt: number; readonly retryInMs: number },
 ): void {
   // TIMEOUT sums up all retryable attempts, not a single one.
-  if (code === 'TIMEOUT') logger.warn(inWords(error), fields)
-  else logger[mayPass[code] ? 'warn' : 'error'](error.message, { ...fields, code: error.code })
+  if (error.code === 'TIMEOUT') logger.warn(inWords(error), fields)
+  else logger[passes ? 'warn' : 'error'](error.message, { ...fields, code: error.code })
 }
 
 /** Names what was waited for, and the last failure. */
@@ -237,54 +243,23 @@ export const isDelivering = (existing: SubscriptionProperties, wanted: WantedSub
  */
 export type Patience = 'timeout' | 'forever'
 
-/** What decides the pause after an attempt that failed. */
-export interface AttemptFailure {
-  readonly code: ProvisioningErrorCode
-  /** It ran out of time: the failure before it says more. */
-  readonly ranOut: boolean
-  /** What Azure asks for, in ms; 0 where it asks for nothing. */
-  readonly retryAfterMs: number
-}
+/** Pauses between attempts, in ms. Resource Manager may ask for up to an hour. */
+const pace = { baseMs: 1_000, maxMs: 30_000, maxAskedMs: 3_600_000 }
 
-/** With less time left than this there is no further attempt. */
-export const minAttemptMs = 250
-
-interface Pace {
-  readonly attempt: number
-  readonly random: number
-}
+/** Shortest pause after a failure that only an operator can correct, in ms; by chance up to twice as long. */
+const lastingMs = 30_000
 
 /** Milliseconds before the next attempt; `undefined`: there is no next attempt. */
-export function decidePause(
-  failed: AttemptFailure,
-  { patience, left, ...pace }: Pace & { readonly patience: Patience; readonly left: number },
+function pauseAfter(
+  { passes, ranOut, retryAfterMs }: Failed,
+  { patience, leftMs, ...tried }: FailedTry & { readonly patience: Patience; readonly leftMs: number },
 ): number | undefined {
-  const delay = decideRetryDelay({ ...failed, ...pace })
-  if (patience === 'forever') return delay
-  // Unless Azure asks for a longer pause, the time that is left is used for another attempt.
-  const pauseMs = failed.retryAfterMs === 0 ? Math.min(delay, left / 2) : delay
-  return !mayPass[failed.code] || failed.ranOut || left < minAttemptMs || pauseMs >= left ? undefined : pauseMs
-}
-
-const baseMs = 1_000
-const maxMs = 30_000
-/** Shortest pause after a failure that only an operator can correct. */
-const lastingMs = 30_000
-/** Longest `Retry-After` that is honoured. */
-const maxRetryAfterMs = 3_600_000
-
-/**
- * The pause before the next attempt, in ms (pure): exponential back-off with full jitter up to 30 s, and 30 to 60 s where only
- * an operator can help. It is never shorter than Azure asks for, up to an hour.
- */
-export function decideRetryDelay({
-  code,
-  retryAfterMs,
-  attempt,
-  random,
-}: Pick<AttemptFailure, 'code' | 'retryAfterMs'> & Pace): number {
-  const asked = Math.min(retryAfterMs, maxRetryAfterMs)
-  if (!mayPass[code]) return Math.max(asked, lastingMs) + random * lastingMs
-  // Without jitter on top of it all replicas would return in the same second.
-  return asked + backOff({ attempt, baseMs, maxMs, random })
+  if (patience === 'timeout') {
+    if (!passes || ranOut) return undefined
+    // Half of the time that is left at most, so that it is used for another attempt.
+    return retryPause({ ...tried, retryAfterMs, leftMs }, { ...pace, maxMs: Math.min(pace.maxMs, leftMs / 2) })
+  }
+  if (passes) return retryPause({ ...tried, retryAfterMs }, pace)
+  const askedMs = Math.max(retryAfterMs, lastingMs)
+  return retryPause({ ...tried, retryAfterMs: askedMs }, { ...pace, baseMs: lastingMs })
 }

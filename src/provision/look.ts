@@ -1,6 +1,6 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
-import { meaningOf, untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
+import { codeOfFailure, untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Arm, CallLimits } from './arm.ts'
 import { type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
 import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget, repeatAttempts } from './attempts.ts'
@@ -72,7 +72,7 @@ async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
   try {
     return { existing: await read(one), isPlain: false }
   } catch (error) {
-    if (meaningOf(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
+    if (codeOfFailure(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
     const existing = await read(one, 'plain')
     return { existing: existing && one.assumeHidden(existing), isPlain: true }
   }
@@ -124,7 +124,7 @@ async function lookAsPermitted(
   try {
     if (detail === 'whole') return await lookUp(arm, one.place, limits, 'whole')
   } catch (error) {
-    if (meaningOf(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
+    if (codeOfFailure(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
   }
   const look = await lookUp(arm, one.place, limits, 'plain')
   return look.kind === 'found' ? { kind: 'found', properties: one.assumeHidden(look.properties) } : look

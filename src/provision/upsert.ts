@@ -2,7 +2,8 @@
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { backOff, pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
 import {
@@ -147,10 +148,11 @@ function createUpsert(
       isProvisioned = true
     } catch (error) {
       const { kind, status } = readFailure(error, clock.now())
+      const isRefused = status !== undefined && kind !== 'lost'
       // A lost answer does not undo a write.
-      if (kind !== 'answer' && kind !== 'unexpected') remember()
+      if (!isRefused) remember()
       // The scope existed when the event subscription was read, so it is the event subscription that is missing.
-      if (action === 'patch' && kind === 'answer' && status === 404) {
+      if (action === 'patch' && isRefused && status === 404) {
         throw new ArmFailureError({ kind: 'canceled', message: `the event subscription ${name} was deleted meanwhile` })
       }
       throw error

@@ -2,11 +2,10 @@
 
 import { BindingError } from '../core/errors.ts'
 import { schemaOf } from '../core/event.ts'
-import type { QuietLog } from '../core/logger.ts'
+import type { LogFields } from '../core/logger.ts'
 import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
-import { nearestName } from '../support/text/nearest-name.ts'
 import { oneLine } from '../support/text/text.ts'
 import {
   invalidPayload,
@@ -58,7 +57,7 @@ export function toEvents(
   if (!whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
     const events = wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
-    const doubtful = payload.kind === 'json' ? doubtsOfData(payload.value, isEvent) : []
+    const doubtful = payload.kind === 'json' ? doubtsOfData(payload.value) : []
     return { schema, events, doubts: [...doubtful, ...unused] }
   }
   const { schema, isArray, events } = whole
@@ -313,75 +312,21 @@ export function withoutDeadLetter(value: UnknownRecord): UnknownRecord {
 const inLowerCase = (value: UnknownRecord): UnknownRecord =>
   Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toLowerCase(), member]))
 
-/** What a caller may have meant otherwise. */
-export type PayloadDoubt =
-  /** An event in an array that is published as data, since its first element is no event. */
-  | { readonly kind: 'event within data'; readonly index: number; readonly first: string }
-  /** Data that has members of an event. `index` is its place where the data is an array. */
-  | { readonly kind: 'like an event'; readonly index: number | undefined }
-  /** A name in the metadata of a call that nothing is made of. */
-  | { readonly kind: 'unused metadata'; readonly name: string; readonly isWhole: boolean }
+/** What a caller may have meant otherwise: a warning. */
+export interface PayloadDoubt {
+  readonly message: string
+  readonly fields: LogFields
+  /** Doubts of one message with the same word are said once in 30 s; the others are counted. */
+  readonly word?: string
+}
 
-/**
- * What is doubtful of data (pure): an event in an array that begins with something else, or what has members of an event.
- *
- * @param isEvent tells a value that is published as an event where it stands alone
- */
-export function doubtsOfData(value: unknown, isEvent: (value: unknown) => boolean): readonly PayloadDoubt[] {
-  if (!Array.isArray(value)) return looksLikeEvent(value) ? [{ kind: 'like an event', index: undefined }] : []
+/** Doubts about data: an event in an array that begins with something else, or what has members of an event. */
+function doubtsOfData(value: unknown): readonly PayloadDoubt[] {
+  if (!Array.isArray(value)) return looksLikeEvent(value) ? [{ message: likeAnEvent, fields: {} }] : []
   const event = value.findIndex(isEvent)
-  if (event !== -1) return [{ kind: 'event within data', index: event, first: kindOf(value[0]) }]
-  const like = value.findIndex(looksLikeEvent)
-  return like === -1 ? [] : [{ kind: 'like an event', index: like }]
-}
-
-/** Members by which an event is told, in lower case: some write `Type` and `SpecVersion`. */
-const marks: ReadonlySet<string> = new Set([
-  ...['specversion', 'type', 'source'],
-  ...['eventtype', 'subject', 'eventtime', 'dataversion'],
-])
-
-function looksLikeEvent(value: unknown): boolean {
-  if (!isRecord(value)) return false
-  const found = new Set(Object.keys(value).flatMap((name) => markOf(name, value) ?? []))
-  if (found.has('specversion') || (found.has('type') && found.has('source'))) return true
-  return found.has('eventtype') && (found.has('subject') || found.has('eventtime') || found.has('dataversion'))
-}
-
-function markOf(name: string, value: UnknownRecord): string | undefined {
-  const mark = name.toLowerCase()
-  return marks.has(mark) && typeof value[name] === 'string' ? mark : undefined
-}
-
-/** Names that runtimes add by themselves. */
-const ofTrace: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
-
-/** The names in the metadata of a call that nothing is made of (pure). Beside a whole event these are all but the trace's. */
-export function unusedMetadata(
-  metadata: Readonly<Record<string, unknown>>,
-  { isWhole }: { readonly isWhole: boolean },
-): readonly PayloadDoubt[] {
-  return Object.entries(metadata).flatMap(([name, value]) => {
-    const lower = name.toLowerCase()
-    const isUsed = ofTrace.has(lower) || (!isWhole && metadataNames.has(lower))
-    return isUsed || value === '' || value === undefined ? [] : [{ kind: 'unused metadata', name, isWhole } as const]
-  })
-}
-
-/** Makes the function that warns of doubts: each kind, and each name in metadata, once in 30 s, and the others by their number. */
-export function createDoubtLog(log: QuietLog): (doubt: PayloadDoubt) => void {
-  return (doubt) => {
-    switch (doubt.kind) {
-      case 'event within data':
-        return log.warn(eventWithinData, { index: doubt.index, first: doubt.first })
-      case 'like an event':
-        return log.warn(likeAnEvent, doubt.index === undefined ? {} : { index: doubt.index })
-      case 'unused metadata': {
-        const name = oneLine(doubt.name, 100)
-        return log.warn(unusedName, { name, fix: doubt.isWhole ? wholeFix : nameFix(doubt.name) }, name)
-      }
-    }
-  }
+  if (event !== -1) return [{ message: eventWithinData, fields: { index: event, first: kindOf(value[0]) } }]
+  const index = value.findIndex(looksLikeEvent)
+  return index === -1 ? [] : [{ message: likeAnEvent, fields: { index } }]
 }
 
 const eventWithinData =
@@ -389,14 +334,32 @@ const eventWithinData =
 const likeAnEvent =
   'what looks like an event was published as the data of a new event: a CloudEvent has specversion, an Event Grid event has eventType and ' +
   'subject, eventTime or dataVersion'
-const unusedName = 'a name in the metadata of a create does nothing'
-const wholeFix = 'the payload is a whole event, which is published unchanged: write it there, or publish data alone'
 
-/** The known name that was probably meant: `eventType` and `cloudevent.type` are `type`. Too many names are near `id`: `ip`, `uid` and others. */
-function nameFix(given: string): string {
-  const name = given.toLowerCase().replace(/^(?:cloudevents?|ce|event)[^a-z]?/, '')
-  const isKnown = metadataNames.has(name)
-  const compared = [...metadataNames].filter((known) => known !== 'id')
-  const meant = isKnown ? name : name === 'topic' ? 'source' : nearestName(name, compared, { maxEdits: 1 })
-  return meant === undefined ? `create knows ${[...metadataNames].join(', ')}` : `did you mean ${meant}?`
+/** Some write `Type` and `SpecVersion`. */
+function looksLikeEvent(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const texts = Object.keys(value).filter((name) => typeof value[name] === 'string')
+  const has = new Set(texts.map((name) => name.toLowerCase()))
+  if (has.has('specversion') || (has.has('type') && has.has('source'))) return true
+  return has.has('eventtype') && beside.some((name) => has.has(name.toLowerCase()))
+}
+
+/** Names that runtimes add by themselves. */
+const ofTrace: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
+
+/** Doubts about names in the metadata of a call that do nothing. Beside a whole event these are all but the trace's. */
+function unusedMetadata(
+  metadata: Readonly<Record<string, unknown>>,
+  { isWhole }: { readonly isWhole: boolean },
+): readonly PayloadDoubt[] {
+  return Object.entries(metadata).flatMap(([given, value]) => {
+    const lower = given.toLowerCase()
+    const isUsed = ofTrace.has(lower) || (!isWhole && metadataNames.has(lower))
+    if (isUsed || value === '' || value === undefined) return []
+    const name = oneLine(given, 100)
+    const fix = isWhole
+      ? 'the payload is a whole event, which is published unchanged: write it there, or publish data alone'
+      : `create knows ${[...metadataNames].join(', ')}`
+    return [{ message: 'a name in the metadata of a create does nothing', fields: { name, fix }, word: name }]
+  })
 }

@@ -104,17 +104,19 @@ const plainData =
 /**
  * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included.
  *
- * @throws BindingError PAYLOAD_INVALID, with the place in the payload, where JSON would lose an object or has no form for a value
+ * @throws BindingError PAYLOAD_INVALID, with the place in the payload, where JSON would lose a value or has no form for it
  */
 function jsonOf(given: unknown): string {
   const path: (string | number)[] = []
   try {
     const isList = Array.isArray(given) && !('toJSON' in given)
     const payload = isList ? given.map(liftBinaryData) : liftBinaryData(given)
-    refuseLost(payload, path, [])
+    refuseLost(payload, path)
     return JSON.stringify(payload)
   } catch (error) {
-    const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+    // What goes down without end has no place.
+    const steps = types.isNativeError(error) && error instanceof RangeError ? [] : path
+    const place = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
     const at = place === '' ? '' : ` at ${JSON.stringify(place.replace(/^\./, '').slice(0, 200))}`
     throw invalidPayload(`the payload ${reasonOf(error)}${at}`, plainData)
   }
@@ -128,32 +130,22 @@ function reasonOf(error: unknown): string {
   // Native errors only: reading another object may run code of the caller.
   if (types.isNativeError(error)) {
     if (error instanceof LostError) return `holds ${error.message}, which JSON cannot express,`
-    if (error instanceof RangeError) return 'is nested too deeply, or too large,'
+    if (error instanceof RangeError) return 'contains itself, is nested too deeply or is too large,'
   }
   return 'has a getter or a toJSON that fails'
 }
 
-/**
- * Walks through a value as `JSON.stringify` does. Throws at the first value that JSON would make `{}` of, leave out (other than
- * `undefined`), or has no form for; `path` is then the way to it. `above`: the objects around it.
- */
-function refuseLost(given: unknown, path: (string | number)[], above: object[]): void {
-  if (Buffer.isBuffer(given)) throw new LostError('bytes')
-  const value = replacedByToJson(given, path.at(-1) ?? '')
-  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')
-    throw new LostError(kindOf(value))
-  if (value === undefined && given !== undefined) throw new LostError('a toJSON that returns nothing')
+/** Walks through a value as `JSON.stringify` does, and throws at the first one that it would lose; `path` is then the way to that. */
+function refuseLost(given: unknown, path: (string | number)[]): void {
+  const value = Buffer.isBuffer(given) ? given : replacedByToJson(given, path.at(-1) ?? '')
+  const lost = value === undefined && given !== undefined ? 'a toJSON that returns nothing' : lostContent(value)
+  if (lost !== undefined) throw new LostError(lost)
   if (typeof value !== 'object' || value === null) return
-  if (above.includes(value)) throw new LostError('an object that contains itself (it is circular)')
-  const hidden = hiddenContent(value)
-  if (hidden !== undefined) throw new LostError(hidden)
-  above.push(value)
   for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     path.push(step)
-    refuseLost(Reflect.get(value, step), path, above)
+    refuseLost(Reflect.get(value, step), path)
     path.pop()
   }
-  above.pop()
 }
 
 /** What `toJSON` gives in place of a value. Some give BigInt one. */
@@ -164,32 +156,21 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
 }
 
 /**
- * What an object is that keeps what it holds where JSON does not look: bytes, a Blob, a Map, an Error, a stream, an iterator, a class with
- * private fields or getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is
- * written by them, whatever it calls itself.
+ * What a value is that is not plain; `undefined` for plain ones: texts, numbers, true, false, null, arrays, and objects that JSON writes by
+ * their own fields. Not plain is what JavaScript itself or Node has a class for (Map, Error, Blob, bytes, streams), and an object of any
+ * class without such a field, which would become `{}`.
  */
-function hiddenContent(value: object): string | undefined {
-  if (Array.isArray(value)) return undefined
+function lostContent(value: unknown): string | undefined {
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return kindOf(value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
-  if (['Number', 'String', 'Boolean'].includes(kind)) return undefined
   if ('pipe' in value && typeof value.pipe === 'function') return 'a stream'
   if (kind !== 'Object' && kind in globalThis) return `an object of the kind ${kind}`
-  if (Object.keys(value).length > 0 || isEmpty(value)) return undefined
-  return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
+  const above: unknown = Object.getPrototypeOf(value)
+  // The end of the chain is that of all objects, also in another realm.
+  const isRecord = above === null || Object.getPrototypeOf(above) === null
+  return isRecord || Object.keys(value).length > 0 ? undefined : 'an object without fields that JSON writes'
 }
-
-/** It has nothing, and its class has nothing that could tell what is hidden. */
-function isEmpty(value: object): boolean {
-  if (Reflect.ownKeys(value).length > 0) return false
-  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
-    // The top of the chain is that of all objects, also in another realm.
-    if (Object.getPrototypeOf(from) === null) return true
-    if (Reflect.ownKeys(from).some((name) => name !== 'constructor')) return false
-  }
-  return true
-}
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /**
  * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its decoded `data`
@@ -233,8 +214,6 @@ export interface NewEventContext {
 export function newEvent(payload: Payload, metadata: Readonly<Record<string, string>>, context: NewEventContext) {
   const { schema } = context
   const given = readAttributes(metadata)
-  const faults = faultsOfMetadata(given, schema)
-  if (faults.length > 0) throw invalidPayload(faults.join(', '), 'correct the metadata of the call', { faults })
   const id = given.get('id') ?? context.newId()
   const time = given.get('time') ?? new Date(context.now()).toISOString()
   const type = given.get('type') ?? defaultEventType
@@ -306,52 +285,6 @@ function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMa
     given.set(name, value)
   }
   return given
-}
-
-const uri = (value: string) => (/\s/.test(value) ? 'must be a URI reference, without spaces' : undefined)
-
-/** What metadata gives to a new event is ours to write, so it must have the form that its attribute has. */
-const metadataRules: Readonly<Record<string, (value: string, schema: EventSchema) => string | undefined>> = {
-  source: uri,
-  dataschema: uri,
-  time: (value, schema) =>
-    isDateTime(value, { anyZone: schema === 'EventGridSchema' })
-      ? undefined
-      : 'must be a date and time of RFC 3339, as 2026-01-31T12:00:00Z',
-}
-
-/** Is a text free of control characters, lone surrogates and noncharacters? CloudEvents 1.0.2, section 3.1. */
-function isPlainText(text: string): boolean {
-  return !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
-}
-
-/** The faults of what metadata gives to a new event. */
-export function faultsOfMetadata(given: ReadonlyMap<string, string>, schema: EventSchema): string[] {
-  return [...given].flatMap(([name, value]) => {
-    const fault = isPlainText(value)
-      ? metadataRules[name]?.(value, schema)
-      : 'must hold no control characters and no half of a surrogate pair'
-    return fault === undefined ? [] : [`metadata ${name} ${fault}`]
-  })
-}
-
-const time = /(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?/
-const zone = /[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d/
-const dateTime = new RegExp(`^(\\d{4}-\\d{2}-\\d{2})[Tt]${time.source}(${zone.source})?$`)
-
-/**
- * Is a text a moment as RFC 3339 writes it? Any number of fraction digits; a leap second is fine.
- * `anyZone` takes one without an offset too, as Event Grid does in its own schema.
- */
-export function isDateTime(text: string, { anyZone = false } = {}): boolean {
-  const [, date = '', offset] = dateTime.exec(text) ?? []
-  return (anyZone || offset !== undefined) && isDate(date)
-}
-
-/** `Date` takes 30 February for 2 March, so the date must come back as it was. */
-function isDate(text: string): boolean {
-  const at = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text)
 }
 
 /** The trace context of invoke metadata; names match without regard to case. */

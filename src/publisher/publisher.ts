@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type PublishDetails } from '../core/errors.ts'
-import type { Logger } from '../core/logger.ts'
-import { createQuietLog } from '../core/logger.ts'
+import { createQuietLog, type Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/addresses.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
-import { createDoubtLog, toEvents } from './events.ts'
+import { toEvents } from './events.ts'
 import { asBytes } from './payload.ts'
 import {
   abortedError,
@@ -62,8 +61,7 @@ export function createPublisher(options: PublisherOptions) {
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
-  const log = createQuietLog({ logger, clock })
-  const warnOf = createDoubtLog(log)
+  const doubts = createQuietLog({ logger, clock })
   let closed: Promise<void> | undefined
   const tracing = createPublishTracing(url, limits.maxEventBytes)
   const sender = createSender({
@@ -95,7 +93,7 @@ export function createPublisher(options: PublisherOptions) {
     closing.abort()
     await queue.idle()
     client.close()
-    log.close()
+    doubts.close()
   }
 
   const begin = (
@@ -131,7 +129,7 @@ export function createPublisher(options: PublisherOptions) {
       onSettled: ({ load: held }) => room.release(held),
     })
     queue.add(call)
-    for (const doubt of given.doubts) warnOf(doubt)
+    for (const { message, fields, word } of given.doubts) doubts.warn(message, fields, word)
     return call
   }
 

@@ -59,7 +59,7 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
         what: `can't be reached: ${failure.reason}${after}`,
         fix:
           failure.fix ??
-          'check topicEndpoint and the network, then publish again; the topic may have accepted the events already',
+          `check topicEndpoint and the network, then publish again${failure.notSent ? '' : '; the topic may have accepted the events already'}`,
       }
     case 'unfinished':
       return {

@@ -1,7 +1,8 @@
 /** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
-import { backOff, pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { retryPause } from '../support/time/back-off.ts'
+import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
 import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
 import { decideRetry } from './rejection.ts'
@@ -72,13 +73,19 @@ export function createSender(options: SenderOptions) {
       for (const call of calls) call.reject(explain(call, failure))
       return 'settled'
     }
-    const { retryAfterMs = 0 } = 'retryAfterMs' in answer ? answer : {}
-    const delayMs = retryDelay({ attempts, retryAfterMs, random: random() }, limits)
-    const until = clock.elapsed() + delayMs
+    const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {}
+    const leftMs = Math.max(...calls.map((call) => giveUpAt(call, answer, limits))) - clock.elapsed()
+    const pace = { baseMs: limits.retryBaseMs, maxMs: limits.retryCapMs, maxAskedMs: limits.retryAfterCapMs }
+    const pauseMs = retryPause({ attempt: attempts, retryAfterMs, leftMs, random: random() }, pace)
+    const until = pauseMs === undefined ? Number.POSITIVE_INFINITY : clock.elapsed() + pauseMs
     for (const call of calls) if (giveUpAt(call, answer, limits) <= until) call.reject(explain(call, failure))
-    if (calls.every(({ settled }) => settled)) return 'settled'
-    logger.warn('the topic did not accept a request; sending it again', { ...fields, attempts, delayMs })
-    return { pauseMs: delayMs }
+    if (pauseMs === undefined || calls.every(({ settled }) => settled)) return 'settled'
+    logger.warn('the topic did not accept a request; sending it again', {
+      ...fields,
+      attempts,
+      delayMs: Math.floor(pauseMs),
+    })
+    return { pauseMs }
   }
 
   /** Sends one request of each call together until it is accepted, refused, or out of time. */
@@ -120,18 +127,6 @@ export function createSender(options: SenderOptions) {
 
 const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
   calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
-
-/**
- * The pause before the next attempt, in ms: `Retry-After` up to its cap, and back-off with full jitter on top of it, so that
- * throttled replicas do not return at the same moment.
- */
-export function retryDelay(
-  failed: { readonly attempts: number; readonly retryAfterMs: number; readonly random: number },
-  { retryBaseMs, retryCapMs, retryAfterCapMs }: Pick<AttemptLimits, 'retryBaseMs' | 'retryCapMs' | 'retryAfterCapMs'>,
-): number {
-  const jitter = backOff({ attempt: failed.attempts, baseMs: retryBaseMs, maxMs: retryCapMs, random: failed.random })
-  return Math.min(failed.retryAfterMs, retryAfterCapMs) + Math.floor(jitter)
-}
 
 /** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
 function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: AttemptLimits): number {

@@ -242,6 +242,8 @@ export type TopicAnswer =
       readonly permanent: boolean
       /** The host name does not exist in DNS. */
       readonly noSuchHost?: boolean
+      /** No connection came about, so the topic has not got the events. */
+      readonly notSent?: boolean
     }
   /** There was no token to send. */
   | {
@@ -309,8 +311,15 @@ export function readNoAnswer(
     fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
     permanent: !isRestError(error) || lasting !== undefined,
     noSuchHost,
+    notSent: isBeforeRequest(code, said),
   }
 }
+
+/** Codes of a connection that did not come about. Node gives a connection that ends in the TLS handshake no code of its own. */
+const isBeforeRequest = (code: string | undefined, said: string): boolean =>
+  /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/.test(code ?? '') ||
+  certificateRemedy(code) !== undefined ||
+  said.includes('before secure TLS connection was established')
 
 /** @param status that of an answer that began */
 export const unanswered = (status: number | undefined, reason: string): TopicAnswer =>

@@ -243,3 +243,15 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
   const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
   return { reason, fix }
 }
+
+/**
+ * Asks to receive no events: the request is refused for its form once the credential and the names are judged. Resolves with what is in
+ * the way of receiving.
+ */
+export async function probeReceive(client: NamespaceClient, signal: AbortSignal): Promise<RequestFailure | undefined> {
+  const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
+  if ('failure' in answer) return answer.failure.status === 400 ? undefined : answer.failure
+  const lockTokens = answer.events.map(({ lockToken }) => lockToken)
+  if (lockTokens.length > 0) await client.settle({ operation: 'release', lockTokens, signal })
+  return undefined
+}

@@ -1,17 +1,21 @@
 /** Pull delivery: asks for events as far as there is room, hands them to the application, and settles what was received before it ends. */
+import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
+import { BindingError } from '../core/errors.ts'
 import { createQuietLog, type QuietLog } from '../core/logger.ts'
 import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { backOff } from '../support/time/back-off.ts'
+import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
 import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
   createNamespaceClient,
   type LockedEvent,
   type NamespaceClient,
+  probeReceive,
   type RequestFailure,
 } from './namespace-client.ts'
 import {
@@ -224,6 +228,42 @@ export class Receiver {
   #countReceive(status: string): void {
     const { receives } = this.#counts
     receives[status] = (receives[status] ?? 0) + 1
+  }
+}
+
+/** Statuses of a credential that is refused: waiting does not help. */
+const refusalCodes = { 401: 'CREDENTIALS_REJECTED', 403: 'PERMISSION_DENIED' } as const
+
+/**
+ * Resolves when the namespace lets events be received: the credential is accepted, topic and event subscription are there.
+ *
+ * @throws BindingError CREDENTIALS_REJECTED or PERMISSION_DENIED at once; SCOPE_NOT_FOUND or TIMEOUT after `subscriptionTimeout`; the
+ *   reason of `signal`
+ */
+export async function waitUntilReceivable(options: ReceiverOptions, signal: AbortSignal): Promise<void> {
+  const { clock, pull, logger } = options
+  const until = clock.elapsed() + pull.subscriptionTimeoutMs
+  const client = connect(options)
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const failure = await probeReceive(client, signal)
+      signal.throwIfAborted()
+      if (!failure) return
+      const { status, reason, noToken, retryAfterMs = 0 } = failure
+      const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
+      const pauseMs = Math.max(retryAfterMs, backOff({ attempt, baseMs: 500, maxMs: 15_000, random: Math.random() }))
+      const refused = status === 401 || status === 403 ? refusalCodes[status] : undefined
+      if (refused || clock.elapsed() + pauseMs >= until) {
+        const isMissing = status === 404 || status === 410
+        const code = refused ?? (isMissing ? 'SCOPE_NOT_FOUND' : noToken ? 'CREDENTIALS_REJECTED' : 'TIMEOUT')
+        const details = status === undefined ? {} : { status }
+        throw new BindingError(code, { what: `events cannot be received: ${reason}`, fix, details })
+      }
+      logger.warn(`events cannot be received: ${reason}`, { attempt, retryInMs: Math.round(pauseMs) })
+      await pause(clock, pauseMs, signal)
+    }
+  } finally {
+    client.close()
   }
 }
 

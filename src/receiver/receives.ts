@@ -3,7 +3,8 @@ import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { Logger } from '../core/logger.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
-import { backOff, pause, type SteadyClock } from '../support/time/clock.ts'
+import { backOff, retryPause } from '../support/time/back-off.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { maxEventsPerReceive, type RequestFailure } from './namespace-client.ts'
 
@@ -48,8 +49,8 @@ export function decideReceive({ free, open, wasFull, maxEvents }: ReceiveState):
   return wasFull && next >= maxEventsPerReceive / 2 ? next : 0
 }
 
-const firstPauseMs = 500
-const maxPauseMs = 60_000
+/** Pauses after a failure, in ms. What is asked for is bounded where the answer is read. */
+const pace = { baseMs: 500, maxMs: 60_000, maxAskedMs: Number.POSITIVE_INFINITY }
 const maxEmptyPauseMs = 5_000
 /** An outage is logged with its remedy so often. */
 const maxOutageLines = 2
@@ -100,16 +101,15 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
     emptyAtOnce(): void {
       if (isPausing) return
       empties++
-      rest(backOff({ attempt: empties, baseMs: firstPauseMs, maxMs: maxEmptyPauseMs, random: 1 }))
+      rest(backOff({ attempt: empties, baseMs: pace.baseMs, maxMs: maxEmptyPauseMs, random: 1 }))
     },
     failed(failure: RequestFailure): void {
       last = { ...failure, since: last?.since ?? clock.elapsed() }
       // Receives that were open together and failed together are one failure.
       if (isPausing) return
       failures++
-      const random = (1 + Math.random()) / 2
-      const ownMs = backOff({ attempt: failures, baseMs: firstPauseMs, maxMs: maxPauseMs, random })
-      const pauseMs = Math.max(failure.retryAfterMs ?? 0, ownMs)
+      const tried = { attempt: failures, retryAfterMs: failure.retryAfterMs, random: Math.random() }
+      const pauseMs = retryPause(tried, pace) ?? pace.maxMs
       if (failures <= maxOutageLines) {
         const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
         logger.warn(`events cannot be received: ${failure.reason}${fix === undefined ? '' : `; ${fix}`}`, {

@@ -3,7 +3,8 @@ import type { Logger, QuietLog } from '../core/logger.ts'
 import type { TraceContext } from '../core/telemetry.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff, pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { retryPause } from '../support/time/back-off.ts'
+import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { type NamespaceClient, type RequestFailure, type SettleOperation, unconfirmed } from './namespace-client.ts'
 
@@ -40,8 +41,7 @@ interface Queue {
 
 /** Lock tokens of one request. */
 const maxTokens = 100
-const firstPauseMs = 200
-const maxPauseMs = 5_000
+const pace = { baseMs: 200, maxMs: 5_000, maxAskedMs: Number.POSITIVE_INFINITY }
 /** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
 const patienceMs = 1_000
 /** The namespace's code for a token that it could not settle for a reason of its own, and ours. The others say that the lock is lost. */
@@ -99,8 +99,9 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
     else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
-    const own = backOff({ attempt: count, baseMs: firstPauseMs, maxMs: maxPauseMs, random: Math.random() })
-    const waitMs = Math.max(failure?.retryAfterMs ?? 0, own)
+    const leftMs = Math.max(...batch.map(({ lock }) => lock.expiresAt)) - clock.elapsed()
+    const tried = { attempt: count, retryAfterMs: failure?.retryAfterMs, leftMs, random: Math.random() }
+    const waitMs = retryPause(tried, pace) ?? leftMs
     const resumesAt = clock.elapsed() + waitMs
     const left = batch.filter(({ lock, onEnd }) => {
       const reason = failure?.reason ?? failed?.get(lock.lockToken)

@@ -64,7 +64,7 @@ function isSlow(pattern: RegExp, text: string): boolean {
 describe('no text makes a pattern of ours slow:', () => {
   it('the patterns are found', () => {
     expect(patterns.length).toBeGreaterThan(50)
-    expect(patterns.map(({ pattern }) => pattern.source)).toContain('%[0-9a-fA-F]{2}')
+    expect(patterns.map(({ pattern }) => pattern.source)).toContain('[?#].*$')
   })
 
   it.each(patterns)('$file $pattern', ({ pattern }) => {

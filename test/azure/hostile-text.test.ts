@@ -48,7 +48,7 @@ const failures = (text: string) => [
   readOperationFailure(text),
   { ...readFailure(new Error(text), 0), kind: 'operation' as const, code: text },
   { ...readFailure(new Error(text), 0), kind: 'network' as const, code: text },
-  { ...readFailure(new Error(text), 0), kind: 'answer' as const, code: 'Url validation' },
+  { ...readFailure(new Error(text), 0), kind: 'handshake' as const },
 ]
 
 describe('a text of Azure', () => {

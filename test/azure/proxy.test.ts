@@ -35,7 +35,7 @@ const components = [
 function initOf({ kind, host, fields }: (typeof components)[number]): Promise<void> {
   const binding = new Binding()
   onTestFinished(() => binding.close())
-  return binding.init({ ...fields, [`${kind}Endpoint`]: `https://${host}` })
+  return binding.init({ ...fields, [`${kind}Endpoint`]: `https://${host}` }, { subscription: 'background' })
 }
 
 // Which ones are unusable, and what goes past them, is in the tables below.

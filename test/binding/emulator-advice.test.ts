@@ -1,4 +1,7 @@
-import { expect, it } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { expect, it, onTestFinished } from 'vitest'
+import type { FastifyHook } from '../../src/index.ts'
 import { type Fields, openWorld, type World } from '../support/open-world.ts'
 import { quickenTime } from '../support/quick-time.ts'
 import { refusal } from '../support/refusal.ts'
@@ -51,4 +54,55 @@ it.each([
   expect(error.code).toBe(code)
   const [, afterAdvice] = error.message.split(emulator)
   expect(afterAdvice).toContain(azure)
+})
+
+it.each([
+  ['its path cut at the name', (at: URL) => `${at.origin}/topics/orders`, '/topics/orders/api/events for the topic'],
+  ['and a slash', (at: URL) => `${at.origin}/topics/orders/`, '/topics/orders/api/events for the topic'],
+  ['no path', (at: URL) => at.origin, '/topics/<topic>/api/events, as it prints at its start'],
+  [
+    'the path of Azure',
+    (at: URL) => `${at.origin}/api/events`,
+    '/topics/<topic>/api/events, as it prints at its start',
+  ],
+])("the emulator's endpoint with %s is told as it should be", async (_name, cut, says) => {
+  const world = await openWorld()
+  for (const endpoint of [world.emulator.topic('orders').endpoint, world.emulator.topic('orders').httpEndpoint]) {
+    const at = new URL(endpoint)
+    const publish = async () => {
+      await world.init({ topicEndpoint: cut(at) }, { sides: ['output'] })
+      await world.binding.invoke('create', { order: 1 })
+    }
+    const error = await refusal(publish())
+    expect(error.message).toContain(`${at.origin}${says}`)
+    expect(error.message).not.toContain('az eventgrid')
+    if (error.code !== 'METADATA_INVALID') break
+  }
+})
+
+it.each([401, 302])('a hook of the host that answers %i is named where the handshake fails', async (status) => {
+  quickenTime()
+  const fastify: FastifyHook = (server) =>
+    void server.addHook('onRequest', (_request, reply) => reply.code(status).header('location', '/login').send('no'))
+  const world = await openWorld({ binding: { fastify } })
+  const { code, message } = await refusal(world.init(soon))
+  expect(code).toBe('HANDSHAKE_FAILED')
+  expect(message).toContain('a hook of the option fastify may answer so too')
+})
+
+it.each([
+  ['closes the connection', (socket: Socket) => void socket.destroy(), /before secure TLS connection/],
+  ['speaks plain http', (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), /EPROTO/],
+])('after a TLS handshake with a server that %s nothing may have been accepted', async (_name, answer, reason) => {
+  const server = createServer(answer)
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const world = await openWorld()
+  const topicEndpoint = `https://127.0.0.1:${port}/api/events`
+  await world.init({ topicEndpoint, publishTimeout: '1s' }, { sides: ['output'] })
+  const { code, message } = await refusal(world.binding.invoke('create', { order: 1 }))
+  expect(code).toBe('PUBLISH_UNAVAILABLE')
+  expect(message).toMatch(reason)
+  expect(message).not.toContain('may have accepted')
 })

@@ -11,20 +11,15 @@ async function openLogged() {
 
 describe('a name in the metadata of a call that does nothing', () => {
   it.each([
-    { name: 'subjet', fix: 'did you mean subject?' },
-    { name: 'trace-parent', fix: 'did you mean traceparent?' },
-    { name: 'eventType', fix: 'did you mean type?' },
-    { name: 'event_time', fix: 'did you mean time?' },
-    { name: 'cloudevent.source', fix: 'did you mean source?' },
-    { name: 'ce-type', fix: 'did you mean type?' },
-    { name: 'Topic', fix: 'did you mean source?' },
-    { name: 'ttlInSeconds', fix: 'create knows type, source' },
-    { name: 'datacontenttype', fix: 'create knows type, source' },
-    { name: 'uid', fix: 'create knows type, source' },
-  ])('is a warning: $name', async ({ name, fix }) => {
+    { name: 'subjet' },
+    { name: 'eventType' },
+    { name: 'Topic' },
+    { name: 'ttlInSeconds' },
+    { name: 'datacontenttype' },
+  ])('is a warning: $name', async ({ name }) => {
     const { publisher, warnings } = await openLogged()
     for (const data of [1, 2]) await publisher.publish({ data }, { metadata: { [name]: 'x' } })
-    expect(warnings()).toMatchObject([{ fields: { name, fix: expect.stringContaining(fix) } }])
+    expect(warnings()).toMatchObject([{ fields: { name, fix: expect.stringContaining('create knows type, source') } }])
   })
 
   it.each(['type', 'Source', 'subject', 'id', 'time', 'dataschema', 'subjet'])(

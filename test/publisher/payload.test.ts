@@ -77,7 +77,8 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'empty bytes', payload: Buffer.alloc(0), says: 'empty' },
     { name: 'an empty array', payload: [], says: 'empty array' },
     { name: 'an empty array as text', payload: ' [ ] ', says: 'empty array' },
-    { name: 'a circular object', payload: circular, says: 'circular' },
+    { name: 'a circular object', payload: circular, says: 'contains itself' },
+    { name: 'a circle through an array', payload: circularList(), says: 'contains itself' },
     { name: 'a BigInt', payload: 1n, says: 'a bigint' },
     { name: 'bytes within data', payload: { deep: { b: new Uint8Array(1) } }, says: '"deep.b"' },
     { name: 'a Buffer within data', payload: { deep: { b: Buffer.from('x') } }, says: '"deep.b"' },
@@ -124,9 +125,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a web stream', make: () => new Blob(['x']).stream(), says: 'a stream' },
     { name: 'a stream of Node', make: () => Readable.from(['x']), says: 'a stream' },
     { name: 'an async generator', make: () => (async function* () {})(), says: 'a stream' },
-    { name: 'a generator', make: () => (function* () {})(), says: 'Generator' },
-    { name: 'an iterator', make: () => [1][Symbol.iterator](), says: 'Iterator' },
-    { name: 'an iterator helper', make: () => runInNewContext('[1].values().map(String)'), says: 'Iterator Helper' },
+    { name: 'a generator', make: () => (function* () {})(), says: 'without fields' },
+    { name: 'an iterator', make: () => [1][Symbol.iterator](), says: 'without fields' },
+    { name: 'an iterator helper', make: () => runInNewContext('[1].values().map(String)'), says: 'without fields' },
     { name: 'an Error', make: () => new Error('SECRET'), says: 'the kind Error' },
     {
       name: 'an Error with a code',
@@ -143,9 +144,9 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a promise', make: () => Promise.resolve(1), says: 'the kind Promise' },
     { name: 'a thenable', make: () => Object.fromEntries([['then', () => {}]]), says: 'a function', inside: '.then' },
     { name: 'a BigInt', make: () => 1n, says: 'a bigint' },
+    { name: 'a boxed number', make: () => Object(1), says: 'Number' },
+    { name: 'a class that has nothing', make: () => new (class Empty {})(), says: 'without fields' },
     { name: 'a boxed BigInt', make: () => Object(1n), says: 'BigInt' },
-    { name: 'a circular object', make: () => circular, says: 'circular', inside: '.self' },
-    { name: 'a circle through an array', make: circularList, says: 'circular', inside: '[0].list' },
     { name: 'a getter that throws', make: () => getter(() => raise(new Error('SECRET'))), says: 'fails', inside: '.a' },
     { name: 'a getter that throws no error', make: () => getter(() => raise(undefined)), says: 'fails', inside: '.a' },
     { name: 'a toJSON that throws', make: () => ({ toJSON: () => raise(new Error('SECRET')) }), says: 'fails' },
@@ -172,7 +173,11 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
         })(),
       says: 'an object without fields',
     },
-    { name: 'a class with a name of its own and no fields', make: () => Object.create(Named.prototype), says: 'Named' },
+    {
+      name: 'a class with a name of its own and no fields',
+      make: () => Object.create(Named.prototype),
+      says: 'without fields',
+    },
     {
       name: 'an object with inherited values only',
       make: () => Object.create({ a: 1 }),
@@ -221,7 +226,6 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'an object without prototype', payload: { a: Object.create(null) }, data: { a: {} } },
     { name: 'an object of another realm', payload: runInNewContext('({ a: { } })'), data: { a: {} } },
     { name: 'a class with fields', payload: { a: new Order() }, data: { a: { id: 1 } } },
-    { name: 'boxed values', payload: [Object(1), Object('s'), Object(false)], data: [1, 's', false] },
     { name: 'what has a toJSON', payload: [new Date(0), new URL('http://a/')], data: [epoch, 'http://a/'] },
     {
       name: 'methods, static members and what is hidden from Object.keys',
@@ -234,8 +238,6 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
     { name: 'a class with a private field too', payload: new Account(), data: { owner: 'me' } },
     { name: 'an inherited value', payload: Object.assign(Object.create({ a: 1 }), { b: 2 }), data: { b: 2 } },
     { name: 'a proxy of a class', payload: new Proxy(new Totalled(), {}), data: { id: 1 } },
-    { name: 'a class that has nothing', payload: { a: new (class Empty {})() }, data: { a: {} } },
-    { name: 'a class below one that has nothing', payload: new (class extends class {} {})(), data: {} },
     {
       name: 'a getter of a class with a toJSON',
       payload: new (class extends Totalled {
@@ -263,25 +265,14 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
   })
 
   it.each([
-    { name: 'time', metadata: { time: 'yesterday' }, says: 'metadata time must be' },
     {
       name: 'more names than a thousand',
       metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`n${n}`, ''])),
       says: '1001 names',
     },
-    { name: 'a subject with a control character', metadata: { subject: 'a\u0000' }, says: 'metadata subject must' },
     { name: 'a name given twice', metadata: { type: 'a', Type: 'b' }, says: 'type is given twice' },
-    { name: 'a source with a space', metadata: { source: 'a b' }, says: 'metadata source must be' },
-    { name: 'a dataschema with a space', metadata: { dataschema: 'a b' }, says: 'metadata dataschema must be' },
-    { name: 'a time without a zone', metadata: { time: '2026-01-31T12:00:00' }, says: 'metadata time must be' },
-    { name: 'half of a surrogate pair', metadata: { type: 'a\ud800' }, says: 'metadata type must hold no' },
     { name: 'a number', metadata: JSON.parse('{"Type":5}'), says: 'metadata type must be a string, not a number' },
     { name: 'null', metadata: JSON.parse('{"id":null}'), says: 'metadata id must be a string, not null' },
-    {
-      name: 'every fault at once',
-      metadata: { source: 'a b', time: 'x' },
-      says: 'metadata source must be a URI reference, without spaces, metadata time must be',
-    },
   ])('metadata: $name', ({ metadata, says }) => {
     expect(refusal(1, metadata)).toMatchObject({ code: 'PAYLOAD_INVALID', message: expect.stringContaining(says) })
   })

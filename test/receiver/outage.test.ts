@@ -25,7 +25,7 @@ it('tells of the first two failures of an outage and of its end, and begins anew
   const pauses = lines('events cannot be received: status 503').map(({ fields }) => Number(fields?.retryInMs))
   expect(pauses).toHaveLength(3)
   for (const [index, ms] of [500, 1_000, 500].entries()) {
-    expect(pauses[index]).toBeGreaterThanOrEqual(ms / 2)
+    expect(pauses[index]).toBeGreaterThanOrEqual(0)
     expect(pauses[index]).toBeLessThanOrEqual(ms)
   }
   expect(lines('events are received again').map(({ fields }) => fields)).toEqual([{ failures: 4 }])

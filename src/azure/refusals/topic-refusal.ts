@@ -2,6 +2,7 @@
 import type { PublishErrorCode } from '../../core/errors.ts'
 import { isNamespaceTopic, topicName } from '../../metadata/fields/addresses.ts'
 import type { EventSchema, OutputMetadata } from '../../metadata/typed/metadata.ts'
+import { isLoopback } from '../../support/net/hosts.ts'
 import { shellWord } from '../../support/text/text.ts'
 import { roleRemedy } from './remedies.ts'
 
@@ -83,6 +84,12 @@ function remediesFor(topicEndpoint: string) {
   const lookUp = (field: string) =>
     `"$(az resource list --name ${name} --resource-type Microsoft.EventGrid/${resource}s --query '[0].${field}' --output tsv)"`
   const keys = isNamespace ? 'namespace list-key' : 'topic key list'
+  if (isLoopback(url.hostname) && !/\/topics\//.test(url.pathname)) {
+    const whole = `its whole address: of an emulator that is ${url.origin}/topics/<topic>/api/events, as it prints at its start`
+    const toTopic = `set topicEndpoint to ${whole}`
+    const accessKey = () => `set accessKey to a key of this topic, and topicEndpoint to ${whole}`
+    return { accessKey, role: () => toTopic, topic: () => toTopic }
+  }
   const missing = isNamespace
     ? 'the namespace has no such topic: check the name before :publish in topicEndpoint'
     : `set topicEndpoint to the topic's own; that of a namespace topic is https://${url.host}/topics/<topic>:publish:\n` +

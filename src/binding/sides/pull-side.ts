@@ -5,7 +5,7 @@ import { namespaceUrl } from '../../core/endpoints.ts'
 import { scrub } from '../../core/scrub.ts'
 import type { CurrentHandler } from '../../dispatch/handler.ts'
 import type { PullMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
-import { Receiver } from '../../receiver/receiver.ts'
+import { Receiver, waitUntilReceivable } from '../../receiver/receiver.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/work.ts'
@@ -38,7 +38,7 @@ export async function createPullSide(
     provisioning !== 'none' && control
       ? new SubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
       : undefined
-  const receiving = control?.credential ?? (await credentialAlone(pull, options))
+  const token = control?.credential ?? (await credentialAlone(pull, options))
   let receiver: Receiver | undefined
   let whyNotStarted: string | undefined
   let isClosing = false
@@ -46,11 +46,19 @@ export async function createPullSide(
   let former: Promise<void> | undefined
   const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
 
-  function receive(): void {
+  /** What to receive with; `undefined` until the host of the namespace is known. */
+  function receiving() {
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
+    return namespaceEndpoint === undefined
+      ? undefined
+      : { ...options, clock, pull, namespaceEndpoint, credential: token }
+  }
+
+  function receive(): void {
+    const how = receiving()
     // After close() nothing is received, and one receiver is enough.
-    if (namespaceEndpoint === undefined || receiver || isClosing) return
-    receiver = new Receiver({ ...options, clock, pull, namespaceEndpoint, credential: receiving })
+    if (!how || receiver || isClosing) return
+    receiver = new Receiver(how)
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
@@ -69,6 +77,10 @@ export async function createPullSide(
       former = after
       if (subscription === 'wait') {
         await keeper?.bringUp('timeout', signal, after)
+        const how = receiving()
+        // Resource Manager has not told whether the event subscription is there, nor ever whether the key is right.
+        if (how && (!keeper || pull.namespaceKey))
+          await waitUntilReceivable(how, signal ?? new AbortController().signal)
         receive()
         return
       }

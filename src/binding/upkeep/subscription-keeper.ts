@@ -1,6 +1,6 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { mayPass, meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { codeOfFailure, isLasting } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isBindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
@@ -192,7 +192,7 @@ export class SubscriptionKeeper {
         return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
-      if (meaningOf(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
+      if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
       else this.#logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
@@ -209,10 +209,8 @@ export class SubscriptionKeeper {
   }
 }
 
-const passing: Readonly<Partial<Record<string, boolean>>> = mayPass
-
 /** Whether waiting may help; else somebody has to correct the cause. */
-const doesPass = (error: unknown): boolean => !isBindingError(error) || passing[error.code] !== false
+const doesPass = (error: unknown): boolean => !isBindingError(error) || !isLasting(error.code)
 
 const minIntervalMs = 60_000
 const maxIntervalMs = 3_600_000

@@ -11,7 +11,7 @@ import {
   fieldsRead,
   inputConflicts,
   missingFields,
-  neitherSide,
+  nothingConfigured,
   outputConflicts,
 } from './between-fields.ts'
 import { outputMetadata, type ParsedMetadata, pullMetadata, pushMetadata } from './metadata.ts'
@@ -26,11 +26,6 @@ export interface ParseMetadataOptions {
   readonly allowAnyPort?: boolean
   /** Takes the place of the field: for `provision`, which writes for a component whose replicas have `none`. @default the field */
   readonly provisioning?: 'manage'
-  /**
-   * Who resolved the references: a sidecar gives an empty text for a secret that its store does not have, and an error says so.
-   * @default 'us'
-   */
-  readonly resolvedBy?: 'us' | 'sidecar'
 }
 
 /**
@@ -75,7 +70,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   if (undecided.length > 0) return faulty(undecided)
   // What follows from a value that is not known is not known either.
   const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
-  if (sides.size === 0 && !isUndecided) return faulty([...unnamed(given), ...neitherSide(given, options.resolvedBy)])
+  if (sides.size === 0 && !isUndecided) return faulty([...unnamed(given), nothingConfigured])
 
   const written = new Set<string>(fields.keys())
   const provisioning = options.provisioning ?? decided.values.provisioning
@@ -92,7 +87,7 @@ export function readMetadata(properties: MetadataProperties, options: ParseMetad
   const { values, issues } = valuesOf(given, read, configured)
   const found = [...unnamed(given), ...issues]
   const isOutputSound = !found.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
-  if (!isUndecided) found.push(...missingFields(configured, by, given, { ...options, isOutputSound }))
+  if (!isUndecided) found.push(...missingFields(configured, by, given, { isOutputSound }))
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
   found.push(...bareValues(given, read, found))

@@ -56,17 +56,12 @@ export function readProperties(properties: MetadataProperties) {
   const issues: MetadataIssue[] = []
   const unknown: MetadataIssue[] = []
   const fields = new Map<FieldName, GivenField>()
-  /** Fields whose value is empty, and which therefore count as absent. */
-  const empty = new Set<FieldName>()
   const seen = new Set<string>()
   const entries = readEntries(properties, issues)
   for (const entry of entries) {
     const { name, at } = entry
+    if (isEmpty(entry.value)) continue
     const field = findField(name)
-    if (isEmpty(entry.value)) {
-      if (field) empty.add(field.name)
-      continue
-    }
     if (!field) {
       // The sidecar itself reads `route`.
       if (name.toLowerCase() !== 'route') unknown.push(unknownName(entry))
@@ -83,7 +78,7 @@ export function readProperties(properties: MetadataProperties) {
     seen.add(name.toLowerCase())
     if (!earlier) fields.set(field.name, given)
   }
-  return { fields, unknown, empty, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
+  return { fields, unknown, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
 }
 
 function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {

@@ -1,7 +1,7 @@
 /** What a check has found, also from a failed call of Resource Manager, and several findings as one. */
 
 import { readFailure } from '../../azure/read-failure.ts'
-import { explainFailure, type FailureContext, meaningOf } from '../../azure/refusals/resource-manager-refusal.ts'
+import { codeOfFailure, explainFailure, type FailureContext } from '../../azure/refusals/resource-manager-refusal.ts'
 import { BindingError, type ProvisioningErrorCode } from '../../core/errors.ts'
 import type { CheckId } from './report.ts'
 
@@ -64,7 +64,7 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
   if (error instanceof BindingError) return failedBy(error)
   const failure = readFailure(error, Date.now())
   const { what, fix } = explainFailure(failure, context)
-  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[meaningOf(failure)]
+  const belongsTo = failure.kind === 'token' ? 'azure/credential' : about[codeOfFailure(failure)]
   return failed(what, { remedy: fix, belongsTo })
 }
 
@@ -76,5 +76,5 @@ export function readFinding(error: unknown, context: FailureContext, what: strin
 
 export function isForbidden(error: unknown): boolean {
   const failure = readFailure(error, Date.now())
-  return failure.status === 403 && meaningOf(failure) === 'PERMISSION_DENIED'
+  return failure.status === 403 && codeOfFailure(failure) === 'PERMISSION_DENIED'
 }

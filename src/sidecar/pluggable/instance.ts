@@ -101,7 +101,7 @@ export class Instance {
     const { name } = this
     this.#refuseWhenClosed()
     // In the words of a sidecar, and without a free port: who routes to it could not know which.
-    const metadata = parseMetadata(properties, { componentName: name, resolvedBy: 'sidecar' })
+    const metadata = parseMetadata(properties, { componentName: name })
     const { push, pull } = metadata
     const before = this.current[side]
     const given = { ...(name && { name }), properties }

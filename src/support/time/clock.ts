@@ -112,21 +112,6 @@ export const realTimers = {
   abortAfter: AbortSignal.timeout,
 } as const
 
-export interface BackOffOptions {
-  /** Failed attempts so far, from 1. */
-  readonly attempt: number
-  /** Longest pause after the first failure, in milliseconds; it doubles with each further one. */
-  readonly baseMs: number
-  readonly maxMs: number
-  /** At least 0 and less than 1. */
-  readonly random: number
-}
-
-/** Milliseconds until the next attempt: exponential back-off with full jitter, so that replicas that start together come apart. */
-export function backOff({ attempt, baseMs, maxMs, random }: BackOffOptions): number {
-  return random * Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30))
-}
-
 const part = (unit: string) => `(?:(\\d+(?:[.,]\\d+)?)${unit})?`
 const duration = new RegExp(`^P${part('W')}${part('D')}(?:T${part('H')}${part('M')}${part('S')})?$`, 'i')
 

@@ -159,7 +159,7 @@ it('handles anew what returned because its signal aborted, and aborts no signal 
 
 it('asks for fewer events where they are large, so that an answer takes less time than a lock lasts', async () => {
   const { emulator, binding, events, publish, byKey } = await openPull({ silent: true })
-  await binding.init(byKey)
+  await binding.init(byKey, { subscription: 'background' })
   for (let first = 0; first < 30; first += 2) {
     await publish(...[first, first + 1].map((id) => order(String(id), { data: 'x'.repeat(500_000) })))
   }
@@ -175,7 +175,7 @@ it('goes on after the namespace was away, and says what is wrong meanwhile', asy
   quickenTime()
   const { emulator, binding, log, events, publish, byKey } = await openPull()
   emulator.failNext({ route: 'namespace', status: 503, times: 2, matches: ({ url }) => url.includes(':receive') })
-  await binding.init(byKey)
+  await binding.init(byKey, { subscription: 'background' })
   await publish(order('one'))
   await emulator.settled()
   expect(events).toHaveLength(1)
@@ -405,4 +405,42 @@ it('asks the emulator in the place of a namespace with a host name of Azure', as
   await publish(order('one'))
   await emulator.settled()
   expect(events).toHaveLength(1)
+})
+
+it.each([
+  {
+    what: 'a wrong key',
+    fields: { namespaceKey: 'd3Jvbmc=' },
+    code: 'CREDENTIALS_REJECTED',
+    fix: 'check namespaceKey',
+  },
+  {
+    what: 'a missing event subscription',
+    fields: { eventSubscriptionName: 'nobody' },
+    code: 'SCOPE_NOT_FOUND',
+    fix: 'create the event subscription nobody',
+  },
+])('init that waits rejects for $what, and can be called again', async ({ fields, code, fix }) => {
+  quickenTime()
+  const { emulator, binding, events, publish, byKey } = await openPull()
+  const refused = await refusal(binding.init({ ...byKey, ...fields, subscriptionTimeout: '5s' }))
+  expect(refused.code).toBe(code)
+  expect(refused.message).toContain('events cannot be received: ')
+  expect(refused.fix).toContain(fix)
+  expect(binding.health().input).toBeUndefined()
+  await binding.init(byKey)
+  await publish(order('one'))
+  await emulator.settled()
+  expect(events).toHaveLength(1)
+})
+
+it('init that waits resolves when the event subscription comes, and in the background it does not wait', async () => {
+  const { emulator, binding, byKey } = await openPull({ emulator: { namespaces } })
+  const other = new Binding({ endpoints: emulator.endpoints })
+  onTestFinished(() => other.close())
+  await other.init(byKey, { subscription: 'background' })
+  const waiting = binding.init(byKey)
+  await emulator.records.requests.waitFor(({ route, status }) => route === 'namespace' && status === 404)
+  emulator.reconfigure({ namespaces: queue })
+  await waiting
 })

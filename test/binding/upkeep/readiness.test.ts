@@ -57,6 +57,8 @@ it.each<{ name: string; fault: Fault }>([
   { name: 'an answer is not to be read', fault: { route: 'arm', status: 200 } },
   { name: 'the client may not read', fault: { route: 'arm', status: 403 } },
   { name: 'nobody answers', fault: { route: 'arm', delayMs: 60_000 } },
+  { name: 'the network is closed', fault: { route: 'arm', drop: true } },
+  { name: 'the network to Entra is closed', fault: { route: 'entra', drop: true } },
 ])('a lone replica whose credential is unchanged is ready within seconds where $name', async ({ fault }) => {
   const { start, written, endChange, emulator } = await openFleet()
   const first = await start({ deliveryToken: oldToken })

@@ -234,7 +234,7 @@ describe('the watch', () => {
   it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
     const { found, log, keeper, bringUp, end, look } = open()
     await bringUp()
-    found.next = new ArmFailureError({ kind: 'answer', status: 404, code: 'ResourceNotFound', message: 'gone' })
+    found.next = new ArmFailureError({ kind: 'notFound', status: 404, code: 'ResourceNotFound', message: 'gone' })
     await look()
     await look()
     const why = 'the resource that it belongs to does not exist'

@@ -49,9 +49,14 @@ it.each([
   'https://ns.example/x/topics/a',
 ])('takes the topic endpoint %s', (text) => expect(parseTopicEndpoint(text)).toBe(text))
 
+it('refuses an endpoint of a namespace that would be for receiving', () => {
+  const text = 'https://ns.westeurope-1.eventgrid.azure.net/TOPICS/orders/'
+  expect(() => parseTopicEndpoint(text)).toThrow(broken('must end in :publish'))
+})
+
 it.each(['https://ns.example/topics/orders', 'https://ns.example/TOPICS/orders/', 'http://localhost/topics/orders'])(
-  'refuses the topic endpoint %s, which would be for receiving',
-  (text) => expect(() => parseTopicEndpoint(text)).toThrow(broken(':publish')),
+  'refuses the topic endpoint %s, which lacks the end of its path',
+  (text) => expect(() => parseTopicEndpoint(text)).toThrow(broken('lacks the end of its path')),
 )
 
 it.each([

@@ -98,7 +98,7 @@ describe.each(doors)('$door', ({ read }) => {
       says: /give the secrets by store, such as \{ "stores": \{ "vault-north"/,
     },
     { name: 'nothing', secrets: {}, says: /such as \{ "stores": \{ "vault-north": \{ "event-grid"/ },
-    { name: 'a function that has none', secrets: () => undefined, says: /which the secrets do not hold/ },
+    { name: 'a function that has none', secrets: () => undefined, says: /into the secret store "vault-north"/ },
     {
       name: 'other stores',
       secrets: { stores: { vault: secrets } },
@@ -195,6 +195,23 @@ describe.each(doors)('$door', ({ read }) => {
     const secrets = vi.fn(() => 'key')
     await read(`${yaml('alpha')}---\n${yaml('beta')}`, { secrets })
     expect(secrets).toHaveBeenCalledOnce()
+  })
+
+  it.each([
+    { store: 'vault-a', says: 'put it into the secret store "vault-a", which that function was asked for' },
+    { store: undefined, says: 'the component names no secret store' },
+  ])('names the store of a secret for which the function gave nothing: $store', async ({ store, says }) => {
+    const text = yaml('orders', store === undefined ? {} : { store })
+    for (const none of [() => undefined, () => null as unknown as undefined]) {
+      const { issues } = await refusal(read(text, { secrets: none }))
+      expect(issues.map(({ rule, fix, kind }) => [rule, fix, kind])).toEqual([
+        [
+          expect.stringMatching(/for which the function secrets gave nothing$/),
+          `${says}; or correct the reference`,
+          'unresolvedReference',
+        ],
+      ])
+    }
   })
 
   it('passes on what the function secrets throws', async () => {

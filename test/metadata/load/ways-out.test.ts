@@ -55,13 +55,3 @@ describe('a client id without a secret', () => {
     expect(issue?.fix).toMatch(/azureCredential: managedIdentity$/)
   })
 })
-
-describe('a required field that is there, but empty', () => {
-  it.each([
-    { resolvedBy: 'sidecar', says: /the sidecar's secret store gave nothing for it: .* auth: \{ secretStore: NAME \}/ },
-    { resolvedBy: 'us', says: /^its value is empty: write \{ name: clientSecret/ },
-  ])('is said to be so (resolved by $resolvedBy)', ({ resolvedBy, says }) => {
-    const issues = faults({ ...sampleInput, clientSecret: '' }, { resolvedBy })
-    expect(issues).toMatchObject([{ field: 'clientSecret', fix: expect.stringMatching(says) }])
-  })
-})

@@ -21,19 +21,8 @@ describe('required fields', () => {
     namespaceKey: 'marked-key',
   }
 
-  it('asks for deliveryMode alone where the fields of pull are given without it', () => {
-    const issue = {
-      field: 'deliveryMode',
-      rule: 'must be pull where namespaceTopic is given',
-      fix: 'write { name: deliveryMode, value: pull }',
-    }
-    expect(faults(namespace)).toEqual([issue])
-    expect(faults({ ...namespace, azureCredential: 'cli' })).toEqual([issue])
-    expect(parseMetadata({ ...namespace, deliveryMode: 'pull' }).pull).toBeDefined()
-  })
-
-  it('asks for the fields of push with a namespace topic and deliveryMode push', () => {
-    const names = faults({ ...namespace, deliveryMode: 'push' }).map(({ field }) => field)
+  it.each([{}, { deliveryMode: 'push' }])('asks for the fields of push with a namespace topic and %j', (mode) => {
+    const names = faults({ ...namespace, ...mode }).map(({ field }) => field)
     expect(names).toEqual(Object.keys(sampleInput))
   })
 
@@ -129,42 +118,16 @@ describe('what to write', () => {
 })
 
 describe('an empty field', () => {
-  const absent = 'counts as absent'
-  const fromSidecar = expect.stringMatching(/^its value came empty; /)
-
-  it.each([
-    {
-      name: 'where no side is configured: secrets and what a side requires',
-      fields: { accessKey: '', azureTenantId: '', labels: '', azureCloud: ' ' },
-      expected: [
-        [undefined, 'configures neither the input nor the output side'],
-        ['tenantId', absent],
-        ['accessKey', absent],
-      ],
-    },
-    {
-      name: 'of the side that lacks others: secrets of the sidecar that nobody else asks for',
-      fields: { ...without('scope'), deliveryToken: '', accessKey: '', labels: '' },
-      expected: [
-        ['scope', 'is required on the input side'],
-        ['deliveryToken', absent],
-      ],
-    },
-  ])('is named $name', ({ fields, expected }) => {
-    const issues = faults(fields, { resolvedBy: 'sidecar' })
-    expect(new Set(issues.map(({ field, rule }) => [field, rule]))).toEqual(new Set(expected))
-    for (const { rule, fix } of issues) if (rule === absent) expect(fix).toEqual(fromSidecar)
-  })
-
-  it('is no fault where nothing is missing', () => {
-    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }, { resolvedBy: 'sidecar' }).push).toBeDefined()
-  })
-
-  it('beside others that are missing is no fault of its own where we have read its reference', () => {
-    expect(faults({ ...without('scope'), deliveryToken: '' }).map(({ field }) => field)).toEqual(['scope'])
-    expect(faults({ accessKey: '' })).toMatchObject([
-      { rule: 'configures neither the input nor the output side' },
-      { field: 'accessKey', fix: expect.stringMatching(/^its value is empty: write \{ name: accessKey, /) },
+  it('counts as absent: it is asked for where it is required, and no fault otherwise', () => {
+    expect(faults({ ...sampleInput, clientSecret: '' })).toMatchObject([
+      {
+        field: 'clientSecret',
+        rule: 'is required on the input side',
+        fix: expect.stringMatching(/^write \{ name: clientSecret, /),
+      },
     ])
+    expect(faults({ ...without('scope'), deliveryToken: '' }).map(({ field }) => field)).toEqual(['scope'])
+    expect(faults({ accessKey: '' })).toMatchObject([{ rule: 'configures neither the input nor the output side' }])
+    expect(parseMetadata({ ...sampleInput, deliveryToken: '' }).push).toBeDefined()
   })
 })

@@ -22,6 +22,7 @@ async function monitor(host: RunningHost) {
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
   return {
     config: async () => health.parse(await (await at('/healthz')).json()).config,
+    active: async () => (await at('/config')).text(),
     /** The values of the metrics about the files. */
     async metrics() {
       const lines = (await (await at('/metrics')).text()).split('\n')
@@ -73,6 +74,11 @@ it.each([
   })
   const { successful, faults } = await seen.config()
   expect([successful, faults.length, faults[0]?.includes('orders.yaml')]).toEqual([false, 1, true])
+  const active = await seen.active()
+  const { scope, clientSecret, accessKey: key } = JSON.parse(active).components.orders.metadata
+  expect([scope, clientSecret, key]).toEqual([world.emulator.topic('orders').id, '(redacted)', '(redacted)'])
+  expect(Object.keys(JSON.parse(active).components)).toEqual(['orders', 'parcels'])
+  for (const secret of [world.emulator.clientSecret, accessKey]) expect(active).not.toContain(secret)
 
   writeFileSync(join(world.folder.path, 'orders.yaml'), orders)
   await host.line(/ every component file is valid again/)
@@ -81,6 +87,7 @@ it.each([
   const after = await seen.metrics()
   expect(after.config_last_reload_successful).toBe(1)
   expect(after.config_last_reload_success_timestamp_seconds).toBeGreaterThan(since)
+  expect(await seen.active()).toContain('"publishTimeout":"7s"')
 })
 
 it('goes on without a component that says ignoreErrors, and tells of that one', async () => {

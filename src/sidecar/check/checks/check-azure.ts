@@ -72,7 +72,7 @@ export async function checkProvider(
     return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: look })
   }
   const code = 'MissingSubscriptionRegistration'
-  return armFinding(new ArmFailureError({ kind: 'answer', status: 409, code, message }), resource.explainedBy())
+  return armFinding(new ArmFailureError({ kind: 'unregistered', status: 409, code, message }), resource.explainedBy())
 }
 
 export async function checkScope(resource: AzureResource, signal: AbortSignal): Promise<Finding> {
@@ -118,7 +118,7 @@ export async function checkRoles(resource: AzureResource, signal: AbortSignal): 
       return ok(`the client may ${resource.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)
     const message = `its roles do not allow ${lacking.join(', ')}`
     const code = 'AuthorizationFailed'
-    return lackingFinding(resource, new ArmFailureError({ kind: 'answer', status: 403, code, message }))
+    return lackingFinding(resource, new ArmFailureError({ kind: 'forbidden', status: 403, code, message }))
   } catch (error) {
     return isForbidden(error) ? tryIt(resource) : readFinding(error, resource.explainedBy(), 'the list of permissions')
   }

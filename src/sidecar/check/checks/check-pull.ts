@@ -2,34 +2,25 @@
 import { readFailure } from '../../../azure/read-failure.ts'
 import { explainNamespaceRefusal } from '../../../azure/refusals/namespace-refusal.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
-import type {
-  NamespaceClient,
-  ReceiveAnswer,
-  RequestFailure,
-  SettleAnswer,
-} from '../../../receiver/namespace-client.ts'
+import { type NamespaceClient, probeReceive, type RequestFailure } from '../../../receiver/namespace-client.ts'
 import type { PullContext, ReachedNamespace } from '../context/pull-context.ts'
 import { type Finding, failed, ok, warning } from '../finding.ts'
 import type { CheckId } from '../report.ts'
 
-/** Asks to receive no events: the request is refused for its form once the credential and the names are judged. */
 export function tryReceive(context: PullContext, signal: AbortSignal): Promise<Finding> {
   const { namespaceTopic, eventSubscriptionName } = context.pull
-  return ask(context, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, async (client) => {
-    const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
-    if ('events' in answer && answer.events.length > 0) {
-      const lockTokens = answer.events.map(({ lockToken }) => lockToken)
-      await client.settle({ operation: 'release', lockTokens, signal })
-    }
-    return answer
-  })
+  return ask(context, `${eventSubscriptionName} of ${namespaceTopic.id} may be received from`, (client) =>
+    probeReceive(client, signal),
+  )
 }
 
 /** Acknowledges a lock token that nobody has: the answer names it as failed, and no event is touched. */
 export function trySettle(context: PullContext, signal: AbortSignal): Promise<Finding> {
   const lockTokens = ['eventgrid-binding-check']
   return ask(context, 'events may be acknowledged', (client) =>
-    client.settle({ operation: 'acknowledge', lockTokens, signal }),
+    client
+      .settle({ operation: 'acknowledge', lockTokens, signal })
+      .then((answer) => ('failure' in answer && answer.failure.status !== 400 ? answer.failure : undefined)),
   )
 }
 
@@ -37,7 +28,7 @@ export function trySettle(context: PullContext, signal: AbortSignal): Promise<Fi
 async function ask(
   context: PullContext,
   may: string,
-  send: (client: NamespaceClient) => Promise<ReceiveAnswer | SettleAnswer>,
+  send: (client: NamespaceClient) => Promise<RequestFailure | undefined>,
 ): Promise<Finding> {
   const { namespaceTopic, namespaceKey } = context.pull
   let namespace: ReachedNamespace
@@ -50,10 +41,8 @@ async function ask(
       belongsTo: status === 403 ? 'azure/permission' : about(status),
     })
   }
-  const answer = await send(namespace.client)
-  if ('failure' in answer && answer.failure.status !== 400) {
-    return refusal(context.pull, namespace.endpoint, answer.failure)
-  }
+  const failure = await send(namespace.client)
+  if (failure) return refusal(context.pull, namespace.endpoint, failure)
   return ok(`${may} with ${namespaceKey ? 'namespaceKey' : 'the token'}`)
 }
 

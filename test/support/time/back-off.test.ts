@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { minLeftMs, retryPause } from '../../../src/support/time/back-off.ts'
+
+const pace = { baseMs: 100, maxMs: 1_000, maxAskedMs: 5_000 }
+
+it.each([
+  { name: 'the first: half of the base', attempt: 1, random: 0.5, expected: 50 },
+  { name: 'the third: four times the base', attempt: 3, random: 0.5, expected: 200 },
+  { name: 'the tenth: the longest', attempt: 10, random: 0.5, expected: 500 },
+  { name: 'the thousandth: still the longest', attempt: 1_000, random: 0.999, expected: 999 },
+  { name: 'full jitter: as little as nothing', attempt: 5, random: 0, expected: 0 },
+  { name: 'Retry-After: no sooner', attempt: 1, retryAfterMs: 2_000, random: 0, expected: 2_000 },
+  { name: 'Retry-After with jitter on top', attempt: 1, retryAfterMs: 2_000, random: 0.5, expected: 2_050 },
+  { name: 'an enormous Retry-After: its cap', attempt: 1, retryAfterMs: 9e9, random: 0, expected: 5_000 },
+  { name: 'a back-off beyond the deadline', attempt: 9, random: 0.999, leftMs: 600, expected: undefined },
+  { name: 'a deadline that is too near', attempt: 1, random: 0, leftMs: minLeftMs - 1, expected: undefined },
+  { name: 'a deadline that just allows it', attempt: 1, random: 0, leftMs: minLeftMs, expected: 0 },
+  {
+    name: 'Retry-After beyond the deadline',
+    attempt: 1,
+    retryAfterMs: 500,
+    random: 0,
+    leftMs: 500,
+    expected: undefined,
+  },
+])('pauses before another attempt: $name', ({ expected, ...tried }) => {
+  expect(retryPause(tried, pace)).toBe(expected)
+})
+
+it('never pauses less than is asked for, nor beyond the deadline', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 10_000 }),
+      fc.integer({ min: 0, max: 10_000 }),
+      fc.integer({ min: 0, max: 100_000 }),
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      (attempt, retryAfterMs, leftMs, random) => {
+        const ms = retryPause({ attempt, retryAfterMs, leftMs, random }, pace)
+        if (ms === undefined) return
+        expect(ms).toBeGreaterThanOrEqual(Math.min(retryAfterMs, pace.maxAskedMs))
+        expect(ms).toBeLessThan(leftMs)
+      },
+    ),
+  )
+})
