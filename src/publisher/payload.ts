@@ -104,19 +104,17 @@ const plainData =
 /**
  * The JSON text of a value, by the rules of `JSON.stringify`, `toJSON` included.
  *
- * @throws BindingError PAYLOAD_INVALID, with the place in the payload, where JSON would lose a value or has no form for it
+ * @throws BindingError PAYLOAD_INVALID, with the place in the payload, where JSON would lose an object or has no form for a value
  */
 function jsonOf(given: unknown): string {
   const path: (string | number)[] = []
   try {
     const isList = Array.isArray(given) && !('toJSON' in given)
     const payload = isList ? given.map(liftBinaryData) : liftBinaryData(given)
-    refuseLost(payload, path)
+    refuseLost(payload, path, [])
     return JSON.stringify(payload)
   } catch (error) {
-    // What goes down without end has no place.
-    const steps = types.isNativeError(error) && error instanceof RangeError ? [] : path
-    const place = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+    const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
     const at = place === '' ? '' : ` at ${JSON.stringify(place.replace(/^\./, '').slice(0, 200))}`
     throw invalidPayload(`the payload ${reasonOf(error)}${at}`, plainData)
   }
@@ -130,22 +128,32 @@ function reasonOf(error: unknown): string {
   // Native errors only: reading another object may run code of the caller.
   if (types.isNativeError(error)) {
     if (error instanceof LostError) return `holds ${error.message}, which JSON cannot express,`
-    if (error instanceof RangeError) return 'contains itself, is nested too deeply or is too large,'
+    if (error instanceof RangeError) return 'is nested too deeply, or too large,'
   }
   return 'has a getter or a toJSON that fails'
 }
 
-/** Walks through a value as `JSON.stringify` does, and throws at the first one that it would lose; `path` is then the way to that. */
-function refuseLost(given: unknown, path: (string | number)[]): void {
-  const value = Buffer.isBuffer(given) ? given : replacedByToJson(given, path.at(-1) ?? '')
-  const lost = value === undefined && given !== undefined ? 'a toJSON that returns nothing' : lostContent(value)
-  if (lost !== undefined) throw new LostError(lost)
+/**
+ * Walks through a value as `JSON.stringify` does. Throws at the first value that JSON would make `{}` of, leave out (other than
+ * `undefined`), or has no form for; `path` is then the way to it. `above`: the objects around it.
+ */
+function refuseLost(given: unknown, path: (string | number)[], above: object[]): void {
+  if (Buffer.isBuffer(given)) throw new LostError('bytes')
+  const value = replacedByToJson(given, path.at(-1) ?? '')
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')
+    throw new LostError(kindOf(value))
+  if (value === undefined && given !== undefined) throw new LostError('a toJSON that returns nothing')
   if (typeof value !== 'object' || value === null) return
+  if (above.includes(value)) throw new LostError('an object that contains itself (it is circular)')
+  const hidden = hiddenContent(value)
+  if (hidden !== undefined) throw new LostError(hidden)
+  above.push(value)
   for (const step of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     path.push(step)
-    refuseLost(Reflect.get(value, step), path)
+    refuseLost(Reflect.get(value, step), path, above)
     path.pop()
   }
+  above.pop()
 }
 
 /** What `toJSON` gives in place of a value. Some give BigInt one. */
@@ -156,21 +164,32 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
 }
 
 /**
- * What a value is that is not plain; `undefined` for plain ones: texts, numbers, true, false, null, arrays, and objects that JSON writes by
- * their own fields. Not plain is what JavaScript itself or Node has a class for (Map, Error, Blob, bytes, streams), and an object of any
- * class without such a field, which would become `{}`.
+ * What an object is that keeps what it holds where JSON does not look: bytes, a Blob, a Map, an Error, a stream, an iterator, a class with
+ * private fields or getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is
+ * written by them, whatever it calls itself.
  */
-function lostContent(value: unknown): string | undefined {
-  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return kindOf(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+function hiddenContent(value: object): string | undefined {
+  if (Array.isArray(value)) return undefined
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  if (['Number', 'String', 'Boolean'].includes(kind)) return undefined
   if ('pipe' in value && typeof value.pipe === 'function') return 'a stream'
   if (kind !== 'Object' && kind in globalThis) return `an object of the kind ${kind}`
-  const above: unknown = Object.getPrototypeOf(value)
-  // The end of the chain is that of all objects, also in another realm.
-  const isRecord = above === null || Object.getPrototypeOf(above) === null
-  return isRecord || Object.keys(value).length > 0 ? undefined : 'an object without fields that JSON writes'
+  if (Object.keys(value).length > 0 || isEmpty(value)) return undefined
+  return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
 }
+
+/** It has nothing, and its class has nothing that could tell what is hidden. */
+function isEmpty(value: object): boolean {
+  if (Reflect.ownKeys(value).length > 0) return false
+  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
+    // The top of the chain is that of all objects, also in another realm.
+    if (Object.getPrototypeOf(from) === null) return true
+    if (Reflect.ownKeys(from).some((name) => name !== 'constructor')) return false
+  }
+  return true
+}
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /**
  * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its decoded `data`
