@@ -1,7 +1,7 @@
 /**
  * Packs the project and installs the tarball into an empty one, as a user does: what it weighs, whether the links of its pages lead
- * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, how the command starts, whether all
- * that the pages tell to install goes together, and whether a TypeScript user's code compiles.
+ * somewhere, whether the main job is done on the oldest Node that package.json allows and on this one, and with other package managers, how
+ * the command starts, whether all that the pages tell to install goes together, and whether a TypeScript user's code compiles.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -75,6 +75,45 @@ function work(): void {
   for (const node of [nodeOfNpm(versions.oldest), dirname(process.execPath)])
     process.stdout.write(run('node', ['job.js'], { node }))
   process.stdout.write(run(bin, ['--version']))
+}
+
+/** How other package managers add an archive to a project, and run a file of it. */
+const managers = [
+  { name: 'pnpm', by: 'pnpm@12', add: (archive: string) => ['add', archive], run: ['node'] },
+  {
+    name: 'yarn',
+    by: '@yarnpkg/cli-dist@4',
+    add: (archive: string) => ['add', `eventgrid-binding@file:${archive}`],
+    run: ['node'],
+  },
+  { name: 'bun', by: 'bun@1', add: (archive: string) => ['add', archive], run: [] },
+]
+
+/** pnpm, Yarn without node_modules (PnP) and Bun, each where the registry has it. */
+function otherManagers(): void {
+  const registry = run('npm', ['config', 'get', 'registry']).trim()
+  const yarn = { YARN_NPM_REGISTRY_SERVER: registry, YARN_ENABLE_IMMUTABLE_INSTALLS: 'false' }
+  for (const { name, by, add, run: runs } of managers) {
+    const cwd = join(folder, name)
+    mkdirSync(cwd)
+    writeFileSync(join(cwd, 'package.json'), '{ "private": true, "type": "module" }')
+    // Without a lockfile of its own Yarn would look for a project above.
+    if (name === 'yarn') writeFileSync(join(cwd, 'yarn.lock'), '')
+    writeFileSync(join(cwd, 'job.js'), job)
+    const ask = (args: readonly string[]) => {
+      const env = { ...process.env, ...yarn }
+      return spawnSync('npx', ['--yes', by, ...args], { cwd, env, encoding: 'utf8', timeout: 300_000 })
+    }
+    if (ask(['--version']).status !== 0) {
+      console.log(`skipped: ${name} cannot be had from the registry`)
+      continue
+    }
+    for (const args of [add(project.archive()), [...runs, 'job.js']]) {
+      const { status, stdout, stderr } = ask(args)
+      check(status === 0, `${name} ${args.join(' ')}: ${stdout}${stderr}`)
+    }
+    console.log(`installed by ${name}, and delivered`)
+  }
 }
 
 /** gRPC is not installed: whoever asks for it is told what to install, and then it works. */
@@ -157,7 +196,7 @@ try {
   project.install()
   project.weigh(limits)
   project.followLinks()
-  for (const step of [work, askForGrpc, askForStorage, findSchemas, followInstallLines]) step()
+  for (const step of [work, otherManagers, askForGrpc, askForStorage, findSchemas, followInstallLines]) step()
   project.compile(typed)
 } finally {
   project.remove()

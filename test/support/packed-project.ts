@@ -19,6 +19,7 @@ export function openProject(name: string, from: string) {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`))
   const modules = join(folder, 'node_modules')
   const installed = join(modules, name)
+  let archive = ''
 
   /** Runs a program in the user's project. `node`: the folder of the Node that scripts find. */
   function run(command: string, args: readonly string[], { cwd = folder, node = dirname(process.execPath) } = {}) {
@@ -29,12 +30,13 @@ export function openProject(name: string, from: string) {
   }
 
   function install(): void {
-    const tarball = run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: from })
+    const packed = run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: from })
+    archive = join(folder, packed.trim().split('\n').at(-1) ?? '')
     writeFileSync(
       join(folder, 'package.json'),
       '{ "private": true, "type": "module", "allowScripts": { "node": true } }',
     )
-    run('npm', ['install', '--silent', '--no-audit', `./${tarball.trim().split('\n').at(-1)}`])
+    run('npm', ['install', '--silent', '--no-audit', archive])
     check(existsSync(join(installed, 'LICENSE')), 'the archive has no LICENSE')
   }
 
@@ -85,6 +87,8 @@ export function openProject(name: string, from: string) {
     installed,
     bin: join(modules, '.bin', name),
     ...{ run, install, weigh, followLinks, compile },
+    /** The path of the archive that `install` packed. */
+    archive: () => archive,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }
