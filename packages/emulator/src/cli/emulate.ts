@@ -161,11 +161,12 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
 
 /** Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes that. */
 function writeAuthority(emulator: EventGridEmulator, wanted: readonly string[]): () => void {
-  const folder = mkdtempSync(join(tmpdir(), 'eventgrid-emulator-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true })
-  const fileOf = (isStore: boolean, name: string) =>
-    resolve(wanted.find((file) => isStoreFile(file) === isStore) ?? join(folder, name))
+  let remove = () => {}
   try {
+    const folder = mkdtempSync(join(tmpdir(), 'eventgrid-emulator-'))
+    remove = () => rmSync(folder, { recursive: true, force: true })
+    const fileOf = (isStore: boolean, name: string) =>
+      resolve(wanted.find((file) => isStoreFile(file) === isStore) ?? join(folder, name))
     emulator.caFile = fileOf(false, 'ca.pem')
     emulator.pkcs12File = fileOf(true, 'ca.p12')
     writeAuthorityFile(emulator.caFile, emulator.ca)
