@@ -2,7 +2,7 @@
 import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import { createQuietLog, type QuietLog } from '../core/logger.ts'
 import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
@@ -77,7 +77,7 @@ export class Receiver {
     const now = () => clock.elapsed()
     const onRoom = this.#onRoom
     this.#options = options
-    this.#client = connect(options)
+    this.#client = traceClient(connect(options), destinationOf(options))
     const destination = pull.namespaceTopic.topic
     this.#log = createQuietLog({ logger, clock })
     this.#dispatcher = new Dispatcher({
@@ -231,14 +231,20 @@ export class Receiver {
   }
 }
 
-/** Statuses of a credential that is refused: waiting does not help. */
-const refusalCodes = { 401: 'CREDENTIALS_REJECTED', 403: 'PERMISSION_DENIED' } as const
+/** Statuses by which the namespace refuses to let events be received. What is missing may come. */
+const refusalCodes: ReadonlyMap<number, BindingErrorCode> = new Map([
+  [401, 'CREDENTIALS_REJECTED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'SCOPE_NOT_FOUND'],
+  [410, 'SCOPE_NOT_FOUND'],
+])
 
 /**
- * Resolves when the namespace lets events be received: the credential is accepted, topic and event subscription are there.
+ * Resolves unless the namespace refuses to let events be received: the credential is wrong, or topic or event subscription are missing.
+ * Where the namespace does not answer, or fails, this resolves too: receiving tries again, and health tells.
  *
- * @throws BindingError CREDENTIALS_REJECTED or PERMISSION_DENIED at once; SCOPE_NOT_FOUND or TIMEOUT after `subscriptionTimeout`; the
- *   reason of `signal`
+ * @throws BindingError CREDENTIALS_REJECTED or PERMISSION_DENIED at once; SCOPE_NOT_FOUND after `subscriptionTimeout`; the reason of
+ *   `signal`
  */
 export async function waitUntilReceivable(options: ReceiverOptions, signal: AbortSignal): Promise<void> {
   const { clock, pull, logger } = options
@@ -248,16 +254,13 @@ export async function waitUntilReceivable(options: ReceiverOptions, signal: Abor
     for (let attempt = 1; ; attempt++) {
       const failure = await probeReceive(client, signal)
       signal.throwIfAborted()
-      if (!failure) return
-      const { status, reason, noToken, retryAfterMs = 0 } = failure
+      const code = refusalCodes.get(failure?.status ?? 0)
+      if (!failure || code === undefined) return
+      const { status, reason, retryAfterMs = 0 } = failure
       const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
       const pauseMs = Math.max(retryAfterMs, backOff({ attempt, baseMs: 500, maxMs: 15_000, random: Math.random() }))
-      const refused = status === 401 || status === 403 ? refusalCodes[status] : undefined
-      if (refused || clock.elapsed() + pauseMs >= until) {
-        const isMissing = status === 404 || status === 410
-        const code = refused ?? (isMissing ? 'SCOPE_NOT_FOUND' : noToken ? 'CREDENTIALS_REJECTED' : 'TIMEOUT')
-        const details = status === undefined ? {} : { status }
-        throw new BindingError(code, { what: `events cannot be received: ${reason}`, fix, details })
+      if (code !== 'SCOPE_NOT_FOUND' || clock.elapsed() + pauseMs >= until) {
+        throw new BindingError(code, { what: `events cannot be received: ${reason}`, fix, details: { status } })
       }
       logger.warn(`events cannot be received: ${reason}`, { attempt, retryInMs: Math.round(pauseMs) })
       await pause(clock, pauseMs, signal)
@@ -267,13 +270,19 @@ export async function waitUntilReceivable(options: ReceiverOptions, signal: Abor
   }
 }
 
-function connect({ pull, endpoints, namespaceEndpoint, credential }: ReceiverOptions): NamespaceClient {
-  const { namespaceTopic, eventSubscriptionName, namespaceKey: key, environment } = pull
+/** Opens a client without traces: a question about the way is no receive of the application's. */
+function connect(options: ReceiverOptions): NamespaceClient {
+  const { pull, endpoints, credential } = options
+  const { namespaceKey: key, environment } = pull
   const authentication = key
     ? ({ kind: 'key', key } as const)
     : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
   // The metadata was checked for one of both.
   if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
-  const at = { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
-  return traceClient(createNamespaceClient({ ...at, authentication, endpoints }), at)
+  return createNamespaceClient({ ...destinationOf(options), authentication, endpoints })
+}
+
+function destinationOf({ pull, namespaceEndpoint }: ReceiverOptions) {
+  const { namespaceTopic, eventSubscriptionName } = pull
+  return { namespaceEndpoint, topicName: namespaceTopic.topic, eventSubscriptionName }
 }

@@ -76,7 +76,7 @@ describe.each(doors)('through $name', ({ open }) => {
       .filter((line) => /does nothing|looks like an event/.test(line))
     expect(warnings).toEqual([
       expect.stringMatching(/looks like an event .*specversion/),
-      expect.stringMatching(/does nothing.*eventType.*did you mean type/),
+      expect.stringMatching(/does nothing.*eventType.*create knows type/),
       expect.stringMatching(/does nothing.*subject.*published unchanged/),
     ])
   })

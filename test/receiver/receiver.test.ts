@@ -10,7 +10,7 @@ it('shows no key that an answer repeats', async () => {
     response.writeHead(401).end(JSON.stringify({ error: { message: `no entry for ${authorization}` } })),
   )
   const { binding, log, byKey } = await openPull({ binding: options })
-  await binding.init({ ...byKey, namespaceEndpoint })
+  await binding.init({ ...byKey, namespaceEndpoint }, { subscription: 'background' })
   while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
   expect(log.text()).toContain('no entry for SharedAccessKey (redacted)')
   expect(JSON.stringify([binding.health(), log.text()])).not.toContain(byKey.namespaceKey)
@@ -61,7 +61,7 @@ it('releases the events that are on their way when it closes, and asks for no mo
   const binding = new Binding({ ...options, onEvent: ({ cloudEvent }) => void handled.push(cloudEvent.id) })
   onTestFinished(() => binding.close())
   await publish(order('one'), order('two'), order('three'))
-  await binding.init({ ...byKey, namespaceEndpoint, maxConcurrency: '1' })
+  await binding.init({ ...byKey, namespaceEndpoint, maxConcurrency: '1' }, { subscription: 'background' })
   await expect.poll(() => heldBack).toHaveLength(1)
   const closing = binding.close()
   await new Promise((settle) => setImmediate(settle))

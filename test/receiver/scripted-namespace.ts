@@ -37,7 +37,7 @@ export async function openSide(properties: Record<string, string>, endpoints: En
   const { clock, ...time } = createManualClock()
   const handler = { current: onEvent }
   const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
-  await side.start('wait', new AbortController().signal)
+  await side.start('background', new AbortController().signal)
   /** Closes it when the second for the last answers is over. */
   const close = () => {
     const closed = side.close()

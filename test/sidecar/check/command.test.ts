@@ -192,7 +192,7 @@ const hostile: readonly { readonly name: string; readonly answer: RequestListene
     name: 'that never ends',
     answer(_request, response) {
       response.writeHead(200)
-      const more = () => response.write('x'.repeat(65_536), () => setImmediate(more))
+      const more = () => response.write('x'.repeat(65_536), (error) => void (error || setImmediate(more)))
       more()
     },
     says: /without WebHook-Allowed-Origin/,

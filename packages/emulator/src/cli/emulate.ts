@@ -85,9 +85,9 @@ A first SIGINT or SIGTERM, or the end of what --parent or --until-stdin-ends
 name, takes no more events and waits for the deliveries under way; a second
 signal ends at once.
 
-Each option is a variable too, like EVENTGRID_EMULATOR_HTTP_PORT, where the command
-line does not have it: of a repeatable one values with spaces between, of one
-without a value true or false.
+Each option is a variable too, like EVENTGRID_EMULATOR_HTTP_PORT, where the
+command line does not have it: of a repeatable one values with spaces between,
+of one without a value true or false.
 
 Tests in any language control it over http, under /emulator/ on the http port:
 GET /emulator/openapi.json says how.
