@@ -148,7 +148,8 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
     const log = captureLog()
     const binding = new Binding({ endpoints: namespace.endpoints, onEvent: watched.handler, logger: log })
     const options = { maxConcurrency: String(maxConcurrency), handlerTimeout: `${handlerTimeoutMs / 1000}s` }
-    await binding.init({ ...namespace.properties, ...options })
+    // Without the question of an init that waits: the script is for receives alone.
+    await binding.init({ ...namespace.properties, ...options }, { subscription: 'background' })
     return { binding, ...watched }
   }
   type Opened = Awaited<ReturnType<typeof open>>
