@@ -29,7 +29,7 @@ withDaprd('an event on which the application hangs comes again, and others do no
     return 'hang'
   })
   const { daprd, emulator, subscribed, publish } = await openOrders({
-    fields: { handlerTimeout: '300ms' },
+    fields: { handlerTimeout: '2s' },
     daprd: { appPort: app.port },
   })
   await daprd.ready()

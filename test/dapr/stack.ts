@@ -57,7 +57,11 @@ export interface Stack {
 
 /** Starts the emulator; the test's end stops everything. */
 export async function openStack(options: EventGridEmulatorOptions = {}): Promise<Stack> {
-  const emulator = await EventGridEmulator.start({ retrySchedule: quickRetries, deadLetterDelay: 0, ...options })
+  const emulator = await EventGridEmulator.start({
+    retrySchedule: [100, 100, 100, ...quickRetries.slice(-5)],
+    deadLetterDelay: 0,
+    ...options,
+  })
   onTestFinished(() => emulator.close())
   const components = makeComponentFolder()
   writeSecretStore(
