@@ -3,7 +3,6 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding, type BindingErrorCode } from '../../src/index.ts'
-import { startAcceleratedClock } from '../support/accelerated-clock.ts'
 import { listen } from '../support/listen.ts'
 import { type Fields, openWorld, type World } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
@@ -182,7 +181,7 @@ it.each<
     'HANDSHAKE_FAILED',
     /got no HTTP answer/,
     async (world) => ingressTo(`http://127.0.0.1:${await listen(createServer(() => {}))}/`)(world),
-    { clock: startAcceleratedClock(100) },
+    { answerTimeout: 300 },
   ],
   [
     'a handshake of another cloud',
