@@ -6,8 +6,9 @@ const root = join(import.meta.dirname, '..')
 const copy = join(root, '.cache', 'bench', 'without-telemetry')
 
 /** Has the names of the real module; says that the process has no SDK without asking OpenTelemetry. */
-const stub = `export * from './opentelemetry-of-the-build.js'
-export const tracer = () => undefined
+const stub = `export * from './telemetry-of-the-build.js'
+export const hasTelemetry = () => false
+export const startSpan = () => undefined
 export const instruments = () => undefined
 `
 
@@ -20,8 +21,8 @@ export function withoutTelemetry(): (server: string) => string {
   for (const part of ['package.json', 'dist']) cpSync(join(root, part), join(copy, part), { recursive: true })
   const programs = dirname(programFile(''))
   cpSync(programs, join(copy, 'programs'), { recursive: true })
-  const core = join(copy, 'dist', 'src', 'core', 'telemetry')
-  renameSync(join(core, 'opentelemetry.js'), join(core, 'opentelemetry-of-the-build.js'))
-  writeFileSync(join(core, 'opentelemetry.js'), stub)
+  const core = join(copy, 'dist', 'src', 'core')
+  renameSync(join(core, 'telemetry.js'), join(core, 'telemetry-of-the-build.js'))
+  writeFileSync(join(core, 'telemetry.js'), stub)
   return (server) => join(copy, 'programs', 'servers', `${server}.js`)
 }
