@@ -7,7 +7,7 @@ import { createProvisioning } from './arm/subscriptions/provisioning.ts'
 import { createBlobEndpoints } from './blobs/blob-endpoints.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
-import { createDeliveryEngine, type DeliveryEngine } from './delivery/delivery-engine.ts'
+import { createDeliveryEngine } from './delivery/delivery-engine.ts'
 import { deliverySettings } from './delivery/delivery-options.ts'
 import { type Ingress, localUrls } from './delivery/send/ingress.ts'
 import { createWebhookClient } from './delivery/send/webhook-client.ts'
@@ -39,7 +39,7 @@ import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import type { TestedEmulator } from './test-interface/operation.ts'
 import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
-import { acceptEvents } from './topics/accept-events.ts'
+import { type Acceptance, acceptEvents } from './topics/accept-events.ts'
 import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
@@ -201,29 +201,29 @@ function createParts(
     bound,
     restoreElsewhere: queues.restore,
   })
-  const untaken = createUntaken({ store, namespaces, undelivered: engine.undelivered })
+  const untakenOf = createUntaken({ store, namespaces, undelivered: engine.undelivered })
   const forward = createForwarding(store, namespaces, queues)
-  /** Takes events for the webhooks and for the namespace topics that want them. Returns those that any wants. */
-  const distribute: DeliveryEngine['enqueue'] = (accepted) => {
+  /** Takes events for the webhooks and for the namespace topics that want them. */
+  const distribute: Acceptance['distribute'] = (accepted) => {
     const pushed = engine.enqueue(accepted)
     const forwarded = forward(accepted)
     const wanted = new Set([...pushed, ...forwarded.map(({ event }) => event)])
     for (const { subscription, event } of forwarded) trail.changed(subscription, event, { state: 'forwarded' })
-    for (const { subscription, event, because, matches } of untaken(accepted)) {
+    const untaken = untakenOf(accepted)
+    for (const { subscription, event, because, matches } of untaken) {
       if (matches) trail.changed(subscription, event, { state: 'unserved', reason: because })
       else trail.unmatched(subscription, event, because)
     }
-    return wanted
+    return { wanted, untaken }
   }
-  /** Takes events for the receivers of a namespace topic. Returns those that none wants. */
+  /** Takes events for the receivers of a namespace topic. */
   const distributeToTopic = (topic: NamespaceTopic, events: readonly EventText[]) => {
     const unwanted = queues.publish(topic, events)
     const accepted = events.map((body): AcceptedEvent => ({ schema: 'CloudEventSchemaV1_0', body }))
     trail.accepted(topic.id, accepted)
-    for (const { subscription, event, because } of queues.mismatches(topic, events)) {
-      trail.unmatched(subscription, event, because)
-    }
-    return unwanted
+    const mismatches = queues.mismatches(topic, events)
+    for (const { subscription, event, because } of mismatches) trail.unmatched(subscription, event, because)
+    return { unwanted, mismatches }
   }
   const provisioning = createProvisioning({
     ...shared,
@@ -237,7 +237,6 @@ function createParts(
     ...shared,
     figures,
     problem,
-    untaken,
     pending,
     engine,
     distribute,
@@ -256,8 +255,8 @@ function registerRoutes(
   parts: Parts,
   options: ResolvedOptions & Pick<TestRouteOptions, 'addresses' | 'emulator'>,
 ): void {
-  const { engine, distribute, untaken, namespaces, trail, provisioning } = parts
-  const intake = { ...engine, distribute, untaken, askAgain: provisioning.askAgain }
+  const { engine, distribute, namespaces, trail, provisioning } = parts
+  const intake = { ...engine, distribute, askAgain: provisioning.askAgain }
   const shared = { ...options, ...parts }
   // With an operation delay, its length must be visible to clients.
   const statusHoldMs = options.operationDelayMs > 0 ? 0 : 1000

@@ -1,20 +1,10 @@
 /** Which event subscriptions do not get an event, and why: their filter, no consent of their endpoint, or nothing delivers to it. */
-import { type AcceptedEvent, canConvert, type SourcedEvents } from '../model/events/accepted-event.ts'
-import { compileFilter, type Mismatch } from '../model/events/filters.ts'
+import { type AcceptedEvent, canConvert, type SourcedEvents, type Untaken } from '../model/events/accepted-event.ts'
+import { filterOf } from '../model/events/filters.ts'
 import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
 import { deliverySchemaOf } from './send/delivery-request.ts'
-
-/** An event that an event subscription does not get. */
-export interface Untaken {
-  readonly event: AcceptedEvent
-  readonly subscription: EventSubscription
-  /** Why, for a reader. */
-  readonly because: string
-  /** Whether the event matches all the same. */
-  readonly matches: boolean
-}
 
 export interface UntakenOptions {
   readonly store: Store
@@ -32,15 +22,10 @@ const statesWithoutConsent: Readonly<Partial<Record<EventSubscription['provision
 
 /** Makes the function that names them. */
 export function createUntaken({ store, namespaces, undelivered }: UntakenOptions) {
-  const filters = new WeakMap<EventSubscription['properties'], Mismatch>()
-
   function mismatch(subscription: EventSubscription, event: AcceptedEvent): string | undefined {
-    const { properties } = subscription
-    const known = filters.get(properties) ?? compileFilter(properties.filter)
-    filters.set(properties, known)
     const schema = deliverySchemaOf(subscription)
     return canConvert(event.schema, schema)
-      ? known(event)
+      ? filterOf(subscription.properties)(event)
       : `an event of ${event.schema} cannot be delivered as ${schema}`
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../dead-letters/write-dead-letters.ts'
 import { type AcceptedEvent, deliveredForm, type SourcedEvents } from '../model/events/accepted-event.ts'
 import { type EventText, eventOf, textOf, withMembers, withText } from '../model/events/event-text.ts'
-import { compileFilter, type Mismatch } from '../model/events/filters.ts'
+import { compileFilter, filterOf } from '../model/events/filters.ts'
 import { heldBytes, type PendingBound } from '../model/held-bytes.ts'
 import { destinationOf, type EventSubscription, takingEvents } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore, NamespaceTopic, QueueSubscription } from '../model/resources/namespace.ts'
@@ -98,7 +98,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
         deadLetters.pump()
       },
     })
-    const entry: Entry = { queue, subscription, mismatch: filterOf(subscription) }
+    const entry: Entry = { queue, subscription, mismatch: queueFilterOf(subscription) }
     return entry
   }
 
@@ -146,7 +146,7 @@ export function createNamespaceQueues(options: NamespaceQueuesOptions) {
       const known = entries.get(key)
       if (!known) return void entries.set(key, makeEntry(subscription))
       known.subscription = subscription
-      known.mismatch = filterOf(subscription)
+      known.mismatch = queueFilterOf(subscription)
       known.queue.use(settingsOf(subscription, store))
     },
     /** An event subscription has gone, and its events with it. */
@@ -207,7 +207,7 @@ function settingsOf({ properties, topicId }: QueueSubscription, store: Namespace
   }
 }
 
-function filterOf({ properties: { filtersConfiguration } }: QueueSubscription): Entry['mismatch'] {
+function queueFilterOf({ properties: { filtersConfiguration } }: QueueSubscription): Entry['mismatch'] {
   const { includedEventTypes, filters } = filtersConfiguration ?? {}
   const mismatch = compileFilter({
     ...(includedEventTypes && { includedEventTypes }),
@@ -226,14 +226,6 @@ interface Forwarded {
  * (Event Grid: handler-event-grid-namespace-topic). A namespace topic that does not exist takes no events.
  */
 export function createForwarding(store: Store, namespaces: NamespaceStore, queues: Pick<NamespaceQueues, 'publish'>) {
-  const filters = new WeakMap<EventSubscription['properties'], Mismatch>()
-
-  function wants({ properties }: EventSubscription, event: AcceptedEvent): boolean {
-    const filter = filters.get(properties) ?? compileFilter(properties.filter)
-    filters.set(properties, filter)
-    return filter(event) === undefined
-  }
-
   function* forward(source: string, events: readonly AcceptedEvent[]): Generator<Forwarded> {
     for (const subscription of store.subscriptions.of(source)) {
       const taker = takingEvents(subscription)
@@ -242,7 +234,7 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
       if (destination?.endpointType !== 'NamespaceTopic') continue
       const topic = namespaces.topics.get(String(destination.properties.resourceId))
       if (!topic) continue
-      const wanted = events.filter((event) => wants(taker, event))
+      const wanted = events.filter((event) => filterOf(taker.properties)(event) === undefined)
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
       if (forwarded.length > 0) queues.publish(topic, forwarded)
       for (const event of wanted) yield { event, subscription: taker }

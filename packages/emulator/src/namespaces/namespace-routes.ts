@@ -34,8 +34,14 @@ import type { PullQueue, ReceivedEvent } from './pull-queue.ts'
 export interface NamespaceRouteOptions extends RecordingOptions, NamespaceAccess {
   readonly store: NamespaceStore
   readonly queues: NamespaceQueues
-  /** Takes events of a namespace topic; returns those that no event subscription wants. Throws if they cannot be persisted: then none is taken. */
-  readonly distributeToTopic: (topic: NamespaceTopic, events: readonly EventText[]) => readonly EventText[]
+  /**
+   * Takes events of a namespace topic. Returns those that no event subscription wants, and which event subscription does not match which
+   * event. Throws if the events cannot be persisted: then none is taken.
+   */
+  readonly distributeToTopic: (
+    topic: NamespaceTopic,
+    events: readonly EventText[],
+  ) => { readonly unwanted: readonly EventText[]; readonly mismatches: ReturnType<NamespaceQueues['mismatches']> }
 }
 
 interface Params {
@@ -82,8 +88,9 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
       throw namespaceThrottled('Too many events are pending; try again later.')
     }
     const events = parseCloudEvents(request.headers, bodyOf(request))
-    const unwanted = distributeToTopic(topic, events)
-    const unmatched = untakenBy(queues.mismatches(topic, unwanted))
+    const { unwanted, mismatches } = distributeToTopic(topic, events)
+    const left = new Set(unwanted)
+    const unmatched = untakenBy(mismatches.filter(({ event }) => left.has(event.body)))
     const summary = publishSummary(name, events, unwanted, nameOfEvent)
     request.outcome.publish = { ...summary, ...(unmatched.length > 0 && { unmatched }) }
     return sendPlainJson(reply, {})

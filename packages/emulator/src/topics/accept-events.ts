@@ -5,34 +5,29 @@ import {
   eventType,
   mappedEvent,
   type SourcedEvents,
+  type Untaken,
 } from '../model/events/accepted-event.ts'
-import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { Domain, Publishable } from '../model/resources/resource.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { type PublishSummary, publishSummary, untakenBy } from '../records/record-types.ts'
 
-/** An event that an event subscription does not get, and why. */
-interface Untaken {
-  readonly subscription: Pick<EventSubscription, 'name'>
-  readonly because: string
-  /** Whether the event matches. */
-  readonly matches: boolean
-}
-
 export interface Acceptance {
-  /** Takes events; returns those that an event subscription wants. Throws if they cannot be persisted: then none is taken. */
-  distribute(accepted: readonly SourcedEvents[]): ReadonlySet<AcceptedEvent>
-  /** The event subscriptions that do not get events, with the reason. */
-  untaken(accepted: readonly SourcedEvents[]): readonly Untaken[]
+  /**
+   * Takes events. Returns those that an event subscription wants, and which event subscriptions do not get which event. Throws if the events
+   * cannot be persisted: then none is taken.
+   */
+  distribute(accepted: readonly SourcedEvents[]): {
+    readonly wanted: ReadonlySet<AcceptedEvent>
+    readonly untaken: readonly Untaken[]
+  }
 }
 
 /** @param topic what the summary names as the source */
 export function acceptEvents(intake: Acceptance, topic: string, sourced: readonly SourcedEvents[]): PublishSummary {
-  const wanted = intake.distribute(sourced)
+  const { wanted, untaken: all } = intake.distribute(sourced)
   const events = sourced.flatMap((one) => one.events)
   const unwanted = events.filter((event) => !wanted.has(event))
-  const left = sourced.map((one) => ({ ...one, events: one.events.filter((event) => !wanted.has(event)) }))
-  const untaken = unwanted.length > 0 ? intake.untaken(left) : []
+  const untaken = all.filter(({ event }) => !wanted.has(event))
   const unserved = untakenBy(untaken.filter(({ matches }) => matches))
   const unmatched = untakenBy(untaken.filter(({ matches }) => !matches))
   return {

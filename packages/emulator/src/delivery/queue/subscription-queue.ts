@@ -1,6 +1,6 @@
 // One event subscription's queue: concurrency, 30 attempts, time to live 1440 minutes.
 import { type AcceptedEvent, canConvert } from '../../model/events/accepted-event.ts'
-import { compileFilter } from '../../model/events/filters.ts'
+import { filterOf } from '../../model/events/filters.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { PendingEvent } from '../send/channel.ts'
 import { deliverySchemaOf } from '../send/delivery-request.ts'
@@ -27,7 +27,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
   const retries = createRetries()
   const results = createAttemptResults(first.id, options, retries)
   let subscription = first
-  let mismatch = compileFilter(first.properties.filter)
+  let mismatch = filterOf(first.properties)
   let requests = 0
   let eventsUnderWay = 0
   let dropped = false
@@ -89,7 +89,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
       subscription = next
-      mismatch = compileFilter(next.properties.filter)
+      mismatch = filterOf(next.properties)
     },
     /** Whether the subscription's filter matches an event. */
     matches: (event: AcceptedEvent) =>

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { heldBytes } from '../held-bytes.ts'
-import type { DeliverySchema } from '../resources/event-subscription.ts'
+import type { DeliverySchema, EventSubscription } from '../resources/event-subscription.ts'
 import type { InputSchema } from '../resources/resource.ts'
 import { type EventText, type JsonObject, renamed, textOf, withMembers } from './event-text.ts'
 
@@ -21,6 +21,16 @@ export type AcceptedEvent =
 export interface SourcedEvents {
   readonly sources: readonly [string, ...string[]]
   readonly events: readonly AcceptedEvent[]
+}
+
+/** An event that an event subscription does not get. */
+export interface Untaken {
+  readonly event: AcceptedEvent
+  readonly subscription: EventSubscription
+  /** Why, for a reader. */
+  readonly because: string
+  /** Whether the event matches all the same. */
+  readonly matches: boolean
 }
 
 export const eventSchemaNames: Readonly<Record<InputSchema, string>> = {

@@ -27,9 +27,8 @@ export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch 
     if (wanted && !wanted.has(eventType(event))) return `the event has the type ${shortened(eventType(event))}`
     if (begin || end) {
       const subject = fold(eventSubject(event))
-      const told = `the event has the subject ${JSON.stringify(shortened(eventSubject(event)))}, which does not`
-      if (!subject.startsWith(begin)) return `${told} begin with ${shortened(subjectBeginsWith)}`
-      if (!subject.endsWith(end)) return `${told} end with ${shortened(subjectEndsWith)}`
+      if (!subject.startsWith(begin)) return subjectMismatch(event, `begin with ${shortened(subjectBeginsWith)}`)
+      if (!subject.endsWith(end)) return subjectMismatch(event, `end with ${shortened(subjectEndsWith)}`)
     }
     for (const mismatch of advanced) {
       const because = mismatch(event)
@@ -38,6 +37,18 @@ export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch 
     return undefined
   }
 }
+
+const compiled = new WeakMap<object, Mismatch>()
+
+/** The same for the properties of an event subscription, made once for each. */
+export function filterOf(properties: { readonly filter?: SubscriptionFilter | undefined }): Mismatch {
+  const filter = compiled.get(properties) ?? compileFilter(properties.filter)
+  compiled.set(properties, filter)
+  return filter
+}
+
+const subjectMismatch = (event: AcceptedEvent, what: string) =>
+  `the event has the subject ${JSON.stringify(shortened(eventSubject(event)))}, which does not ${what}`
 
 function compileAdvanced(filter: AdvancedFilter, arrays: boolean): Mismatch {
   const { operatorType, key } = filter
