@@ -87,12 +87,14 @@ export class Dispatcher {
     return promise
   }
 
-  /**
-   * `running`: handler calls that have not ended, also those that timed out. `waiting`: deliveries that wait for a call. `handling`: how
-   * calls ended.
-   */
+  /** Handler calls that have not ended, also those that timed out. */
+  get running(): number {
+    return this.#running.length
+  }
+
+  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    return { running: this.#running.length, waiting: this.#queue.size, handling: this.#handling.current() }
+    return { running: this.running, waiting: this.#queue.size, handling: this.#handling.current() }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
@@ -189,7 +191,10 @@ export class Dispatcher {
     return true
   }
 
-  /** Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one begins. */
+  /**
+   * Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one
+   * begins.
+   */
   #giveCallBack(): void {
     this.#reserved--
     if (this.#isHandingOut) return

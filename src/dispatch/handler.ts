@@ -69,7 +69,7 @@ export function callHandler(
   }
   const fail = (error: unknown) => {
     const thrown = readThrown(error)
-    processing.run(() => logFailure({ id, error, isLate: signal.aborted }, reports), undefined)
+    processing.run(() => logFailure({ id, error, thrown, isLate: signal.aborted }, reports), undefined)
     report(error)
     processing.end(thrown.type)
     onEnd(thrown.rejected ? 'rejected' : 'threw')

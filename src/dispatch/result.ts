@@ -123,13 +123,15 @@ interface Failure {
   /** Of the event. */
   readonly id: string
   readonly error: unknown
+  /** The error as it was read. */
+  readonly thrown: Thrown
   /** The time-out was over, of which the log tells. */
   readonly isLate: boolean
 }
 
 /** Tells of a failed call: a warning, unless it comes late, and at `debug` the stacks. @param secrets asked when a line is written */
-export function logFailure({ id, error, isLate }: Failure, { log, secrets }: FailureLog): void {
-  const { rejected, reason } = readThrown(error)
+export function logFailure({ id, error, thrown, isLate }: Failure, { log, secrets }: FailureLog): void {
+  const { rejected, reason } = thrown
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'
   const shown = (text: string) => scrub(text, secrets?.())
   // Cleaned only where the line is written: that takes longer than all else here.

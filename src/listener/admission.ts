@@ -233,8 +233,7 @@ async function createTokenCheck(
   { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.
-  const { createEntraCheck } = await import('./entra.ts')
-  const { createKeySet } = await import('./entra.ts')
+  const { createEntraCheck, createKeySet } = await import('./entra.ts')
   const { environment, subscriberEndpoint } = input
   const authorityHost = (endpoints.authorityHost ?? environment.authorityHost).replace(/\/$/, '')
   const url = `${authorityHost}/${encodeURIComponent(delivery.tenantId)}/discovery/v2.0/keys`

@@ -250,8 +250,11 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
  */
 export async function probeReceive(client: NamespaceClient, signal: AbortSignal): Promise<RequestFailure | undefined> {
   const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })
-  if ('failure' in answer) return answer.failure.status === 400 ? undefined : answer.failure
-  const lockTokens = answer.events.map(({ lockToken }) => lockToken)
+  const lockTokens = 'events' in answer ? answer.events.map(({ lockToken }) => lockToken) : []
   if (lockTokens.length > 0) await client.settle({ operation: 'release', lockTokens, signal })
-  return undefined
+  return whatRefuses(answer)
 }
+
+/** What is in the way of a request whose form may be refused: 400 comes only once the credential and the names are judged. */
+export const whatRefuses = (answer: ReceiveAnswer | SettleAnswer): RequestFailure | undefined =>
+  'failure' in answer && answer.failure.status !== 400 ? answer.failure : undefined

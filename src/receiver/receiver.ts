@@ -8,7 +8,7 @@ import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { backOff } from '../support/time/back-off.ts'
+import { retryPause } from '../support/time/back-off.ts'
 import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
 import { createHeldEvents, createPullCounts } from './held-events.ts'
 import {
@@ -120,7 +120,7 @@ export class Receiver {
   }
 
   isHandling(): boolean {
-    return this.#dispatcher.status().running > 0
+    return this.#dispatcher.running > 0
   }
 
   /**
@@ -167,7 +167,7 @@ export class Receiver {
     }
     for (;;) {
       // An event is held until it is settled: a namespace that settles slowly must not fill the memory.
-      const freeCalls = pull.maxConcurrency - this.#dispatcher.status().running
+      const freeCalls = pull.maxConcurrency - this.#dispatcher.running
       const free = Math.min(freeCalls, 2 * pull.maxConcurrency - this.#held.size)
       const open = [...this.#open].map(({ asked }) => asked)
       const asked = decideReceive({ free, open, wasFull: this.#wasFull, maxEvents: this.#maxEvents })
@@ -231,6 +231,9 @@ export class Receiver {
   }
 }
 
+/** Pauses while topic or event subscription are missing, in ms. What is asked for is bounded where the answer is read. */
+const missingPace = { baseMs: 500, maxMs: 15_000, maxAskedMs: Number.POSITIVE_INFINITY }
+
 /** Statuses by which the namespace refuses to let events be received. What is missing may come. */
 const refusalCodes: ReadonlyMap<number, BindingErrorCode> = new Map([
   [401, 'CREDENTIALS_REJECTED'],
@@ -256,10 +259,11 @@ export async function waitUntilReceivable(options: ReceiverOptions, signal: Abor
       signal.throwIfAborted()
       const code = refusalCodes.get(failure?.status ?? 0)
       if (!failure || code === undefined) return
-      const { status, reason, retryAfterMs = 0 } = failure
+      const { status, reason, retryAfterMs } = failure
       const fix = failure.fix ?? explainNamespaceRefusal(failure, pull)
-      const pauseMs = Math.max(retryAfterMs, backOff({ attempt, baseMs: 500, maxMs: 15_000, random: Math.random() }))
-      if (code !== 'SCOPE_NOT_FOUND' || clock.elapsed() + pauseMs >= until) {
+      const leftMs = until - clock.elapsed()
+      const pauseMs = retryPause({ attempt, retryAfterMs, leftMs, random: Math.random() }, missingPace)
+      if (code !== 'SCOPE_NOT_FOUND' || pauseMs === undefined) {
         throw new BindingError(code, { what: `events cannot be received: ${reason}`, fix, details: { status } })
       }
       logger.warn(`events cannot be received: ${reason}`, { attempt, retryInMs: Math.round(pauseMs) })

@@ -2,7 +2,12 @@
 import { readFailure } from '../../../azure/read-failure.ts'
 import { explainNamespaceRefusal } from '../../../azure/refusals/namespace-refusal.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
-import { type NamespaceClient, probeReceive, type RequestFailure } from '../../../receiver/namespace-client.ts'
+import {
+  type NamespaceClient,
+  probeReceive,
+  type RequestFailure,
+  whatRefuses,
+} from '../../../receiver/namespace-client.ts'
 import type { PullContext, ReachedNamespace } from '../context/pull-context.ts'
 import { type Finding, failed, ok, warning } from '../finding.ts'
 import type { CheckId } from '../report.ts'
@@ -17,10 +22,8 @@ export function tryReceive(context: PullContext, signal: AbortSignal): Promise<F
 /** Acknowledges a lock token that nobody has: the answer names it as failed, and no event is touched. */
 export function trySettle(context: PullContext, signal: AbortSignal): Promise<Finding> {
   const lockTokens = ['eventgrid-binding-check']
-  return ask(context, 'events may be acknowledged', (client) =>
-    client
-      .settle({ operation: 'acknowledge', lockTokens, signal })
-      .then((answer) => ('failure' in answer && answer.failure.status !== 400 ? answer.failure : undefined)),
+  return ask(context, 'events may be acknowledged', async (client) =>
+    whatRefuses(await client.settle({ operation: 'acknowledge', lockTokens, signal })),
   )
 }
 
