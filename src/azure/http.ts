@@ -1,4 +1,7 @@
-/** How each request to Azure goes: by which connection and proxy, whom it trusts, how much of an answer is read, and the pause that it asks for. */
+/**
+ * How each request to Azure goes: by which connection and proxy, whom it trusts, how much of an answer is read, and the pause that it
+ * asks for.
+ */
 
 import { Agent as HttpAgent } from 'node:http'
 import { Agent } from 'node:https'

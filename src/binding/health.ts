@@ -55,8 +55,8 @@ export interface InputHealth extends SideHealth {
   }
   /**
    * For a readiness probe: false while no ingress should route deliveries here. That is so before `init`, after `close`, also of the input
-   * side alone, and at the start of a rotation while the event subscription delivers without our credential and another replica answers for the endpoint: for half a
-   * minute at most. With `deliveryMode: pull` true until `close`.
+   * side alone, and at the start of a rotation while the event subscription delivers without our credential and another replica
+   * answers for the endpoint: for half a minute at most. With `deliveryMode: pull` true until `close`.
    */
   readonly ready: boolean
   /** With `deliveryMode: pull`. */
@@ -187,7 +187,10 @@ const areMostBad = ({ total, bad }: RecentCounts) => total >= few && bad * 2 >= 
 
 const areAllBad = ({ total, bad }: RecentCounts) => total >= few && bad === total
 
-/** Is the event subscription known to deliver nothing? Where it could not be read, a delivery or an event that came shows that it stands. */
+/**
+ * Is the event subscription known to deliver nothing? Where it could not be read, a delivery or an event that came shows that it
+ * stands.
+ */
 function getsNothing(subscription: SubscriptionState | undefined, hasCome: boolean): boolean {
   if (subscription?.state !== 'failed') return subscription?.state === 'missing'
   return subscription.delivers === false || (subscription.delivers === 'unseen' && !hasCome)

@@ -165,7 +165,10 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
   return logEvents[logEvent]
 }
 
-/** Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at once. */
+/**
+ * Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at
+ * once.
+ */
 const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
 
 /** Numbers by the status of the answer. */

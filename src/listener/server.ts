@@ -106,7 +106,10 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     stop: closing.stopAccepting,
     /** Ends the connections without a request, which may come back to another replica. */
     closeIdle: () => server.closeIdleConnections(),
-    /** Frees the port, and ends the rest. A hook of the host that fails or hangs keeps no port open, and does not hide why `init` failed. */
+    /**
+     * Frees the port, and ends the rest. A hook of the host that fails or hangs keeps no port open, and does not hide why `init`
+     * failed.
+     */
     async close(): Promise<void> {
       const closed = app.close().catch((error: unknown) => {
         log.warn('a hook of the host failed while the listener closed', { error: oneLine(messageOf(error), 300) })

@@ -1,4 +1,7 @@
-/** The events that a payload stands for: whole ones, which go out as they came, or a new one around data; what its caller may have meant otherwise. */
+/**
+ * The events that a payload stands for: whole ones, which go out as they came, or a new one around data; what its caller may have
+ * meant otherwise.
+ */
 
 import { BindingError } from '../core/errors.ts'
 import { schemaOf } from '../core/event.ts'
@@ -84,7 +87,10 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
   EventGridSchema: 'an event of the Event Grid schema',
 }
 
-/** The schema of an event; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another one of its members. */
+/**
+ * The schema of an event; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another one of its
+ * members.
+ */
 function schemaWithin(value: unknown): EventSchema | undefined {
   if (!isRecord(value)) return undefined
   const event = withoutDeadLetter(value)

@@ -192,8 +192,8 @@ function isEmpty(value: object): boolean {
 const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /**
- * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its decoded `data`
- * is left out.
+ * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its
+ * decoded `data` is left out.
  */
 function liftBinaryData(event: unknown): unknown {
   if (typeof event !== 'object' || event === null || !('specversion' in event) || !('data' in event)) return event

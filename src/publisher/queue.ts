@@ -146,7 +146,8 @@ export function loadOf(events: readonly WireEvent[]): Load {
 export type SendOutcome = 'settled' | 'halve'
 
 /**
- * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)` after it.
+ * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)`
+ * after it.
  */
 type Send = (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 

@@ -47,7 +47,10 @@ export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler
   readonly wasReady?: boolean
 }
 
-/** Makes the listener, and `listen` opens its port. The event subscription comes last: Event Grid shakes hands with a listener that is up. */
+/**
+ * Makes the listener, and `listen` opens its port. The event subscription comes last: Event Grid shakes hands with a listener that is
+ * up.
+ */
 export async function createPushSide(input: PushMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common

@@ -3,8 +3,8 @@ import { type MetadataField, metadataFields } from '../fields/find-field.ts'
 import { componentTypes, componentVersion } from './component-definition.ts'
 
 /**
- * The JSON Schema (draft 7) of a component's YAML. It is stricter than `init` in one point: it takes names in the documented spelling alone.
- * Which fields belong together is left to `init`, whose errors say it better than a schema can.
+ * The JSON Schema (draft 7) of a component's YAML. It is stricter than `init` in one point: it takes names in the documented spelling
+ * alone. Which fields belong together is left to `init`, whose errors say it better than a schema can.
  */
 export function componentSchema(): object {
   return {

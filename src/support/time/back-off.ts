@@ -40,8 +40,8 @@ export interface FailedTry {
 export const minLeftMs = 250
 
 /**
- * Milliseconds until the next attempt; `undefined`: there is none before the deadline. The pause is what the answer asks for, and a back-off
- * on top of it, so that throttled replicas do not return at the same moment.
+ * Milliseconds until the next attempt; `undefined`: there is none before the deadline. The pause is what the answer asks for, and a
+ * back-off on top of it, so that throttled replicas do not return at the same moment.
  */
 export function retryPause(
   { attempt, retryAfterMs = 0, leftMs = Number.POSITIVE_INFINITY, random }: FailedTry,
