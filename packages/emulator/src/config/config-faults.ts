@@ -71,8 +71,16 @@ function fieldFaults(issues: readonly z.core.$ZodIssue[], moreNames: readonly st
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code !== 'unrecognized_keys') return [{ path, rule: issue.message }]
     const names = [...namesAt(path), ...(path.length === 0 ? moreNames : [])]
-    return issue.keys.map((name) => ({ path, rule: unknownRule(name, names), name }))
+    return issue.keys.map((name) => {
+      const former = formerFields[[...path.filter((part) => typeof part === 'string'), name].join('.')]
+      return { path, rule: former === undefined ? unknownRule(name, names) : `is no field any more; ${former}`, name }
+    })
   })
+}
+
+/** What to write in place of fields that there were once. */
+const formerFields: Readonly<Record<string, string>> = {
+  'storage.port': 'all accounts have one blob endpoint, whose port is blobPort',
 }
 
 function unknownRule(name: string, names: readonly string[]): string {
@@ -99,10 +107,11 @@ function* referenceFaults(config: unknown, now: number): Generator<ConfigFault> 
   const clients = entries(config, 'clients')
   const subscriptions = entries(config, 'subscriptions')
   const eventSubscriptions = entries(config, 'eventSubscriptions')
-  const port = ownField(config, 'port')
 
-  if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
-    yield { path: ['httpPort'], rule: 'must be another port than port' }
+  const ports = ['port', 'httpPort', 'blobPort'].map((name) => ({ name, port: ownField(config, name) }))
+  for (const [at, { name, port }] of ports.entries()) {
+    const same = port === 0 || port === undefined ? undefined : ports.slice(0, at).find((one) => one.port === port)
+    if (same) yield { path: [name], rule: `must be another port than ${same.name}` }
   }
   for (const kind of trackedTypes) {
     yield* twice(kind, entries(config, kind), ({ name }) => text(name), 'name')
@@ -110,7 +119,6 @@ function* referenceFaults(config: unknown, now: number): Generator<ConfigFault> 
   yield* twice('systemTopics', entries(config, 'systemTopics'), ({ source }) => text(source), 'source')
   const storage = entries(config, 'storage')
   yield* twice('storage', storage, ({ account }) => text(account), 'account')
-  yield* twicePort(storage, [port, ownField(config, 'httpPort')])
   yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
   const clientKey = ({ tenantId, clientId }: JsonObject) =>
     `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
@@ -247,16 +255,6 @@ function* twice(
     if (key === undefined) continue
     if (seen.has(key)) yield { path: [kind, index, field].flat(), rule }
     seen.add(key)
-  }
-}
-
-/** Ports of blob endpoints that another port of the emulator has already. */
-function* twicePort(storage: Entries, others: readonly unknown[]): Generator<ConfigFault> {
-  const seen = new Set(others)
-  for (const [index, { port }] of storage) {
-    if (typeof port !== 'number' || port === 0) continue
-    if (seen.has(port)) yield { path: ['storage', index, 'port'], rule: 'must be another port than the others' }
-    seen.add(port)
   }
 }
 

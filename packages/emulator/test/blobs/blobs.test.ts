@@ -1,6 +1,4 @@
 /** Blobs of a real Azurite raise events, with the real client of its blobs. */
-import { once } from 'node:events'
-import { request } from 'node:http'
 import {
   AnonymousCredential,
   BlobServiceClient,
@@ -460,14 +458,6 @@ describe('the events of an account', () => {
       publish: { topic: account, events: { count: 1, first }, unwanted: { count: 1, first } },
     })
   })
-
-  it('are not raised for another account of the same Azurite', async () => {
-    const { emulator, storage, events } = await openBlobs()
-    const other = `${storage.blobEndpoint.replace(account, 'another')}/uploads/b`
-    expect((await fetch(other, { method: 'PUT', body: 'hello' })).status).toBeGreaterThanOrEqual(400)
-    expect(await events()).toEqual([])
-    expect(emulator.records.requests.filter(({ route }) => route === 'blob')).toEqual([])
-  })
 })
 
 describe('the blob endpoint', () => {
@@ -497,20 +487,5 @@ describe('the blob endpoint', () => {
     expect(await events()).toEqual([])
     await uploads.getBlockBlobClient('b').upload('hello', 5)
     expect(await events()).toHaveLength(1)
-  })
-
-  it('has the account in the host name where the client does', async () => {
-    const { uploads, storage, events } = await openBlobs()
-    const { port, host } = new URL(storage.blobEndpoint)
-    const named = host.replace('127.0.0.1', `${account}.localhost`)
-    const { search } = new URL((await signed(uploads, ContainerSASPermissions.parse('w'))).url)
-    const headers = { host: named, 'x-ms-blob-type': 'BlockBlob', 'content-length': 5 }
-    const put = request({ port, host: '127.0.0.1', method: 'PUT', path: `/uploads/b${search}`, headers }).end('hello')
-    const [{ statusCode }] = await once(put, 'response')
-    expect(statusCode).toBe(201)
-    expect((await events())[0]).toMatchObject({
-      subject: '/blobServices/default/containers/uploads/blobs/b',
-      data: { url: `http://${named}/uploads/b` },
-    })
   })
 })
