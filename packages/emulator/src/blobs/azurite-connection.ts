@@ -39,12 +39,7 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-export type AzuriteConnection = ReturnType<typeof createAzuriteConnection>
-
-export function createAzuriteConnection(
-  azurite: URL,
-  { trustedCertificates, silenceMs, questionMs }: AzuriteOptions,
-) {
+export function createAzuriteConnection(azurite: URL, { trustedCertificates, silenceMs, questionMs }: AzuriteOptions) {
   const isSecure = azurite.protocol === 'https:'
   const ca = isSecure ? [...getCACertificates('default'), ...trustedCertificates] : []
   // A connection for each request: one that is kept may end as a body is on its way, which cannot be sent again. It must not

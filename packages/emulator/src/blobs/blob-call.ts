@@ -10,6 +10,8 @@ export type BlobAction =
   | 'PutBlockList'
   | 'CopyBlob'
   | 'DeleteBlob'
+  /** Of Data Lake: the one request of its writes that Azurite takes. */
+  | 'DeleteDirectory'
   | 'SetBlobTier'
   /** Its answer says what the blob is. */
   | 'Read'
@@ -94,6 +96,8 @@ function actionOf(
   // A snapshot or a version: the blob itself stays as it is.
   if (query.has('snapshot') || query.has('versionid')) return undefined
   if (method === 'DELETE') {
+    // A parameter of directories alone (learn, Path - Delete).
+    if (query.has('recursive')) return 'DeleteDirectory'
     return comp === '' && headers['x-ms-delete-snapshots'] !== 'only' ? 'DeleteBlob' : undefined
   }
   if (method === 'GET' || method === 'HEAD') return comp === '' ? 'Read' : undefined

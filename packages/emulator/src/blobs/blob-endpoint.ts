@@ -68,6 +68,7 @@ const raising: ReadonlySet<BlobAction> = new Set([
   'PutBlockList',
   'CopyBlob',
   'DeleteBlob',
+  'DeleteDirectory',
   'SetBlobTier',
   'Batch',
 ])
@@ -235,7 +236,9 @@ function createService(options: BlobEndpointOptions) {
       response.on('error', () => response.destroy())
       answer(request, response, waits).catch(() => response.destroy())
     },
-    close: () => served.forEach(({ connection }) => connection.close()),
+    close(): void {
+      for (const { connection } of served.values()) connection.close()
+    },
   }
 }
 

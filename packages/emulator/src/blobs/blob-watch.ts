@@ -23,7 +23,7 @@ export interface WatchedCall {
 /** A call that Azurite answered. */
 export interface AnsweredCall extends WatchedCall {
   readonly answer: BatchAnswer
-  /** What the blob was before the call: of a write what {@link BlobWatch.takeTurn} asked, of a read what was known. */
+  /** What the blob was before the call: of a write what the turn asked, of a read what was known. */
   readonly before?: BlobFacts | undefined
 }
 
@@ -41,8 +41,6 @@ export interface BlobWatchOptions {
   /** Asks Azurite what a blob is, with what the caller of a request may; undefined where that does not do. */
   readonly ask: (call: BlobCall) => Promise<BlobFacts | undefined>
 }
-
-export type BlobWatch = ReturnType<typeof createBlobWatch>
 
 const defaultType = 'application/octet-stream'
 
@@ -131,6 +129,9 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
         known.forget(key)
         return [event('BlobDeleted', 'DeleteBlob', facts)]
       }
+      case 'DeleteDirectory':
+        known.forget(key)
+        return [event('DirectoryDeleted', 'DeleteDirectory', {})]
       case 'SetBlobTier': {
         const before = known.facts(key) ?? answered.before
         const facts = { ...before, accessTier }
@@ -213,9 +214,10 @@ function happeningOf(
   facts: BlobFacts,
   previousTier: string | undefined,
 ): BlobHappening {
-  const { account, isInPath, container, blob, origin, headers } = call
+  const { account, isInPath, container, blob, origin, headers, query } = call
   return {
     ...{ container, blob, api, facts, previousTier },
+    recursive: query.get('recursive') ?? undefined,
     base: `${origin.protocol}://${origin.host}${isInPath ? `/${account}` : ''}`,
     clientRequestId: headerOf(headers, 'x-ms-client-request-id'),
     requestId: headerOf(answer.headers, 'x-ms-request-id'),

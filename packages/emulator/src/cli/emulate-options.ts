@@ -173,7 +173,9 @@ function readStorage(values: readonly string[]): StorageOptions[] {
   return values.map((value) => {
     const [, account = '', port, azurite = ''] = /^([a-z0-9]{3,24})(:\d+)?=(https?:\/\/.*)$/.exec(value) ?? []
     if (port !== undefined) {
-      throw wrongOption(`--storage takes no port any more: all accounts are at --blob-port, not ${JSON.stringify(value)}`)
+      throw wrongOption(
+        `--storage takes no port any more: all accounts are at --blob-port, not ${JSON.stringify(value)}`,
+      )
     }
     if (account === '' || !URL.canParse(azurite)) {
       throw wrongOption(

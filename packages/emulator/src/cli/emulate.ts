@@ -101,7 +101,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
   const ports = storage.length === 0 ? [port, httpPort] : [port, httpPort, blobPort]
   const twice = ports.find((one, at) => one !== 0 && ports.indexOf(one) < at)
   if (twice !== undefined) {
-    throw new UsageError(`two of https, http and blobs can't have port ${twice}; ${remedyOfPorts}`)
+    throw new UsageError(`two of https, http and blobs can't both have port ${twice}; ${remedyOfPorts}`)
   }
   const undo: (() => unknown)[] = []
   try {

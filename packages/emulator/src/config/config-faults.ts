@@ -72,16 +72,16 @@ function fieldFaults(issues: readonly z.core.$ZodIssue[], moreNames: readonly st
     if (issue.code !== 'unrecognized_keys') return [{ path, rule: issue.message }]
     const names = [...namesAt(path), ...(path.length === 0 ? moreNames : [])]
     return issue.keys.map((name) => {
-      const former = formerFields[[...path.filter((part) => typeof part === 'string'), name].join('.')]
+      const former = formerFields.get([...path.filter((part) => typeof part === 'string'), name].join('.'))
       return { path, rule: former === undefined ? unknownRule(name, names) : `is no field any more; ${former}`, name }
     })
   })
 }
 
 /** What to write in place of fields that there were once. */
-const formerFields: Readonly<Record<string, string>> = {
-  'storage.port': 'all accounts have one blob endpoint, whose port is blobPort',
-}
+const formerFields: ReadonlyMap<string, string> = new Map([
+  ['storage.port', 'all accounts have one blob endpoint, whose port is blobPort'],
+])
 
 function unknownRule(name: string, names: readonly string[]): string {
   const question = didYouMean(name, names)

@@ -2,7 +2,12 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { BlobSASPermissions, BlobServiceClient, ContainerSASPermissions, StorageSharedKeyCredential } from '@azure/storage-blob'
+import {
+  BlobSASPermissions,
+  BlobServiceClient,
+  ContainerSASPermissions,
+  StorageSharedKeyCredential,
+} from '@azure/storage-blob'
 import { expect, it } from 'vitest'
 import { azuriteAccount as account, azuriteKey, otherAccount } from '../support/azurite-process.ts'
 import { accountId, type Blobs, clientOptions, openBlobs, shareBlobs } from './open-blobs.ts'
@@ -35,25 +40,30 @@ it('has one port for all accounts', async () => {
 
 const readable = { permissions: BlobSASPermissions.parse('r'), expiresOn: new Date(Date.now() + 3_600_000) }
 
-it.each<[how: string, copy: (from: string, to: ReturnType<Blobs['uploads']['getBlockBlobClient']>) => Promise<unknown>]>([
+it.each<
+  [how: string, copy: (from: string, to: ReturnType<Blobs['uploads']['getBlockBlobClient']>) => Promise<unknown>]
+>([
   ['Copy Blob', async (from, to) => (await to.beginCopyFromURL(from)).pollUntilDone()],
   ['Copy Blob From URL', (from, to) => to.syncCopyFromURL(from)],
-])('%s from another account raises BlobCreated at the destination, with what is known of the source', async (_how, copy) => {
-  const { uploads, copies, events } = await openBoth()
-  const source = uploads.getBlockBlobClient('source')
-  await source.upload('hello', 5, { blobHTTPHeaders: { blobContentType: 'text/css' } })
-  await events()
-  await copy(await source.generateSasUrl(readable), copies.getBlockBlobClient('copy'))
-  const raised = await events()
-  expect(raised).toMatchObject([
-    {
-      type: 'Microsoft.Storage.BlobCreated',
-      source: otherId,
-      subject: '/blobServices/default/containers/copies/blobs/copy',
-      data: { api: 'CopyBlob', contentLength: 5, contentType: 'text/css', url: copies.getBlobClient('copy').url },
-    },
-  ])
-})
+])(
+  '%s from another account raises BlobCreated at the destination, with what is known of the source',
+  async (_how, copy) => {
+    const { uploads, copies, events } = await openBoth()
+    const source = uploads.getBlockBlobClient('source')
+    await source.upload('hello', 5, { blobHTTPHeaders: { blobContentType: 'text/css' } })
+    await events()
+    await copy(await source.generateSasUrl(readable), copies.getBlockBlobClient('copy'))
+    const raised = await events()
+    expect(raised).toMatchObject([
+      {
+        type: 'Microsoft.Storage.BlobCreated',
+        source: otherId,
+        subject: '/blobServices/default/containers/copies/blobs/copy',
+        data: { api: 'CopyBlob', contentLength: 5, contentType: 'text/css', url: copies.getBlobClient('copy').url },
+      },
+    ])
+  },
+)
 
 /** Puts a blob by hand, with a signature alone. @param place the URL's path without a leading account */
 async function put(blobs: Blobs, host: string, path: string) {
@@ -74,7 +84,12 @@ it.each([
   { what: 'the first label of the host', host: `${account}.blob.localhost`, path: '', base: '' },
   { what: 'the path, at an address', host: '127.0.0.1', path: `/${account}`, base: `/${account}` },
   { what: 'the path, at a name', host: 'emulator', path: `/${account}`, base: `/${account}` },
-  { what: 'the path, at a name with dots', host: 'azurite.dev.svc.cluster.local', path: `/${account}`, base: `/${account}` },
+  {
+    what: 'the path, at a name with dots',
+    host: 'azurite.dev.svc.cluster.local',
+    path: `/${account}`,
+    base: `/${account}`,
+  },
   { what: 'the path, at the host of Docker', host: 'host.docker.internal', path: `/${account}`, base: `/${account}` },
 ])('takes $what for the account', async ({ host, path, base }) => {
   const blobs = await openBlobs()
@@ -90,9 +105,24 @@ it.each([
 })
 
 it.each([
-  { what: 'in the path', host: '127.0.0.1', path: '/another/uploads/b', said: 'host "127.0.0.1" nor the path "another"' },
-  { what: 'in the host', host: 'another.blob.localhost', path: '/uploads/b', said: 'host "another.blob.localhost" nor the path "uploads"' },
-  { what: 'of Azurite that is not in storage', host: 'x', path: `/${otherAccount}/uploads/b`, said: `nor the path "${otherAccount}"` },
+  {
+    what: 'in the path',
+    host: '127.0.0.1',
+    path: '/another/uploads/b',
+    said: 'host "127.0.0.1" nor the path "another"',
+  },
+  {
+    what: 'in the host',
+    host: 'another.blob.localhost',
+    path: '/uploads/b',
+    said: 'host "another.blob.localhost" nor the path "uploads"',
+  },
+  {
+    what: 'of Azurite that is not in storage',
+    host: 'x',
+    path: `/${otherAccount}/uploads/b`,
+    said: `nor the path "${otherAccount}"`,
+  },
 ])('says so where it does not know the account $what', async ({ host, path, said }) => {
   const blobs = await openBlobs()
   const { status, headers, body } = await put(blobs, host, path)

@@ -26,6 +26,7 @@ it.each<[what: string, method: string, url: string, headers: Record<string, stri
     ['a copy', 'PUT', '/acc/c/b', { 'x-ms-copy-source': 'http://x' }, 'x', { action: 'CopyBlob' }],
     ['a batch', 'POST', '/acc/?comp=batch', {}, 'x', { action: 'Batch', container: '', blob: '' }],
     ['a batch of a container', 'POST', '/acc/c?restype=container&comp=batch', {}, 'x', { action: 'Batch' }],
+    ['a directory', 'DELETE', '/acc/c/d?recursive=true', {}, 'x', { action: 'DeleteDirectory', blob: 'd' }],
     ['another account', 'PUT', '/other/c/b', written],
     ['another account in the host', 'PUT', '/c/b', written, 'other.blob.localhost'],
     ['logs of Azure', 'PUT', '/acc/$logs/b', written],

@@ -43,9 +43,8 @@ export function shareBlobs(): void {
   shared = shareAzurite()
 }
 
-const includedEventTypes = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated'].map(
-  (name) => `Microsoft.Storage.${name}`,
-)
+const types = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated', 'DirectoryDeleted']
+const includedEventTypes = types.map((name) => `Microsoft.Storage.${name}`)
 
 /**
  * The container `uploads` is new.
