@@ -43,7 +43,12 @@ export function shareBlobs(): void {
   shared = shareAzurite()
 }
 
-/** The container `uploads` is new. @param filter of the webhook's event subscription */
+/** All that blobs raise: without them an event subscription gets those of the default set. */
+const blobEventTypes = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated'].map(
+  (type) => `Microsoft.Storage.${type}`,
+)
+
+/** The container `uploads` is new. @param filter of the webhook's event subscription, beside its event types */
 export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
   const { connectionString, address } = shared
   const subscriber = await startSubscriber()
@@ -55,7 +60,10 @@ export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: 
         name: 'app',
         scope: accountId,
         endpoint: 'https://subscriber.example/',
-        properties: { eventDeliverySchema: 'CloudEventSchemaV1_0', filter },
+        properties: {
+          eventDeliverySchema: 'CloudEventSchemaV1_0',
+          filter: { includedEventTypes: blobEventTypes, ...filter },
+        },
       },
     ],
     ...options,
