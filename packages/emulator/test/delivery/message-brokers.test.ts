@@ -32,9 +32,11 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
+type Schema = 'CloudEventSchemaV1_0' | 'EventGridSchema'
+
 interface Settings {
   /** Of the event subscription. */
-  readonly properties?: { readonly eventDeliverySchema?: 'CloudEventSchemaV1_0' | 'EventGridSchema' }
+  readonly properties?: { readonly eventDeliverySchema?: Schema; readonly retryPolicy?: object }
   /** Of the destination. */
   readonly destination?: object
   readonly options?: EventGridEmulatorOptions
@@ -178,7 +180,7 @@ describe('Service Bus', () => {
 })
 
 describe('Event Hubs', () => {
-  it.each<{ readonly schema: 'CloudEventSchemaV1_0' | 'EventGridSchema'; readonly contentType: string }>([
+  it.each<{ readonly schema: Schema; readonly contentType: string }>([
     { schema: 'CloudEventSchemaV1_0', contentType: 'application/cloudevents-batch+json; charset=utf-8' },
     { schema: 'EventGridSchema', contentType: 'application/json; charset=utf-8' },
   ])('has each event of $schema as an array of one', async ({ schema, contentType }) => {
@@ -215,7 +217,7 @@ describe.each(['queue', 'hub'] as const)('a broker that does not take an event f
     { refusal: refusal('amqp:resource-limit-exceeded'), outcome: 'Full', after: 10 / 60 },
     { refusal: refusal('amqp:unauthorized-access'), outcome: 'Unauthorized', after: 5 },
     { refusal: refusal('amqp:not-found'), outcome: 'NotFound', after: 5 },
-    { refusal: refusal('amqp:internal-error'), outcome: 'SocketError', after: 10 / 60 },
+    { refusal: refusal('amqp:internal-error'), outcome: 'Busy', after: 0.5 },
   ])('is asked again after $outcome', async ({ refusal, outcome, after }) => {
     const { broker, clock, emulator, publish } = await open(kind)
     broker.answer = () => refusal

@@ -4,7 +4,6 @@ import { isLoopback } from '../../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf, nameOf } from '../../../../../src/support/process/error-code.ts'
 import { requirePackage } from '../../../../../src/support/process/runtime.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { DeliverySettings } from '../delivery-options.ts'
 import { type BrokerKind, type BrokerMessage, brokerMessageOf } from './broker-message.ts'
 import type { Channel, FailureOutcome, WebhookResult } from './channel.ts'
 import { secretHeadersOf } from './delivery-request.ts'
@@ -18,7 +17,12 @@ export interface BrokerOptions {
 }
 
 /** The brokers of each kind. */
-export type Brokers = Readonly<Partial<Record<BrokerKind, readonly BrokerOptions[]>>>
+export interface Brokers extends Readonly<Partial<Record<BrokerKind, readonly BrokerOptions[]>>> {}
+
+interface BrokerSettings extends Brokers {
+  /** How long a broker may take for its answer, in real milliseconds. */
+  readonly answerTimeout: number
+}
 
 /** A connection for the events of one queue, topic or event hub. */
 interface Connection {
@@ -75,7 +79,7 @@ const plainHint = "for an emulator, put UseDevelopmentEmulator=true at the conne
 const closeMs = 2_000
 
 /** Delivers to brokers: each event is one message, each queue, topic or hub has one connection. */
-export function createBrokerChannels({ answerTimeout, ...brokers }: Brokers & Pick<DeliverySettings, 'answerTimeout'>) {
+export function createBrokerChannels({ answerTimeout, ...brokers }: BrokerSettings) {
   /** By the destination's resource id in lower case. */
   const connections = new Map<string, Promise<Connection>>()
   const over = new AbortController()
@@ -154,7 +158,9 @@ const endpointOf = (connectionString: string) => /(?:^|;)\s*Endpoint=([^;]+)/i.e
 /** Codes of the SDKs' errors, without `Error` at the end: Service Bus has names of its own, Event Hubs those of the client of AMQP. */
 const outcomes: Readonly<Record<string, FailureOutcome>> = {
   MessagingEntityNotFound: 'NotFound',
-  MessageNotFound: 'NotFound',
+  // Of amqp:not-found, where its description is not Azure's.
+  ServiceCommunicationProblem: 'NotFound',
+  ServiceCommunication: 'NotFound',
   MessagingEntityDisabled: 'Disabled',
   QuotaExceeded: 'Full',
   UnauthorizedAccess: 'Unauthorized',
@@ -162,6 +168,7 @@ const outcomes: Readonly<Record<string, FailureOutcome>> = {
   ServiceBusy: 'Busy',
   ServerBusy: 'Busy',
   SenderBusy: 'Busy',
+  InternalServer: 'Busy',
   InsufficientCredit: 'Busy',
   MessageSizeExceeded: 'PayloadTooLarge',
   MessageTooLarge: 'PayloadTooLarge',
