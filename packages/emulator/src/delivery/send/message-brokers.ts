@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isLoopback } from '../../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf, nameOf } from '../../../../../src/support/process/error-code.ts'
-import { requirePackage } from '../../../../../src/support/process/runtime.ts'
+import { requirePackage } from '../../../../../src/support/process/require-package.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 import { type BrokerKind, type BrokerMessage, brokerMessageOf } from './broker-message.ts'
 import type { Channel, FailureOutcome, WebhookResult } from './channel.ts'
