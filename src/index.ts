@@ -46,7 +46,6 @@ export {
   type BindingErrorDetails,
   type BindingErrorParts,
   bindingErrorCodes,
-  type ErrorPlace,
   type FilesDetails,
   isBindingError,
   type MetadataIssue,

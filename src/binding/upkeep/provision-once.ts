@@ -4,7 +4,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { ParsedMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
-import type { SideOptions } from '../side-options.ts'
+import type { SideOptions } from '../sides/side.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
