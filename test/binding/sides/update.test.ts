@@ -441,7 +441,7 @@ it.skipIf(process.platform === 'darwin')('takes the same port of two addresses f
   await Promise.all([one.roundTrip(), other.roundTrip()])
 })
 
-it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {
+it('keeps the secrets of metadata that came later out of the log', async () => {
   const accessKey = Buffer.from('the key that came later').toString('base64')
   const world = await openWorld({
     binding: {
@@ -452,18 +452,16 @@ it('keeps the secrets of metadata that came later out of the log, and knows wher
   })
   const entries = Object.entries(world.fields).map(([name, value]) => `    - { name: ${name}, value: "${value}" }`)
   const head = 'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: orders }\nspec:\n'
-  const componentWith = (key: string, comment = '') => {
+  const componentWith = (key: string) => {
     const lines = entries.filter((line) => !line.includes('name: accessKey'))
     const spec = ['  type: bindings.azure.eventgrid', '  metadata:', `    - { name: accessKey, value: "${key}" }`]
-    return parseComponents(`${comment}${head}${[...spec, ...lines].join('\n')}`)[0]
+    return parseComponents(`${head}${[...spec, ...lines].join('\n')}`)[0]
   }
   await world.binding.init(componentWith(world.emulator.topic('orders').key))
   await world.binding.invoke('create', {})
   await world.binding.update(componentWith(accessKey))
   await eventually(() => expect(world.log.text()).toContain('it was (redacted)'))
   expect(world.log.text()).not.toContain(accessKey)
-  await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
-  expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
 })
 
 it('lets go of the input sides that were replaced', async () => {

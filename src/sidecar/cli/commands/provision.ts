@@ -4,7 +4,7 @@ import {
   type PlannedSubscription,
   planProvision,
   provisionOnce,
-} from '../../../binding/upkeep/provision-once.ts'
+} from '../../shared/provision-once.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
