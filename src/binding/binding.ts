@@ -24,9 +24,9 @@ import type {
 } from './binding-component.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { decideHealth, type Health } from './health.ts'
+import type { SideOptions } from './side.ts'
 import { InputSlot } from './sides/input-slot.ts'
 import { OutputSlot } from './sides/output-slot.ts'
-import type { SideOptions } from './sides/side.ts'
 import { checkHandler, checkOptions } from './wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */

@@ -108,7 +108,7 @@ interface Repeated {
 const intervalMs = 30_000
 
 /** Messages and subjects that are known at a time. */
-const maxKnown = 100
+const maxKnown = 32
 
 const unrefClock = createClock({ keepsAlive: false })
 
@@ -150,7 +150,7 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
   return {
     /**
      * `message` is one of a fixed set of sentences; what varies goes into `fields`. Each `subject` of a message has lines of its own, up
-     * to a hundred at a time: a sender who invents subjects can flood neither log nor memory.
+     * to {@link maxKnown} at a time: a sender who invents subjects can flood neither log nor memory.
      */
     warn: (message: string, fields: QuietFields = {}, subject?: string) => write('warn', message, fields, subject),
     /** The same at level error, for what is a fault of our code or the host's. */

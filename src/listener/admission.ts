@@ -12,7 +12,7 @@ import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
-import type { LogEvent } from './log-events.ts'
+import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
 
 /** A final answer, and what the operator should learn of it. */
@@ -26,25 +26,6 @@ export interface GateRefusal {
   /** Unproven, yet no stranger's: a wrong token with one of our key ids, or a token that cannot be judged. */
   readonly mayBeOurs?: boolean
 }
-
-/** Why the credential of a delivery is not accepted, as fields of a line of the log. Holds no secret: the texts are cleaned and short. */
-export interface CredentialFault {
-  readonly [name: string]: string
-  readonly reason: string
-}
-
-/** What the credential of a delivery proves. */
-export type Evidence =
-  /** It comes from our event subscription. */
-  | { readonly kind: 'proven' }
-  /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
-  | { readonly kind: 'absent' }
-  /** One of our key ids with a wrong token. */
-  | { readonly kind: 'mismatch' }
-  /** An Entra token that is not accepted. */
-  | { readonly kind: 'failing'; readonly fault: CredentialFault }
-  /** An Entra token that cannot be judged, because its key is not there: the keys cannot be fetched, or were fetched a moment ago. */
-  | { readonly kind: 'unavailable'; readonly fault: CredentialFault }
 
 /** What the head decides: a final answer, or that the body is read, as what. */
 export type GateDecision =

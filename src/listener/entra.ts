@@ -8,7 +8,7 @@ import { isRecord } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import { withLimit } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
-import type { CredentialFault, Evidence } from './admission.ts'
+import type { CredentialFault, Evidence } from './log-events.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken
@@ -169,7 +169,7 @@ export interface KeySetOptions {
 
 /** Entra's set has a few kilobytes. */
 const maxBytes = 262_144
-/** Time between two fetches for unknown key ids, and after a failed fetch, so that strange tokens cause no storm. */
+/** Shortest time between two fetches, so that strange tokens cause no storm. */
 const cooldownMs = 30_000
 /** A set that is older is fetched again before it is used. */
 const maxAgeMs = 12 * 60 * 60_000
@@ -179,12 +179,13 @@ export function createKeySet(options: KeySetOptions) {
   const { url, timeoutMs = 5_000, closing, elapsed } = options
   let connecting: ReturnType<typeof connect> | undefined
   let fetched = 0
-  let failedAt = Number.NEGATIVE_INFINITY
+  let askedAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
-    // jose knows no cooldown after a failure.
-    if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
+    // jose knows no cooldown after a failure, nor after an answer that is no set of keys.
+    if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
+    askedAt = elapsed()
     try {
       connecting ??= connect(options)
       const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, await connecting)
@@ -195,7 +196,6 @@ export function createKeySet(options: KeySetOptions) {
       failure = undefined
       return answer
     } catch (error) {
-      failedAt = elapsed()
       // The message of a foreign error may hold anything.
       failure = codeOf(error) ?? nameOf(error)
       throw error

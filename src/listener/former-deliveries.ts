@@ -2,7 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../core/logger.ts'
 import { isSameMetadata, type PushMetadata } from '../metadata/typed/metadata.ts'
-import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck, type Evidence } from './admission.ts'
+import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './admission.ts'
+import type { Evidence } from './log-events.ts'
 import { soleValue } from './request.ts'
 
 export interface FormerDeliveriesOptions extends CheckCredentialOptions {

@@ -1,8 +1,26 @@
-/** The lines of the log about requests: their texts, levels and fields. */
+/** What a credential proves, and the lines of the log about requests: their texts, levels and fields. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { QuietLog } from '../core/logger.ts'
 import { oneLine } from '../support/text/text.ts'
-import type { CredentialFault } from './admission.ts'
+
+/** Why the credential of a delivery is not accepted, as fields of a line of the log. Holds no secret: the texts are cleaned and short. */
+export interface CredentialFault {
+  readonly [name: string]: string
+  readonly reason: string
+}
+
+/** What the credential of a delivery proves. */
+export type Evidence =
+  /** It comes from our event subscription. */
+  | { readonly kind: 'proven' }
+  /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
+  | { readonly kind: 'absent' }
+  /** One of our key ids with a wrong token. */
+  | { readonly kind: 'mismatch' }
+  /** An Entra token that is not accepted. */
+  | { readonly kind: 'failing'; readonly fault: CredentialFault }
+  /** An Entra token that cannot be judged, because its key is not there: the keys cannot be fetched, or were fetched a moment ago. */
+  | { readonly kind: 'unavailable'; readonly fault: CredentialFault }
 
 /** The lines, in the order of the table in docs/observability.md. */
 export const logEvents = {

@@ -26,15 +26,15 @@ it('writes a line at once, and the last of those like it 30 s later, with their 
   expect(clock.pending()).toBe(0)
 })
 
-it('has lines of their own for each subject of a message, up to a hundred, and those of the others in one', () => {
+it('has lines of their own for each subject of a message, up to 32, and those of the others in one', () => {
   const { clock, log, lines } = open()
   for (const id of ['a', 'b']) for (let error = 0; error < 150; error++) log.warn('failed', { id }, `${error}`)
-  expect(lines()).toHaveLength(101)
+  expect(lines()).toHaveLength(33)
   clock.advance(30_000)
-  const joined = lines().slice(101)
-  expect(joined).toHaveLength(101)
+  const joined = lines().slice(33)
+  expect(joined).toHaveLength(33)
   expect(joined[7]).toEqual(['failed', { id: 'b', leftOut: 1 }])
-  expect(joined[100]).toEqual(['failed', { id: 'b', leftOut: 99 }])
+  expect(joined[32]).toEqual(['failed', { id: 'b', leftOut: 235 }])
 })
 
 it('reads the fields of a line only where they are shown', () => {

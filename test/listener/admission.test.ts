@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { decideByHead, type Evidence, type Gate } from '../../src/listener/admission.ts'
+import { decideByHead, type Gate } from '../../src/listener/admission.ts'
+import type { Evidence } from '../../src/listener/log-events.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({

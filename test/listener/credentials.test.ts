@@ -106,15 +106,15 @@ describe('a delivery of an event subscription that a renamed component left behi
     expect(log.text()).not.toContain(other.text)
   })
 
-  it('has lines of its own for each name, and one together for names beyond a hundred', async () => {
+  it('has lines of its own for each name, and one together for names beyond 32', async () => {
     const { clock, advance } = createManualClock()
     const { deliver, log } = await openListener({ clock })
     for (const _time of ['first', 'second'])
       for (let index = 0; index < 120; index++) await deliver('x', from(`former${index}`))
-    expect(log.lines).toHaveLength(101)
+    expect(log.lines).toHaveLength(33)
     advance(30_000)
-    expect(log.lines).toHaveLength(202)
-    expect(log.lines.at(-1)?.fields).toMatchObject({ eventSubscription: 'former119', leftOut: 39 })
+    expect(log.lines).toHaveLength(66)
+    expect(log.lines.at(-1)?.fields).toMatchObject({ eventSubscription: 'former119', leftOut: 175 })
   })
 })
 

@@ -5,7 +5,7 @@ import { isSameMetadata, type ParsedMetadata, type PushMetadata } from '../../me
 import { messageOf } from '../../support/process/error-code.ts'
 import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'
-import type { InputSide, SideOptions } from './side.ts'
+import type { InputSide, SideOptions } from '../side.ts'
 
 /** How an input side is opened. */
 interface Opening {

@@ -4,8 +4,8 @@ import { isSameMetadata, type OutputMetadata } from '../../metadata/typed/metada
 import { inBackground } from '../../support/work/work.ts'
 import type { InvokeAnswer, InvokeOptions } from '../binding-component.ts'
 import type { SideHealth } from '../health.ts'
+import type { SideOptions } from '../side.ts'
 import type { OutputSide } from './output-side.ts'
-import type { SideOptions } from './side.ts'
 
 interface OpenedOutput {
   readonly side: OutputSide

@@ -3,10 +3,10 @@ import { isSamePlace } from '../../listener/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth } from '../health.ts'
+import type { InputSide, SideOptions } from '../side.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { SubscriptionState } from '../upkeep/subscription-state.ts'
-import type { InputSide, SideOptions } from './side.ts'
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
   /**

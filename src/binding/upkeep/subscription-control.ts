@@ -23,7 +23,7 @@ import { wantedForPull } from '../../provision/needs-queue.ts'
 import { declaredAttributes, wantedWebHook } from '../../provision/needs-webhook.ts'
 import { upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
-import type { SideOptions } from '../sides/side.ts'
+import type { SideOptions } from '../side.ts'
 
 type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 

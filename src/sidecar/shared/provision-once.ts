@@ -1,11 +1,12 @@
 /** What `init` does with the event subscription, once and without a listener. */
+
+import type { SideOptions } from '../../binding/side.ts'
+import type { SubscriptionControl } from '../../binding/upkeep/subscription-control.ts'
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ParsedMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
-import type { SideOptions } from '../../binding/sides/side.ts'
-import type { SubscriptionControl } from '../../binding/upkeep/subscription-control.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
 export type ProvisionedSides = Pick<ParsedMetadata, 'push' | 'pull'>

@@ -1,12 +1,12 @@
 /** What the sides of a component share: their options, and what an input side is to `Binding`, by push and by pull. */
 
-import type { CredentialOptions } from '../../azure/credential.ts'
-import type { ErrorHandler } from '../../core/event.ts'
-import type { Logger } from '../../core/logger.ts'
-import type { PushMetadata } from '../../metadata/typed/metadata.ts'
-import type { SteadyClock } from '../../support/time/clock.ts'
-import type { ListenAddress } from '../binding-component.ts'
-import type { InputHealth } from '../health.ts'
+import type { CredentialOptions } from '../azure/credential.ts'
+import type { ErrorHandler } from '../core/event.ts'
+import type { Logger } from '../core/logger.ts'
+import type { PushMetadata } from '../metadata/typed/metadata.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
+import type { ListenAddress } from './binding-component.ts'
+import type { InputHealth } from './health.ts'
 
 export interface SideOptions extends Pick<CredentialOptions, 'endpoints' | 'hostCredential'> {
   readonly logger: Logger
