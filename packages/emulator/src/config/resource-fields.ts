@@ -175,12 +175,8 @@ export const storage = z
     ),
     azurite: z
       .string()
-      .refine((given) => isUrl(given, ['http:']), 'must be an http URL, such as http://127.0.0.1:10000')
-      .describe("Azurite's blob service: an http URL, such as http://127.0.0.1:10000. Required."),
-    port: field(
-      'Port of the blob endpoint, http. 0 takes a free one. Default: 4432 for the first account, then 4433 and so on.',
-      port,
-    ),
+      .refine((given) => isUrl(given, ['https:', 'http:']), 'must be a URL, such as http://127.0.0.1:10000')
+      .describe("Azurite's blob service: its URL, such as http://127.0.0.1:10000. Required."),
     subscriptionId: place.subscriptionId,
     resourceGroup: place.resourceGroup,
   })
