@@ -1,5 +1,4 @@
 /** The place of the input side: one that opens anew is a new server, or receiver; the former one stops, and drains behind it. */
-import { emulatorRemedy, strayEmulatorId } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/listener.ts'
 import { isSameMetadata, type PushMetadata } from '../../metadata/typed/metadata.ts'
@@ -134,7 +133,6 @@ export class InputSlot {
   // Each comes with libraries of its own, which take time and memory: only those of the configured one are loaded.
   async #make(component: ParsedComponent, port: number | undefined): Promise<OpenedInput | undefined> {
     const { push, pull } = component.metadata
-    this.#warnOfStrayId(component)
     const origin = { component }
     const formers = this.#accepted
     const options = { ...optionsOf('input', origin, this.#shared()), handler: this.#handler, formers }
@@ -147,14 +145,6 @@ export class InputSlot {
     if (!pull) return undefined
     const { createPullSide } = await import('./pull-side.ts')
     return { side: await createPullSide(pull, options), origin }
-  }
-
-  #warnOfStrayId({ name, metadata: { push } }: ParsedComponent): void {
-    const { endpoints, logger } = this.#shared()
-    const id = strayEmulatorId({ ...push, ...push?.credential }, endpoints)
-    if (id === undefined) return
-    const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
-    logger.warn(`${component} has the ${id} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
   }
 
   /** Takes nothing new. Resolves when the handlers under way have ended. */

@@ -200,12 +200,10 @@ export async function replay(options: ReplayOptions) {
 
   try {
     const folders = Map.groupBy(files, ({ folder }) => folder)
-    /** Lines of former ledgers that count for no target. */
-    let linesWithoutTarget = 0
     // All of them first: what one folder's ledger has is not published from another folder.
-    for (const folder of folders.keys()) linesWithoutTarget += readLedger(folder, target, met.addPublished).noTarget
+    for (const folder of folders.keys()) readLedger(folder, target, met.addPublished)
     for (const [folder, ofFolder] of folders) await replayFolder(folder, ofFolder)
-    return { counts, unpublishable, linesWithoutTarget, ended: end?.error }
+    return { counts, unpublishable, ended: end?.error }
   } finally {
     met.close()
   }
