@@ -1,6 +1,6 @@
 /** What one event subscription needs: its place, whether it may be taken over, and what the metadata put over it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
+import type { AdvancedFilter } from '../metadata/fields/subscription-settings.ts'
 import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
 import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
 import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
