@@ -56,8 +56,8 @@ interface FailureOfKind {
 
 const checkNetwork = 'check the network, a proxy (HTTPS_PROXY) and the endpoint'
 
-const passing = (explain: Explain): FailureOfKind => ({ code: 'TIMEOUT', passes: true, explain })
-const ofHandshake = (explain: Explain): FailureOfKind => ({ code: 'HANDSHAKE_FAILED', passes: true, explain })
+const passing = { code: 'TIMEOUT', passes: true } as const
+const ofHandshake = { code: 'HANDSHAKE_FAILED', passes: true } as const
 
 /** The message is ours already. */
 const asItStands: Explain = ({ message, fix }, { secrets }) => ({ what: scrub(message, secrets), fix })
@@ -73,50 +73,74 @@ const noSuchScope: FailureOfKind = {
 
 const failures = {
   /** No answer: name resolution, connection, certificate or time-out. */
-  network: passing(({ code }, { resourceManager }, said) => ({
-    what: `no answer from ${resourceManager} ${said}`,
-    fix: certificateRemedy(code, resourceManager) ?? silenceRemedy(code, resourceManager) ?? checkNetwork,
-  })),
+  network: {
+    ...passing,
+    explain: ({ code }, { resourceManager }, said) => ({
+      what: `no answer from ${resourceManager} ${said}`,
+      fix: certificateRemedy(code, resourceManager) ?? silenceRemedy(code, resourceManager) ?? checkNetwork,
+    }),
+  },
   /** There was no token, so ARM was not asked. */
-  token: passing(({ message, fix = checkNetwork }, { secrets }) => ({ what: scrub(message, secrets), fix })),
+  token: {
+    ...passing,
+    explain: ({ message, fix = checkNetwork }, { secrets }) => ({ what: scrub(message, secrets), fix }),
+  },
   /** An answer came that is not one of ARM's: of another form, or from a gateway or proxy. */
-  answerUnread: passing(({ message }, { resourceManager, secrets }) => ({
-    what: `an answer of ${resourceManager} cannot be read: ${scrub(message, secrets)}`,
-    fix: checkNetwork,
-  })),
+  answerUnread: {
+    ...passing,
+    explain: ({ message }, { resourceManager, secrets }) => ({
+      what: `an answer of ${resourceManager} cannot be read: ${scrub(message, secrets)}`,
+      fix: checkNetwork,
+    }),
+  },
   /** ARM cannot do it now (a conflict, throttling, a fault of the service), or a gateway answered without a code of ARM. */
-  busy: passing(({ status, code }, _context, said) => ({
-    what: `Azure Resource Manager answered ${status} ${said}`,
-    fix: code === undefined ? checkNetwork : undefined,
-  })),
+  busy: {
+    ...passing,
+    explain: ({ status, code }, _context, said) => ({
+      what: `Azure Resource Manager answered ${status} ${said}`,
+      fix: code === undefined ? checkNetwork : undefined,
+    }),
+  },
   /** The operation of an accepted write failed by a fault of the service, or because its source is being changed. */
-  operation: passing((_failure, _context, said) => ({ what: `the change of the event subscription failed ${said}` })),
+  operation: {
+    ...passing,
+    explain: (_failure, _context, said) => ({ what: `the change of the event subscription failed ${said}` }),
+  },
   /** ARM accepted the write. How it ended is not known. */
-  lost: passing((_failure, _context, said) => ({
-    what: `Azure accepted the change of the event subscription, but its result is not known ${said}`,
-  })),
+  lost: {
+    ...passing,
+    explain: (_failure, _context, said) => ({
+      what: `Azure accepted the change of the event subscription, but its result is not known ${said}`,
+    }),
+  },
   /** Somebody else interfered: the operation was cancelled, or the event subscription was changed or deleted. */
-  canceled: passing(asItStands),
+  canceled: { ...passing, explain: asItStands },
   /** An operation did not end in time. */
-  deadline: passing(asItStands),
+  deadline: { ...passing, explain: asItStands },
   /** There is no event subscription, and this binding does not create it. */
-  missing: passing(asItStands),
+  missing: { ...passing, explain: asItStands },
   /** Event Grid says that the handshake failed. */
-  handshake: ofHandshake(explainHandshake),
+  handshake: { ...ofHandshake, explain: explainHandshake },
   /** Event Grid waits for manual validation, because the endpoint did not answer the handshake. */
-  manual: ofHandshake((_failure, { subscriberEndpoint }) => ({
-    what: `Event Grid waits for manual validation of ${showUrl(subscriberEndpoint)}, because its answer to the handshake has no consent`,
-    fix: `route ${new URL(subscriberEndpoint).pathname} to handshakePort unchanged, so that this binding answers the handshake`,
-    details: { endpoint: showUrl(subscriberEndpoint) },
-  })),
+  manual: {
+    ...ofHandshake,
+    explain: (_failure, { subscriberEndpoint }) => ({
+      what: `Event Grid waits for manual validation of ${showUrl(subscriberEndpoint)}, because its answer to the handshake has no consent`,
+      fix: `route ${new URL(subscriberEndpoint).pathname} to handshakePort unchanged, so that this binding answers the handshake`,
+      details: { endpoint: showUrl(subscriberEndpoint) },
+    }),
+  },
   /** Nothing was written: the endpoint gave an answer without consent to the same question that Event Grid would ask. */
-  noConsent: ofHandshake((failure, context, said) => ({
-    ...asItStands(failure, context, said),
-    details: {
-      endpoint: showUrl(context.subscriberEndpoint),
-      ...(failure.answer !== undefined && { answer: failure.answer }),
-    },
-  })),
+  noConsent: {
+    ...ofHandshake,
+    explain: (failure, context, said) => ({
+      ...asItStands(failure, context, said),
+      details: {
+        endpoint: showUrl(context.subscriberEndpoint),
+        ...(failure.answer !== undefined && { answer: failure.answer }),
+      },
+    }),
+  },
   /** ARM takes the token for no token of this tenant. */
   unauthorized: {
     code: 'CREDENTIALS_REJECTED',
