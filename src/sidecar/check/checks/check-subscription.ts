@@ -78,11 +78,11 @@ function settingsFinding(
     const remedy = 'run check again when the change is done'
     return warning(`${name} is ${upsert.state}: another change is under way`, { remedy })
   }
+  if (upsert.action === 'refuse') return different(resource)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
   if (state !== 'Succeeded') {
     const what = `${name} is ${state}: Event Grid delivers nothing and does not try again by itself`
     return failed(what, { remedy: writtenAnew(name, resource) })
   }
-  if (upsert.action === 'refuse') return different(resource)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
   if (faults.length > 0) return joined(faults)
   const findings = [ok(`${name} is as the metadata wants it`)]
   if (upsert.action !== 'keep')
