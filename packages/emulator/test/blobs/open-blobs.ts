@@ -43,12 +43,24 @@ export function shareBlobs(): void {
   shared = shareAzurite()
 }
 
-/** The container `uploads` is new. @param filter of the webhook's event subscription */
-export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
+const types = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated', 'DirectoryDeleted']
+const includedEventTypes = types.map((name) => `Microsoft.Storage.${name}`)
+
+/**
+ * The container `uploads` is new.
+ *
+ * @param filter of the webhook's event subscription. @default all types
+ * @param accounts whose blobs raise events
+ */
+export async function openBlobs(
+  options: EventGridEmulatorOptions = {},
+  filter: object = { includedEventTypes },
+  accounts: readonly string[] = [azuriteAccount],
+): Promise<Blobs> {
   const { connectionString, address } = shared
   const subscriber = await startSubscriber()
   const emulator = await startEmulator({
-    storage: [{ account: azuriteAccount, azurite: address }],
+    storage: accounts.map((account) => ({ account, azurite: address })),
     ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
     eventSubscriptions: [
       {
