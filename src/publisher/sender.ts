@@ -2,7 +2,7 @@
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
 import { retryPause } from '../support/time/back-off.ts'
-import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
 import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
 import { decideRetry } from './rejection.ts'
@@ -35,15 +35,11 @@ export function createSender(options: SenderOptions) {
   async function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const events = nextEvents(calls)
-    const send = (limit: AbortSignal) => {
-      const sent = client.send(first.schema, events, limit)
+    const answer = await tracing.request(calls, events.length, () => {
+      const sent = client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
       for (const call of calls) call.attempt = { number, sent }
       return sent.answer
-    }
-    const answer = await withLimit(
-      { clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal },
-      (limit) => tracing.request(calls, events.length, () => send(limit)),
-    )
+    })
     for (const call of calls) call.attempt = undefined
     return answer
   }
