@@ -6,14 +6,13 @@ import { urlToHttpOptions } from 'node:url'
 import {
   createHttpHeaders,
   type HttpClient,
-  isRestError,
   type PipelinePolicy,
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
 import {
-  clientOptions,
+  createPipeline,
   openConnections,
   readBounded,
   readRequestId,
@@ -95,41 +94,43 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
   const policies = isNamespaceTopic(href) ? [createNamespacePolicy(key)] : []
-  const client = new EventGridPublisherClient(
-    href,
-    'Custom',
-    key === undefined ? { getToken } : new AzureKeyCredential(key),
-    {
-      ...clientOptions({ connect: connections.policy, entra }, policies),
-      httpClient: createSendingClient(),
-      allowInsecureConnection: isPlain && isLoopback(hostname),
-    },
-  )
+  // `pipeline` is an option of the SDK's `ServiceClient`, to which this client hands all of them.
+  const options = {
+    pipeline: createPipeline({ connect: connections.policy, entra }, policies),
+    httpClient: createSendingClient(),
+    allowInsecureConnection: isPlain && isLoopback(hostname),
+  }
+  const keyOrToken = key === undefined ? { getToken } : new AzureKeyCredential(key)
+  const client = new EventGridPublisherClient(href, 'Custom', keyOrToken, options)
   const secrets = [...(key === undefined ? [] : [key]), ...querySecrets(topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
   /** Ends each request that is under way. */
   const open = new Set<() => void>()
 
-  async function publish(sending: Sending, schema: EventSchema): Promise<TopicAnswer> {
-    const customHeaders = { 'content-type': contentTypes[schema] }
+  async function publish(sending: Sending): Promise<TopicAnswer> {
     let response: PipelineResponse | undefined
-    let error: unknown
     const onResponse = (heard: PipelineResponse) => {
       response = heard
     }
     try {
-      await sendings.run(sending, () => client.send([], { requestOptions: { customHeaders }, onResponse }))
-    } catch (reason) {
-      // What the SDK thinks of an answer is no matter: it takes a page for a success.
-      error = reason
+      await sendings.run(sending, () => client.send([], { onResponse }))
+    } catch (error) {
+      return readNoAnswer(error, sending.begun, href, clean)
     }
-    return response ? readAnswer(response, error, clean, clock.now()) : readNoAnswer(error, sending.begun, href, clean)
+    return response ? readAnswer(response, clean, clock.now()) : unanswered(undefined, 'no answer')
   }
 
   return {
     /** Sends events in one request, which ends after so many milliseconds at the latest, and by `close`. */
     send(schema: EventSchema, events: readonly WireEvent[], ms: number): SentRequest {
-      const sending: Sending = { body: bodyOf(events), outgoing: undefined, begun: undefined, isOver: false }
+      const contentType = contentTypes[schema]
+      const sending: Sending = {
+        body: bodyOf(events),
+        contentType,
+        outgoing: undefined,
+        begun: undefined,
+        isOver: false,
+      }
       const { promise, resolve } = Promise.withResolvers<TopicAnswer>()
       const end = (answer: TopicAnswer) => {
         cancel()
@@ -144,7 +145,7 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       }
       const cancel = clock.setTimer(ms, giveUp)
       open.add(giveUp)
-      void publish(sending, schema).then(end)
+      void publish(sending).then(end)
       return { answer: promise, begun: () => sending.begun }
     },
     /** Ends the requests that are under way, and the connections. */
@@ -174,6 +175,7 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
 /** A request under way. */
 interface Sending {
   readonly body: Buffer
+  readonly contentType: string
   outgoing: ClientRequest | undefined
   /** The status of an answer that has begun and not ended. */
   begun: number | undefined
@@ -210,12 +212,11 @@ function createSendingClient(): HttpClient {
     sendRequest(request) {
       const { url, method, headers, agent, requestOverrides } = request
       const isPlain = !url.startsWith('https:')
-      // The bound is on bytes as they arrive.
-      headers.delete('accept-encoding')
       return new Promise<PipelineResponse>((resolve, reject) => {
         const sending = sendings.getStore()
         if (!sending || sending.isOver) throw new Error('a request that nobody waits for')
         if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
+        headers.set('content-type', sending.contentType)
         if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) }
         const outgoing = (isPlain ? requestByHttp : requestByHttps)({
           ...target.options,
@@ -264,12 +265,9 @@ const maxShownPage = 200
 /**
  * What an answer means. Event Grid accepts with 200 and an empty body, a namespace with `{}`. Any other text is believed with Event Grid's
  * id of the request alone; a page and an error are not, for the login page of Entra has such an id too.
- *
- * @param error with which the SDK has refused it
  */
 export function readAnswer(
   { status, headers, bodyAsText }: PipelineResponse,
-  error: unknown,
   clean: (text: string) => string,
   now: number,
 ): TopicAnswer {
@@ -283,14 +281,15 @@ export function readAnswer(
   const isError = isRecord(said) && Object.hasOwn(said, 'error')
   const isBelieved = saysNothing || (Boolean(id) && !isPage && !isError)
   if (status === 200 && isBelieved) return { kind: 'accepted', requestId }
-  const message =
-    status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
+  const message = status === 200 ? cut(clean(body), maxShownPage) : clean(messageIn(said) ?? body)
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
   const isForeign = isPage || (!id && !isError)
   return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign }
 }
 
-/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
-function messageIn(error: Error): string {
-  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
+/** The message of an error in Event Grid's form, or beside no `error`. */
+function messageIn(said: unknown): string | undefined {
+  if (!isRecord(said)) return undefined
+  const { message } = isRecord(said.error) ? said.error : said
+  return typeof message === 'string' ? message : undefined
 }
