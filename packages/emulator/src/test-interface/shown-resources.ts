@@ -1,8 +1,8 @@
 // What is shown of topics, event subscriptions, queues and events: filters in words, URLs without their queries, no secret.
 import { cut } from '../../../../src/support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/attempt-results.ts'
-import { batchingOf, deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
-import type { DeliveryAttributeMapping } from '../model/resources/destination.ts'
+import { deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
+import { batchingOf, type DeliveryAttributeMapping, deliveryAttributesOf } from '../model/resources/destination.ts'
 import {
   destinationOf,
   type EventSubscription,
@@ -78,14 +78,15 @@ export function viewSubscription(
   const { handshake, warning, queue } = state
   const { properties } = subscription
   const webhook = webhookOf(subscription)
-  const batching = webhook && batchingOf(webhook)
+  const destination = destinationOf(properties)
+  const batching = batchingOf(destination)
   const { maxDeliveryAttempts = 30, eventTimeToLiveInMinutes = 1440 } = properties.retryPolicy ?? {}
   return {
     id: subscription.id,
     name: subscription.name,
     scope: subscription.scope,
     state: subscription.provisioningState,
-    endpoint: webhook ? shownUrl(new URL(webhook.endpointUrl)) : (destinationOf(properties)?.endpointType ?? ''),
+    endpoint: webhook ? shownUrl(new URL(webhook.endpointUrl)) : (destination?.endpointType ?? ''),
     schema: deliverySchemaOf(subscription),
     filters: filterLines(properties.filter),
     retry: `${maxDeliveryAttempts} tries within ${eventTimeToLiveInMinutes} min`,
@@ -93,7 +94,7 @@ export function viewSubscription(
     deadLetter: deadLetterDestinationOf(subscription)?.properties.blobContainerName,
     expires: properties.expirationTimeUtc,
     entra: webhook?.azureActiveDirectoryApplicationIdOrUri,
-    attributes: (webhook?.deliveryAttributeMappings ?? []).map(viewAttribute),
+    attributes: (deliveryAttributesOf(destination) ?? []).map(viewAttribute),
     handshake: handshake && viewHandshake(handshake),
     warning,
     heldUntil: queue?.heldUntil,

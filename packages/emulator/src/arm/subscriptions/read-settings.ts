@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { canConvert } from '../../model/events/accepted-event.ts'
 import { ownField } from '../../model/events/event-text.ts'
+import { type Destination, deliveryAttributesOf } from '../../model/resources/destination.ts'
 import {
   type DeliverySchema,
   destinationOf,
@@ -169,24 +170,8 @@ function checkSettings(
           'https://www.example.com.',
       )
     }
-    const entra = target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
-    const names = (target.properties.deliveryAttributeMappings ?? []).map(({ name }) => name.toLowerCase())
-    if (new Set(names).size < names.length) {
-      throw armErrors.invalidEventSubscription('delivery attribute names must be unique.')
-    }
-    const [reserved] = names.filter((name) => reservedHeaders.has(name))
-    if (reserved !== undefined) {
-      throw armErrors.invalidEventSubscription(
-        `the delivery attribute name '${reserved}' is that of a header which belongs to the connection or to the message itself.`,
-      )
-    }
-    if (names.some((name) => name.startsWith('aeg-')) || (entra && names.includes('authorization'))) {
-      throw armErrors.invalidEventSubscription(
-        "delivery attribute names cannot start with 'aeg-', and " +
-          "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
-      )
-    }
   }
+  checkAttributeNames(target)
   if (given.expirationTimeUtc !== undefined && !(Date.parse(given.expirationTimeUtc) > now)) {
     throw armErrors.invalidRequest('Invalid expiration time.')
   }
@@ -200,6 +185,27 @@ function checkSettings(
   if (target.endpointType === 'NamespaceTopic' && schema !== 'CloudEventSchemaV1_0') {
     throw armErrors.invalidEventSubscription(
       `the event delivery schema of a destination of the type NamespaceTopic must be CloudEventSchemaV1_0, not ${schema}.`,
+    )
+  }
+}
+
+function checkAttributeNames(target: Destination): void {
+  const names = (deliveryAttributesOf(target) ?? []).map(({ name }) => name.toLowerCase())
+  if (new Set(names).size < names.length) {
+    throw armErrors.invalidEventSubscription('delivery attribute names must be unique.')
+  }
+  const isWebhook = target.endpointType === 'WebHook'
+  const [reserved] = names.filter((name) => reservedHeaders.has(name))
+  if (reserved !== undefined && (isWebhook || target.endpointType === 'AzureFunction')) {
+    throw armErrors.invalidEventSubscription(
+      `the delivery attribute name '${reserved}' is that of a header which belongs to the connection or to the message itself.`,
+    )
+  }
+  const isSecured = isWebhook && target.properties.azureActiveDirectoryApplicationIdOrUri !== undefined
+  if (names.some((name) => name.startsWith('aeg-')) || (isSecured && names.includes('authorization'))) {
+    throw armErrors.invalidEventSubscription(
+      "delivery attribute names cannot start with 'aeg-', and " +
+        "cannot be 'Authorization' when Microsoft Entra ID secures the delivery.",
     )
   }
 }

@@ -1,6 +1,6 @@
 // How ARM shows an event subscription: hidden secrets, `endpointBaseUrl`, filled-in defaults.
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
-import type { DeliveryAttributeMapping, Destination } from '../../model/resources/destination.ts'
+import { type Destination, deliveryAttributesOf } from '../../model/resources/destination.ts'
 import {
   destinationOf,
   type EventSubscription,
@@ -57,23 +57,16 @@ export function viewEventSubscription(
   }
 }
 
-/** The delivery attributes of a destination; undefined for a kind that has none. */
-function attributesOf(destination: Destination | undefined): readonly DeliveryAttributeMapping[] | undefined {
-  if (destination === undefined || !('deliveryAttributeMappings' in destination.properties)) return undefined
-  const { deliveryAttributeMappings: mappings } = destination.properties
-  return Array.isArray(mappings) ? mappings : undefined
-}
-
 /** The body of getDeliveryAttributes: secrets in clear. */
 export function viewDeliveryAttributes(properties: EventSubscriptionProperties) {
-  const mappings = attributesOf(destinationOf(properties))
+  const mappings = deliveryAttributesOf(destinationOf(properties))
   // Null where there are none (recorded, PowerShell 2024).
   return { value: mappings?.map((mapping) => withSecretFlag(mapping, 'shown')) ?? null }
 }
 
 function viewDestination(destination: Destination, options: ViewOptions) {
   const { endpointType, properties } = destination
-  const mappings = attributesOf(destination)
+  const mappings = deliveryAttributesOf(destination)
   const attributes = mappings && {
     deliveryAttributeMappings: mappings.map((mapping) => withSecretFlag(mapping, options.secrets)),
   }

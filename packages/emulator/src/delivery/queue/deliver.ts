@@ -5,8 +5,9 @@ import type { EventSubscription } from '../../model/resources/event-subscription
 import type { DeliveryRecord } from '../../records/record-types.ts'
 import { recordedBodyLimit } from '../../records/records.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
-import type { Channels, PendingEvent, PreparedRequest, WebhookResult } from '../send/channel.ts'
+import type { PendingEvent, PreparedRequest, WebhookResult } from '../send/channel.ts'
 import { shownAnswer, shownSentHeaders, shownUrl } from '../send/delivery-request.ts'
+import type { Channels } from '../send/destinations.ts'
 import { type DeliveryAttempt, deadLetterDestinationOf } from './attempt-results.ts'
 
 /** Sends a batch of events to its subscriber once, and records the attempt. */

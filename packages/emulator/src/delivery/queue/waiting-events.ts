@@ -1,10 +1,10 @@
 /** In which order the events of an event subscription wait, and which of them share a request. */
 
 import type { AcceptedEvent } from '../../model/events/accepted-event.ts'
-import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import { batchingOf } from '../../model/resources/destination.ts'
+import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { DueQueue } from '../../model/time/due-queue.ts'
 import type { PendingEvent } from '../send/channel.ts'
-import { batchingOf, webhookOf } from '../send/delivery-request.ts'
 
 /** First in, first out, in constant time per step. */
 export class Fifo<T> {
@@ -102,8 +102,7 @@ export interface BatchOptions {
  */
 export function takeBatch(queue: Fifo<PendingEvent>, options: BatchOptions): PendingEvent[] {
   const { subscription, now } = options
-  const webhook = webhookOf(subscription)
-  const batching = webhook && batchingOf(webhook)
+  const batching = batchingOf(destinationOf(subscription.properties))
   const batch: PendingEvent[] = []
   let bytes = 0
   for (let next = queue.peek(); next; next = queue.peek()) {

@@ -1,8 +1,7 @@
-/** How events on their way are sent: what an attempt needs, and which way, web hook or storage queue, takes an event subscription. */
+/** What is sent to a destination and what comes back: an event on its way, the request for a batch, its result. */
 
 import type { AcceptedEvent, DeliveryOutcome } from '../../model/events/accepted-event.ts'
 import type { Hold } from '../../model/held-bytes.ts'
-import type { EventSubscription } from '../../model/resources/event-subscription.ts'
 
 /** An event on its way to one subscription. */
 export interface PendingEvent {
@@ -61,18 +60,4 @@ export interface PreparedRequest {
   readonly body: string
   /** @param late receives the status of an answer that comes after the time-out */
   send(late: (status: number) => void): Promise<WebhookResult>
-}
-
-/** The channel of a subscription; undefined where the destination is of another type. */
-export type Channels = (subscription: EventSubscription) => Channel | undefined
-
-/** Asks each in turn. A subscription is immutable, so that its channel is made once. */
-export function firstChannel(...all: readonly Channels[]): Channels {
-  const known = new WeakMap<EventSubscription, Channel>()
-  return (subscription) => {
-    let channel = known.get(subscription)
-    for (const channels of all) channel ??= channels(subscription)
-    if (channel) known.set(subscription, channel)
-    return channel
-  }
 }

@@ -2,7 +2,11 @@
 import { type AcceptedEvent, eventDataVersion } from '../../model/events/accepted-event.ts'
 import { fieldAt, plainTextAt } from '../../model/events/event-text.ts'
 import { placeByKey } from '../../model/events/filters.ts'
-import type { DeliveryAttributeMapping, WebHookProperties } from '../../model/resources/destination.ts'
+import {
+  type DeliveryAttributeMapping,
+  deliveryAttributesOf,
+  type WebHookProperties,
+} from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { secretValuesOf, withoutValues } from '../../records/shown-request.ts'
 
@@ -21,12 +25,6 @@ export function webhookOf(subscription: EventSubscription): WebHookProperties | 
 
 export function deliverySchemaOf(subscription: EventSubscription): DeliverySchema {
   return subscription.properties.eventDeliverySchema ?? 'EventGridSchema'
-}
-
-/** The batching of a webhook; undefined without batching, which needs `maxEventsPerBatch` above 1. */
-export function batchingOf(webhook: WebHookProperties): { maxEvents: number; preferredBytes: number } | undefined {
-  const { maxEventsPerBatch: maxEvents = 1, preferredBatchSizeInKilobytes = 64 } = webhook
-  return maxEvents > 1 ? { maxEvents, preferredBytes: preferredBatchSizeInKilobytes * 1024 } : undefined
 }
 
 /** The body's media type. For batches of CloudEvents it is that of their specification; no capture of one was found. */
@@ -63,22 +61,23 @@ export function deliveryHeaders(delivery: {
     'aeg-event-type': 'Notification',
   }
   if (cloudEvents) headers.origin = eventGridOrigin
-  for (const mapping of webhookOf(subscription)?.deliveryAttributeMappings ?? []) {
-    const value = attributeValue(mapping, event)
-    if (value !== undefined) headers[mapping.name] = value
+  for (const { name, value } of deliveryAttributeValues(subscription, event)) {
+    if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) headers[name] = value
   }
   if (bearerToken !== undefined) headers.authorization = `Bearer ${bearerToken}`
   return headers
 }
 
-/**
- * The value of a delivery attribute; undefined unless it is a string, number or boolean of at most 4,096 bytes that a
- * header can hold.
- */
-function attributeValue(mapping: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
-  const text = mapping.type === 'Static' ? mapping.properties.value : sourceField(event, mapping.properties.sourceField)
-  if (text === undefined) return undefined
-  return Buffer.byteLength(text) <= attributeLimitBytes && /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? text : undefined
+/** The delivery attributes of an event: of those whose value is a string, number or boolean of at most 4,096 bytes. */
+export function deliveryAttributeValues({ properties }: EventSubscription, event: AcceptedEvent) {
+  return (deliveryAttributesOf(destinationOf(properties)) ?? []).flatMap((mapping) => {
+    const value = attributeValue(mapping, event)
+    return value === undefined || Buffer.byteLength(value) > attributeLimitBytes ? [] : [{ name: mapping.name, value }]
+  })
+}
+
+function attributeValue({ type, properties }: DeliveryAttributeMapping, event: AcceptedEvent): string | undefined {
+  return type === 'Static' ? properties.value : sourceField(event, properties.sourceField)
 }
 
 function sourceField(event: AcceptedEvent, field: string): string | undefined {
@@ -87,9 +86,10 @@ function sourceField(event: AcceptedEvent, field: string): string | undefined {
   return place && plainTextAt(place.event, place.path)
 }
 
-/** Names of a webhook's headers, in lower case, whose values are redacted in records. */
-export function secretHeadersOf({ deliveryAttributeMappings = [] }: WebHookProperties): ReadonlySet<string> {
-  const secrets = deliveryAttributeMappings.filter(({ type, properties }) => type === 'Static' && properties.isSecret)
+/** Names of the headers of a delivery, in lower case, whose values are redacted in records. */
+export function secretHeadersOf({ properties }: EventSubscription): ReadonlySet<string> {
+  const attributes = deliveryAttributesOf(destinationOf(properties)) ?? []
+  const secrets = attributes.filter((attribute) => attribute.type === 'Static' && attribute.properties.isSecret)
   return new Set(['authorization', ...secrets.map(({ name }) => name.toLowerCase())])
 }
 

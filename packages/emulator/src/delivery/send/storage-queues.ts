@@ -4,8 +4,9 @@ import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
 import { requirePackage } from '../../../../../src/support/process/runtime.ts'
 import { deliveredText } from '../../model/events/accepted-event.ts'
-import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
-import type { Channels, WebhookResult } from './channel.ts'
+import type { DestinationProperties } from '../../model/resources/destination.ts'
+import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import type { Channel, WebhookResult } from './channel.ts'
 import { deliverySchemaOf } from './delivery-request.ts'
 
 /** A storage queue, as an event subscription names it. */
@@ -89,10 +90,10 @@ function failureOf(error: unknown): 'TimedOut' | 'SocketError' {
  * Delivers to storage queues: each event is one message, its JSON in base64 and no array in either schema
  * (MicrosoftDocs/azure-docs issue 102923; a message that dapr/components-contrib issue 232 shows).
  */
-export function createStorageQueueChannels(queues: StorageQueues): Channels {
-  return (subscription) => {
-    const queue = storageQueueOf(subscription)
-    if (!queue) return undefined
+export function createStorageQueueChannels(queues: StorageQueues | undefined) {
+  return (subscription: EventSubscription, destination: DestinationProperties<'StorageQueue'>): Channel | string => {
+    if (!queues) return noAccount
+    const queue = storageQueueOf(destination)
     const schema = deliverySchemaOf(subscription)
     const url = queues.urlOf(queue)
     return {
@@ -115,10 +116,12 @@ export function createStorageQueueChannels(queues: StorageQueues): Channels {
   }
 }
 
-function storageQueueOf({ properties }: EventSubscription): StorageQueue | undefined {
-  const destination = destinationOf(properties)
-  if (destination?.endpointType !== 'StorageQueue') return undefined
-  const { resourceId, queueName, queueMessageTimeToLiveInSeconds: seconds } = destination.properties
+const noAccount =
+  'The emulator has no storage account to deliver to: give storageQueueConnectionString in the configuration, ' +
+  'or the option storageQueues.'
+
+function storageQueueOf(destination: DestinationProperties<'StorageQueue'>): StorageQueue {
+  const { resourceId, queueName, queueMessageTimeToLiveInSeconds: seconds } = destination
   return {
     storageAccountId: resourceId,
     name: queueName,

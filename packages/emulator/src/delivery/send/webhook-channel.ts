@@ -1,18 +1,11 @@
 // Delivery to a webhook: time-out, late answer within three minutes; Entra bearer token of secured deliveries,
 // reused for 60 seconds.
 import { deliveredText } from '../../model/events/accepted-event.ts'
-import type { WebHookProperties } from '../../model/resources/destination.ts'
+import { batchingOf, type WebHookProperties } from '../../model/resources/destination.ts'
+import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { answerTimeoutMs, type DeliveryOptions } from '../delivery-options.ts'
-import type { Channels } from './channel.ts'
-import {
-  batchingOf,
-  bodyOf,
-  deliveryHeaders,
-  deliverySchemaOf,
-  secretHeadersOf,
-  shownUrl,
-  webhookOf,
-} from './delivery-request.ts'
+import type { Channel } from './channel.ts'
+import { bodyOf, deliveryHeaders, deliverySchemaOf, secretHeadersOf, shownUrl } from './delivery-request.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 /**
@@ -24,16 +17,14 @@ const lateAnswerMs = 180_000 - answerTimeoutMs
 /** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
 const tokenReuseMs = 60_000
 
-export function createWebhookChannels(options: DeliveryOptions, client: WebhookClient): Channels {
+export function createWebhookChannels(options: DeliveryOptions, client: WebhookClient) {
   const bearerToken = createDeliveryTokens(options)
-  return (subscription) => {
-    const webhook = webhookOf(subscription)
-    if (!webhook) return undefined
+  return (subscription: EventSubscription, webhook: WebHookProperties): Channel => {
     const url = new URL(webhook.endpointUrl)
     const schema = deliverySchemaOf(subscription)
-    const form = batchingOf(webhook) ? 'batch' : 'single'
+    const form = batchingOf(destinationOf(subscription.properties)) ? 'batch' : 'single'
     return {
-      ...{ url, shownUrl: shownUrl(url), secretHeaders: secretHeadersOf(webhook) },
+      ...{ url, shownUrl: shownUrl(url), secretHeaders: secretHeadersOf(subscription) },
       async prepare(batch) {
         const [{ event, attempts: deliveryCount }] = batch
         const token = await bearerToken(webhook)

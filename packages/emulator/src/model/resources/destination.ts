@@ -158,6 +158,32 @@ export const deadLetterDestination = z.object({
 
 /** Where a subscription delivers to. */
 export type Destination = ReadonlyDeep<z.infer<typeof destination>>
-export type WebHookProperties = Extract<Destination, { endpointType: 'WebHook' }>['properties']
+/** What an event subscription says of a destination of this kind. */
+export type DestinationProperties<Type extends Destination['endpointType']> = Extract<
+  Destination,
+  { endpointType: Type }
+>['properties']
+export type WebHookProperties = DestinationProperties<'WebHook'>
 export type DeliveryAttributeMapping = NonNullable<WebHookProperties['deliveryAttributeMappings']>[number]
 export type DeadLetterDestination = ReadonlyDeep<z.infer<typeof deadLetterDestination>>
+
+/** The delivery attributes of a destination; undefined where none are given, or its kind has none. */
+export function deliveryAttributesOf(destination: Destination | undefined) {
+  switch (destination?.endpointType) {
+    case undefined:
+    case 'StorageQueue':
+    case 'MonitorAlert':
+      return undefined
+    default:
+      return destination?.properties.deliveryAttributeMappings
+  }
+}
+
+/** The batching of a destination, which web hooks and functions have; undefined without, which needs `maxEventsPerBatch` above 1. */
+export function batchingOf(
+  destination: Destination | undefined,
+): { readonly maxEvents: number; readonly preferredBytes: number } | undefined {
+  if (destination?.endpointType !== 'WebHook' && destination?.endpointType !== 'AzureFunction') return undefined
+  const { maxEventsPerBatch: maxEvents = 1, preferredBatchSizeInKilobytes = 64 } = destination.properties
+  return maxEvents > 1 ? { maxEvents, preferredBytes: preferredBatchSizeInKilobytes * 1024 } : undefined
+}
