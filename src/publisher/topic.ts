@@ -207,7 +207,7 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
  */
 function createSendingClient(): HttpClient {
   /** Where the last request went: the next one goes there too. */
-  let target = { url: '', options: {} }
+  let target: Partial<ReturnType<typeof targetOf>> = {}
   return {
     sendRequest(request) {
       const { url, method, headers, agent, requestOverrides } = request
@@ -217,9 +217,12 @@ function createSendingClient(): HttpClient {
         if (!sending || sending.isOver) throw new Error('a request that nobody waits for')
         if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
         headers.set('content-type', sending.contentType)
-        if (target.url !== url) target = { url, options: urlToHttpOptions(new URL(url)) }
+        if (target.url !== url) target = targetOf(url)
+        const { hostname, port, path } = target
         const outgoing = (isPlain ? requestByHttp : requestByHttps)({
-          ...target.options,
+          hostname,
+          port,
+          path,
           method,
           headers: headers.toJSON(),
           ...(agent instanceof Agent && { agent }),
@@ -251,6 +254,11 @@ function createSendingClient(): HttpClient {
       })
     },
   }
+}
+
+function targetOf(url: string) {
+  const { hostname, port, path } = urlToHttpOptions(new URL(url))
+  return { url, hostname, port, path }
 }
 
 function headersOf({ headers: given }: IncomingMessage) {
