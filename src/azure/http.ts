@@ -119,8 +119,12 @@ export function createAnswerLimitPolicy(limit: AnswerLimit): PipelinePolicy {
       const response = await next(request)
       request.streamResponseStatusCodes = noStatusCodes
       const { readableStreamBody, ...rest } = response
-      const body = readableStreamBody && (await readBounded(readableStreamBody, limit))
-      return { ...rest, bodyAsText: body?.toString() ?? '' }
+      try {
+        const body = readableStreamBody && (await readBounded(readableStreamBody, limit))
+        return { ...rest, bodyAsText: body?.toString() ?? '' }
+      } catch (error) {
+        throw request.abortSignal?.aborted ? new DOMException('the request was aborted', 'AbortError') : error
+      }
     },
   }
 }

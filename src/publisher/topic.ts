@@ -54,7 +54,7 @@ export interface SentRequest {
 export type TopicAnswer = { readonly kind: 'accepted'; readonly requestId: string | undefined } | FailedRequest
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
-const answerLimit = { maxBytes: 65_536, longer: 'cut' } as const
+const maxAnswerBytes = 65_536
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -202,7 +202,7 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
 }
 
 /**
- * Sends the body of {@link Sending} in place of the SDK's, and reads the answer up to {@link answerLimit}. The SDK's own client would
+ * Sends the body of {@link Sending} in place of the SDK's, and reads the answer up to {@link maxAnswerBytes}. The SDK's own client would
  * never notice an answer of 101.
  */
 function createSendingClient(): HttpClient {
@@ -240,7 +240,7 @@ function createSendingClient(): HttpClient {
               bodyAsText: body.toString(),
             })
           }
-          readBounded(incoming, answerLimit).then(read, reject)
+          readBounded(incoming, { maxBytes: maxAnswerBytes, longer: 'cut' }).then(read, reject)
         }
         outgoing.on('response', answer)
         outgoing.on('upgrade', (incoming, socket) => {
