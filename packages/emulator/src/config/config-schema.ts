@@ -174,12 +174,8 @@ const storage = z
     ),
     azurite: z
       .string()
-      .refine((given) => isUrl(given, ['http:']), 'must be an http URL, such as http://127.0.0.1:10000')
-      .describe("Azurite's blob service: an http URL, such as http://127.0.0.1:10000. Required."),
-    port: field(
-      'Port of the blob endpoint, http. 0 takes a free one. Default: 4432 for the first account, then 4433 and so on.',
-      port,
-    ),
+      .refine((given) => isUrl(given, ['https:', 'http:']), 'must be a URL, such as http://127.0.0.1:10000')
+      .describe("Azurite's blob service: its URL, such as http://127.0.0.1:10000. Required."),
     subscriptionId: place.subscriptionId,
     resourceGroup: place.resourceGroup,
   })
@@ -189,12 +185,15 @@ const storage = z
   })
 
 /** With an account and its key or a signature, or Azurite's short form. */
-/** The namespaces of a provider, each with its own connection string. */
+/** The parts of a connection string of Service Bus or Event Hubs, in any order. */
+const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
+
+/** The namespaces of a provider, each with its connection string. */
 const brokers = (provider: string) =>
   list(
     z.strictObject({
       resourceId: field(
-        'Resource id of the namespace. Default: each namespace that has no entry of its own.',
+        'Resource id of the namespace. Default: any.',
         text.regex(
           new RegExp(
             `^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/${provider.replace('.', '\\.')}/namespaces/[^/]+$`,
@@ -204,7 +203,9 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .regex(/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, 'must be a connection string with Endpoint=sb://')
+        .refine((given) => brokerParts.every((part) => part.test(given)), {
+          message: 'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        })
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )
@@ -218,6 +219,10 @@ const connectionString = text.regex(
 export const configSchema = z.strictObject({
   port: field('Port of Resource Manager, Entra and the topics, https. 0 takes a free one. Default: 4430.', port),
   httpPort: field('Port of the topics over http, the page and the proxy. 0 takes a free one. Default: 4431.', port),
+  blobPort: field(
+    'Port of the blob endpoint of all accounts of storage, http and https. 0 takes a free one. Default: 4432.',
+    port,
+  ),
   topicPorts: field(
     'A port of its own for a topic, by its name: there /api/events is the topic, over https and http. Default: none.',
     z.record(plainName, port),
@@ -256,8 +261,8 @@ export const configSchema = z.strictObject({
     list(storageAccountName),
   ),
   storage: field(
-    'Storage accounts whose blobs raise events: a blob endpoint for each, in front of Azurite. They are in its Azure subscriptions, ' +
-      'whatever storageAccounts says. Default: none.',
+    'Storage accounts whose blobs raise events: clients reach them at blobPort, which is in front of Azurite. They are in its Azure ' +
+      'subscriptions, whatever storageAccounts says. Default: none.',
     z.array(storage).max(50, 'must hold at most 50 entries'),
   ),
   eventSubscriptions: field(
@@ -279,7 +284,7 @@ export const configSchema = z.strictObject({
     list(ingressRule),
   ),
   trustedCertificates: field(
-    "PEM files to trust at subscribers beside Node's own, relative to this file. Default: none.",
+    "PEM files to trust at subscribers and at Azurite beside Node's own, relative to this file. Default: none.",
     list(filePath),
   ),
   answerTimeout: field(
@@ -307,7 +312,7 @@ export const configSchema = z.strictObject({
   ),
   serviceBus: field(
     'Where events for queues and topics of Service Bus are sent: to the emulator of Microsoft, or to a namespace in Azure. Needs the ' +
-      'package @azure/service-bus. Default: none, and such event subscriptions get a warning.',
+      'package @azure/service-bus. The first that fits is used. Default: none, and such event subscriptions get a warning.',
     brokers('Microsoft.ServiceBus'),
   ),
   eventHubs: field(

@@ -332,7 +332,12 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
 
   it('without a connection string is accepted, with a warning', async () => {
     const { emulator } = await open(kind, {
-      options: { serviceBus: [], eventHubs: [{ resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a' }] },
+      options: {
+        serviceBus: [],
+        eventHubs: [
+          { resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a;SharedAccessKeyName=b;SharedAccessKey=c' },
+        ],
+      },
     })
     const name = kind === 'hub' ? 'eventHubs' : 'serviceBus'
     expect(emulator.records.warnings.all()).toMatchObject([
@@ -341,20 +346,51 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
   })
 })
 
-it("a namespace's own entry is taken before the one for all", async () => {
+it('the first entry that fits a namespace is taken', async () => {
   const own = await startBroker('orders')
-  const { broker, emulator, publish } = await open('queue', {
+  const other = 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b'
+  const { emulator, publish } = await open('queue', {
     options: {
       serviceBus: [
-        { connectionString: 'Endpoint=sb://127.0.0.1:1' },
-        { resourceId: bus.toUpperCase(), connectionString: own.connectionString },
+        { resourceId: `${bus}2`, connectionString: other },
+        {
+          resourceId: bus.toUpperCase().replace('/SUBSCRIPTIONS', '/subscriptions'),
+          connectionString: own.connectionString,
+        },
+        { connectionString: other },
       ],
     },
   })
   publish(cloudEvent)
   await emulator.settled()
-  expect(own.audiences.length + broker.audiences.length).toBe(1)
   expect(await received(own.connectionString, 1)).toMatchObject([{ body: cloudEvent }])
+})
+
+it.each([
+  { what: 'no endpoint', connectionString: 'SharedAccessKeyName=a;SharedAccessKey=hidden' },
+  { what: 'no key', connectionString: 'Endpoint=sb://127.0.0.1;SharedAccessKeyName=hidden' },
+  {
+    what: 'an endpoint of another kind',
+    connectionString: 'Endpoint=https://hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
+])('a connection string with $what is refused, and not shown', async ({ connectionString }) => {
+  const given = startEmulator({ eventHubs: [{ connectionString }] })
+  await expect(given).rejects.toThrow(/^eventHubs\[0\]\.connectionString must be a connection string: Endpoint=sb:/)
+  await expect(given).rejects.not.toThrow(/hidden/)
+})
+
+it.each(['queue', 'hub'] as const)('an emulator ends while a broker owes the answer for a %s', async (kind) => {
+  const { broker, emulator, publish } = await open(kind)
+  const asked = new Promise((resolve) => {
+    broker.answer = (node) => {
+      resolve(node)
+      return 'silence'
+    }
+  })
+  publish(cloudEvent)
+  await asked
+  await emulator.close()
+  await expect.poll(() => broker.connections.size).toBe(0)
 })
 
 it('a queue with sessions that gets an event without one says so', async () => {
