@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { managementOf } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
-import { type Refusal, startBroker } from './amqp-broker.ts'
+import { openBroker, type Refusal } from '../support/amqp-broker.ts'
 
 const minute = 60_000
 const bus = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.ServiceBus/namespaces/shop'
@@ -42,9 +42,16 @@ interface Settings {
   readonly options?: EventGridEmulatorOptions
 }
 
-/** A broker that has `orders`, and an emulator with an event subscription that delivers to it. */
+/** A broker that has `orders`; the test's end stops it. */
+async function startBroker() {
+  const broker = await openBroker('orders')
+  onTestFinished(() => broker.cut())
+  return broker
+}
+
+/** A broker, and an emulator with an event subscription that delivers to it. */
 async function open(kind: Kind, { properties = {}, destination = {}, options = {} }: Settings = {}) {
-  const broker = await startBroker('orders')
+  const broker = await startBroker()
   const { connectionString } = broker
   const { endpointType, resourceId } = kinds[kind]
   const clock = new ManualClock()
@@ -347,7 +354,7 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
 })
 
 it('the first entry that fits a namespace is taken', async () => {
-  const own = await startBroker('orders')
+  const own = await startBroker()
   const other = 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b'
   const { emulator, publish } = await open('queue', {
     options: {
@@ -406,9 +413,17 @@ it('a queue with sessions that gets an event without one says so', async () => {
 })
 
 it('a broker without TLS says what its connection string misses', async () => {
-  const { connectionString } = await startBroker('orders')
+  const { connectionString } = await startBroker()
   const { emulator, publish } = await open('queue', {
-    options: { serviceBus: [{ connectionString: connectionString.replace('UseDevelopmentEmulator=true;', '') }] },
+    options: {
+      serviceBus: [
+        {
+          connectionString: connectionString
+            .replace('UseDevelopmentEmulator=true;', '')
+            .replace('127.0.0.1', 'localhost'),
+        },
+      ],
+    },
   })
   publish(cloudEvent)
   await emulator.idle()
