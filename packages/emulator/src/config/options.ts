@@ -22,16 +22,16 @@ import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import { checkConfig } from './config-faults.ts'
+import type { ConfigOptions } from './config-schema.ts'
 import {
   type AzureSubscriptionOptions,
   type ClientOptions,
-  type ConfigOptions,
   type EventSubscriptionOptions,
   emulatorDefaults,
   type NamespaceOptions,
   type StorageOptions,
   type TopicOptions,
-} from './config-schema.ts'
+} from './resource-fields.ts'
 
 /** The options that are code, or that a file has in another form. */
 export interface CodeOptions {
