@@ -116,7 +116,7 @@ export async function openBroker(...nodes: readonly string[]): Promise<Broker> {
       const { name } = message.application_properties ?? {}
       broker.audiences.push(String(name))
       replies.get(connection)?.send({
-        ...{ correlation_id: message.message_id, body: '' },
+        ...{ correlation_id: message.message_id ?? 0, body: '' },
         application_properties: { 'status-code': broker.tokenStatus, 'status-description': 'as the test says' },
       })
       return
