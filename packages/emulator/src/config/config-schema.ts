@@ -89,7 +89,7 @@ const keys = field(
 const plainName = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
 const name = plainName.describe('3 to 50 letters, digits and hyphens. Required.')
 
-const topic = z.strictObject({
+export const topic = z.strictObject({
   name,
   ...place,
   inputSchema: field(
@@ -121,7 +121,7 @@ const systemTopic = z.strictObject({
 /** Read by the schemas of Resource Manager, so that a fault is that of a PUT. */
 const settings = z.record(z.string(), z.unknown())
 const queueSettings = z.record(z.string(), z.unknown())
-const eventSubscription = z.strictObject({
+export const eventSubscription = z.strictObject({
   name: text.describe('3 to 64 letters, digits and hyphens. Required.'),
   topic: field('The custom topic whose events it gets. Default: the first.', text),
   scope: field(
@@ -174,12 +174,8 @@ const storage = z
     ),
     azurite: z
       .string()
-      .refine((given) => isUrl(given, ['http:']), 'must be an http URL, such as http://127.0.0.1:10000')
-      .describe("Azurite's blob service: an http URL, such as http://127.0.0.1:10000. Required."),
-    port: field(
-      'Port of the blob endpoint, http. 0 takes a free one. Default: 4432 for the first account, then 4433 and so on.',
-      port,
-    ),
+      .refine((given) => isUrl(given, ['https:', 'http:']), 'must be a URL, such as http://127.0.0.1:10000')
+      .describe("Azurite's blob service: its URL, such as http://127.0.0.1:10000. Required."),
     subscriptionId: place.subscriptionId,
     resourceGroup: place.resourceGroup,
   })
@@ -198,6 +194,10 @@ const connectionString = text.regex(
 export const configSchema = z.strictObject({
   port: field('Port of Resource Manager, Entra and the topics, https. 0 takes a free one. Default: 4430.', port),
   httpPort: field('Port of the topics over http, the page and the proxy. 0 takes a free one. Default: 4431.', port),
+  blobPort: field(
+    'Port of the blob endpoint of all accounts of storage, http and https. 0 takes a free one. Default: 4432.',
+    port,
+  ),
   topicPorts: field(
     'A port of its own for a topic, by its name: there /api/events is the topic, over https and http. Default: none.',
     z.record(plainName, port),
@@ -236,8 +236,8 @@ export const configSchema = z.strictObject({
     list(storageAccountName),
   ),
   storage: field(
-    'Storage accounts whose blobs raise events: a blob endpoint for each, in front of Azurite. They are in its Azure subscriptions, ' +
-      'whatever storageAccounts says. Default: none.',
+    'Storage accounts whose blobs raise events: clients reach them at blobPort, which is in front of Azurite. They are in its Azure ' +
+      'subscriptions, whatever storageAccounts says. Default: none.',
     z.array(storage).max(50, 'must hold at most 50 entries'),
   ),
   eventSubscriptions: field(
@@ -259,7 +259,7 @@ export const configSchema = z.strictObject({
     list(ingressRule),
   ),
   trustedCertificates: field(
-    "PEM files to trust at subscribers beside Node's own, relative to this file. Default: none.",
+    "PEM files to trust at subscribers and at Azurite beside Node's own, relative to this file. Default: none.",
     list(filePath),
   ),
   answerTimeout: field(
@@ -355,18 +355,6 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 function isBaseOf(account: string, azurite: string): boolean {
   const url = URL.parse(azurite)
   return url === null || (['/', `/${account}`, `/${account}/`].includes(url.pathname) && url.search === '')
-}
-
-/** The names that the mapping at a path may have. */
-export const namesAt = (path: readonly PropertyKey[]): readonly string[] => namesIn(configSchema, path)
-
-function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  if (schema instanceof z.ZodExactOptional) return namesIn(schema.unwrap(), path)
-  if (schema instanceof z.ZodPipe) return namesIn(schema.out, path)
-  const [first, ...rest] = path
-  if (schema instanceof z.ZodArray) return first === undefined ? [] : namesIn(schema.element, rest)
-  if (!(schema instanceof z.ZodObject)) return []
-  return first === undefined ? Object.keys(schema.shape) : namesIn(schema.shape[String(first)], rest)
 }
 
 /**

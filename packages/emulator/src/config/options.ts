@@ -16,10 +16,11 @@ import {
   sameName,
   stableGuid,
 } from '../model/resources/resource.ts'
+import { errorOfFaults, withoutUndefined } from '../model/schemas.ts'
 import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
-import { type ConfigFault, checkConfig, fieldName, topicFaults } from './config-faults.ts'
+import { checkConfig } from './config-faults.ts'
 import {
   type AzureSubscriptionOptions,
   type ClientOptions,
@@ -98,6 +99,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
   return {
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
+    blobPort: options.blobPort ?? 0,
     topicPorts: options.topicPorts ?? {},
     host: plainAddress(options.host ?? '127.0.0.1'),
     clients,
@@ -151,16 +153,14 @@ function resolveClient(
 }
 
 function resolveStorage(
-  { account, azurite, port = 0, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
+  { account, azurite, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
   subscriptions: readonly DeclaredSubscription[],
 ) {
   const azure = wanted === undefined ? subscriptions[0] : subscriptions.find(({ id }) => sameName(id, wanted))
   if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
-  const url = URL.parse(azurite)
-  if (url?.protocol !== 'http:') throw new TypeError(`storage: azurite must be an http URL, not ${azurite}`)
   const resourceGroup = group ?? azure.resourceGroups[0] ?? emulatorDefaults.resourceGroup
   const id = `${resourceGroupId(azure.id, resourceGroup)}/providers/Microsoft.Storage/storageAccounts/${account}`
-  return { account, azurite: url.origin, port, id, subscriptionId: azure.id, resourceGroup }
+  return { account, azurite: new URL(azurite).origin, id, subscriptionId: azure.id, resourceGroup }
 }
 
 /** The Azure subscriptions, with the resource groups of storage accounts. */
@@ -212,26 +212,8 @@ function checked(given: unknown): EventGridEmulatorOptions {
   const [stray] = Object.keys(fileOnly).filter((name) => Object.hasOwn(data, name))
   if (stray !== undefined) throw new TypeError(`${stray} is a field of the file; in code there is ${fileOnly[stray]}`)
   const config = checkConfig(withoutUndefined(data), (code.clock ?? realClock).now(), Object.keys(codeNames))
-  if (config.faults.length > 0) throw errorOf(config.faults)
+  if (config.faults.length > 0) throw errorOfFaults(config.faults)
   return { ...config.data, ...code }
-}
-
-/** Throws a TypeError for what is no topic. */
-export function checkTopic(options: unknown): void {
-  const faults = topicFaults(withoutUndefined(options))
-  if (faults.length > 0) throw errorOf(faults, 'the topic')
-}
-
-/** A TypeError with a line for each fault. @param what the name of the whole. @default the options */
-export const errorOf = (faults: readonly ConfigFault[], what = 'the options'): TypeError =>
-  new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
-
-/** In code a field may stand there with no value. */
-function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUndefined)
-  if (!isRecord(value)) return value
-  const given = Object.entries(value).filter(([, one]) => one !== undefined)
-  return Object.fromEntries(given.map(([name, one]) => [name, withoutUndefined(one)]))
 }
 
 /** The options that `deliver` adds to. */

@@ -44,16 +44,29 @@ export function shareBlobs(): void {
 }
 
 /** All that blobs raise: without them an event subscription gets those of the default set. */
-const blobEventTypes = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated'].map(
-  (type) => `Microsoft.Storage.${type}`,
-)
+const includedEventTypes = [
+  'BlobCreated',
+  'BlobDeleted',
+  'BlobTierChanged',
+  'AsyncOperationInitiated',
+  'DirectoryDeleted',
+].map((type) => `Microsoft.Storage.${type}`)
 
-/** The container `uploads` is new. @param filter of the webhook's event subscription, beside its event types */
-export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
+/**
+ * The container `uploads` is new.
+ *
+ * @param filter of the webhook's event subscription, beside its event types
+ * @param accounts whose blobs raise events
+ */
+export async function openBlobs(
+  options: EventGridEmulatorOptions = {},
+  filter: object = {},
+  accounts: readonly string[] = [azuriteAccount],
+): Promise<Blobs> {
   const { connectionString, address } = shared
   const subscriber = await startSubscriber()
   const emulator = await startEmulator({
-    storage: [{ account: azuriteAccount, azurite: address }],
+    storage: accounts.map((account) => ({ account, azurite: address })),
     ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
     eventSubscriptions: [
       {
@@ -62,7 +75,7 @@ export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: 
         endpoint: 'https://subscriber.example/',
         properties: {
           eventDeliverySchema: 'CloudEventSchemaV1_0',
-          filter: { includedEventTypes: blobEventTypes, ...filter },
+          filter: { includedEventTypes, ...filter },
         },
       },
     ],
