@@ -26,7 +26,6 @@ export const checkIds = [
   'azure/subscription',
   'pull/receive',
   'pull/settle',
-  'filters/event',
   'topic/dns',
   'topic/certificate',
   'topic/credential',

@@ -150,6 +150,22 @@ it('repairs nothing before init has succeeded, which does the same', async () =>
   expect([asked.length, time.pending()]).toEqual([1, 0])
 })
 
+it('goes on in the background after a failure that does not pass: somebody may correct its cause', async () => {
+  const { asked, keeper, found, look, settle } = open()
+  const up = keeper.bringUp('forever')
+  await settle()
+  asked[0]?.end.reject(new BindingError('SUBSCRIPTION_REJECTED', { what: 'it delivers elsewhere' }))
+  await expect(up).rejects.toThrow('it delivers elsewhere')
+  expect(keeper.state().state).toBe('failed')
+  found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+  await look()
+  expect(asked).toHaveLength(2)
+  asked[1]?.end.resolve({ action: 'created', wroteAt: 1 })
+  await settle()
+  expect(keeper.state().state).toBe('provisioned')
+  await keeper.close()
+})
+
 it('is ended by close, which waits for it, and does nothing after', async () => {
   const { time, asked, keeper, settle } = open()
   const up = keeper.bringUp('forever')
@@ -262,11 +278,11 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
   checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
   expect(keeper.state()).toEqual({ state: 'missing', why: 'it does not exist' })
-  checks[0]?.end.resolve({ action: 'found', problem: 'other filter (subjectBeginsWith)' })
+  checks[0]?.end.resolve({ action: 'found', problem: 'other filter.subjectBeginsWith' })
   await settle()
-  found.next = { kind: 'changed', problem: 'other filter (subjectBeginsWith)' }
+  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith' }
   await look()
-  const problem = 'the event subscription differs from the metadata: other filter (subjectBeginsWith)'
+  const problem = 'the event subscription differs from the metadata: other filter.subjectBeginsWith'
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   keeper.repair()

@@ -12,7 +12,6 @@ import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../finding.ts'
 import type { CheckedComponent } from '../load-checked.ts'
 import type { CheckId } from '../report.ts'
-import { idleSubscription } from './check-subscription.ts'
 
 /** @param taken the component before that has the same port */
 export async function checkPort(context: InputContext, taken: string | undefined): Promise<Finding> {
@@ -22,7 +21,7 @@ export async function checkPort(context: InputContext, taken: string | undefined
     return failed(`component ${JSON.stringify(taken)} has handshakePort ${handshakePort} too`, { remedy })
   }
   const holder = await context.portHolder()
-  if (holder.kind === 'check') return (await idleSubscription(context)) ?? ok(`${handshakePort} is free`)
+  if (holder.kind === 'check') return ok(`${handshakePort} is free`)
   if (holder.kind === 'ours') {
     const held = `${handshakePort} is held by a listener of this binding`
     const state = oneLine(String(holder.health.eventSubscription), 20)

@@ -16,13 +16,12 @@ export const checkOptions = {
   wait: text('DURATION', 'repeat failed checks until none fails, for at most this time, such as 2m'),
   'round-trip': flag('publish one event (type eventgrid-binding.check) and wait until it is delivered here'),
   sidecar: text('URL', 'ask a running serve or run, at its --metrics-port, whether the component is initialised there'),
-  event: texts('FILE', 'a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable'),
   json: flag('the report as JSON (docs/check.md)'),
 }
 
 export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), checkOptions)
-  const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
+  const { offline = false, 'round-trip': roundTrip = false } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
   const sidecar = readSidecar(values.sidecar)
   if (offline && sidecar) throw wrongOption('--sidecar asks for health, which --offline rules out')
@@ -32,17 +31,13 @@ export function readCheckOptions(args: readonly string[]) {
 
   /** Why a check cannot run, for lack of an option or because of `--offline`. */
   function lacks(id: CheckId): string | undefined {
-    const option = optionOf.get(id)
-    if (option && (values[option] ?? false) === false) return `${id} needs --${option}`
+    if (id === 'round-trip/event' && !roundTrip) return `${id} needs --round-trip`
+    if (id === 'machine/sidecar' && !sidecar) return `${id} needs --sidecar`
     return offline && !isOffline(id) ? `--offline rules out ${id}` : undefined
   }
 
-  /** A sample event alone selects the files and the filters. */
-  function isSelected(id: CheckId): boolean {
-    if (lacks(id) !== undefined || skip.includes(id)) return false
-    if (only.length > 0) return only.includes(id)
-    return id.startsWith('files/') || id === 'filters/event' || offline || roundTrip || events.length === 0
-  }
+  const isSelected = (id: CheckId) =>
+    lacks(id) === undefined && !skip.includes(id) && (only.length === 0 || only.includes(id))
 
   for (const word of words) {
     const whys = idsOf('only', word).map(lacks)
@@ -54,7 +49,6 @@ export function readCheckOptions(args: readonly string[]) {
   return {
     ...readComponentOptions(values),
     roundTrip,
-    events,
     offline,
     sidecar,
     emulator: readEmulatorOptions(values),
@@ -72,14 +66,7 @@ function readSidecar(value: string | undefined): URL | undefined {
   throw wrongOption(`--sidecar takes a URL such as http://127.0.0.1:9464, not ${JSON.stringify(value)}`)
 }
 
-/** The options that checks need. */
-const optionOf: ReadonlyMap<CheckId, 'sidecar' | 'event' | 'round-trip'> = new Map([
-  ['machine/sidecar', 'sidecar'],
-  ['filters/event', 'event'],
-  ['round-trip/event', 'round-trip'],
-])
-
-const isOffline = (id: CheckId) => /^files\/|^machine\/port$|^filters\/event$/.test(id)
+const isOffline = (id: CheckId) => /^files\/|^machine\/port$/.test(id)
 
 const wordsOf = (given: readonly string[] = []) => given.flatMap((value) => value.split(',')).map((word) => word.trim())
 
