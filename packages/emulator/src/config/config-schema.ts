@@ -166,6 +166,18 @@ const ingressRule = z.strictObject({
   to: url.describe('What stands in its place. Required.'),
 })
 
+const functionsHost = z
+  .string()
+  .refine((given) => isUrl(given, ['https:', 'http:']) && new URL(given).pathname === '/', {
+    message: 'must be a URL without a path, like http://127.0.0.1:7071: that of the Event Grid trigger is added',
+  })
+const functionHost = z.strictObject({
+  resourceId: scope.describe(
+    'Resource id of a function, or of a function app or slot for each of its functions. Required.',
+  ),
+  url: functionsHost.describe('The host that serves the function; its system key may follow as ?code=. Required.'),
+})
+
 const storageAccountName = z.string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lower-case letters and digits')
 const storage = z
   .strictObject({
@@ -284,6 +296,15 @@ export const configSchema = z.strictObject({
     'Storage account of the queues that events are delivered to; UseDevelopmentStorage=true is Azurite. Needs the package ' +
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',
     connectionString,
+  ),
+  functions: field(
+    'Hosts of Azure Functions that events are delivered to, such as http://127.0.0.1:7071 of func start: one URL for all functions, or a ' +
+      'list of resource ids with URLs, of which the first that fits is used. Default: none, and event subscriptions of functions get a ' +
+      'warning.',
+    z.union(
+      [functionsHost, list(functionHost)],
+      'must be a URL without a path, like http://127.0.0.1:7071, or a list of { resourceId, url }',
+    ),
   ),
   concurrency: field('Deliveries under way at once, for each event subscription. Default: 64.', count),
   maxPending: field('The most undelivered events. Publishing more is answered 429. Default: 1000000.', count),

@@ -12,6 +12,7 @@ import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/retry-schedule.ts'
+import type { FunctionsHost } from './send/http-channels.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
@@ -55,6 +56,8 @@ export interface DeliverySettings {
   readonly deadLetterDelay: number
   readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
+  /** The hosts of functions: one URL for all, or a list, of which the first that fits is used. */
+  readonly functions: string | readonly FunctionsHost[]
   /** Delayed delivery to endpoints that keep failing. */
   readonly probation: ProbationOptions | false
   /** The most requests under way for one subscription. */
@@ -77,6 +80,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
+    functions: options.functions ?? [],
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,
