@@ -11,5 +11,6 @@ export const unprobed: Readonly<Record<string, string>> = {
   'blob-delete-version': blobs,
   'blob-batch': blobs,
   'blob-container-deleted': blobs,
+  'function-retries': 'a run has no function app: Azure asks for one that is there',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }

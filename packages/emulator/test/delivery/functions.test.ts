@@ -126,6 +126,17 @@ describe('a function', () => {
   })
 })
 
+it('whose host is not there is tried again, and the record says where nothing listens', async () => {
+  const away = 'http://127.0.0.1:1'
+  const { emulator } = await openFunction({ settings: cloud }, () => away)
+  emulator.raise('orders', [order])
+  await emulator.idle()
+  expect(emulator.records.deliveries.last).toMatchObject({
+    outcome: 'retry',
+    error: expect.stringMatching(/nothing listens at http:\/\/127\.0\.0\.1:1$/),
+  })
+})
+
 describe('the host of a function', () => {
   const other = 'http://127.0.0.1:1'
   const app = functionId.replace(/\/functions\/.*/, '')
