@@ -135,3 +135,15 @@ it('an update from a webhook to a namespace topic forwards nothing before it suc
   expect([...emulator.queues().values()]).toMatchObject([{ available: 1 }])
   expect(subscriber.deliveries()).toHaveLength(1)
 })
+
+it('says Failed of the event subscription too where its operation fails for whatever reason', async () => {
+  const { emulator, put, state } = await openWaiting()
+  emulator.failNext({
+    route: 'operation',
+    matches() {
+      throw new Error('a fault of the test')
+    },
+  })
+  await put(webhook('https://subscriber.example/second'))
+  expect(state()).toBe('Failed')
+})

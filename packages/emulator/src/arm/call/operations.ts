@@ -1,4 +1,4 @@
-/** How long an operation runs, what a client that asks is told, and in which state the resource is meanwhile. */
+/** In which state an operation is, and with it the resource that the operation changes; what a client that asks is told. */
 import { randomUUID } from 'node:crypto'
 import { pause, systemClock, within } from '../../../../../src/support/time/clock.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -43,6 +43,9 @@ export interface Change {
   readonly state: 'Creating' | 'Updating' | 'Deleting'
 }
 
+/** The states that an operation comes to, and its resource with it. */
+export type ReachedState = 'AwaitingManualAction' | OperationResult['status']
+
 /** How an operation waits. It is no work under way meanwhile. */
 export interface OperationWaits {
   /** From now on it waits for a manual action. */
@@ -65,12 +68,15 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
 
   return {
     /**
-     * Starts one. `run` begins when the operation delay is over; its signal aborts on close.
+     * Starts an operation. `run` begins when the operation delay is over; its signal aborts on close.
+     *
+     * @param told.change what `stateOf` says of the resource meanwhile
+     * @param told.reached is told each state that the operation comes to: for a resource that keeps its state
      */
     start(
       subscriptionId: string,
       run: (signal: AbortSignal, waits: OperationWaits) => Promise<OperationResult>,
-      change?: Change,
+      { change, reached }: { readonly change?: Change; readonly reached?: (state: ReachedState) => void } = {},
     ): Operation {
       const id = randomUUID().toUpperCase()
       const changed = change?.id.toLowerCase() ?? ''
@@ -88,6 +94,7 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
       }
       const park = () => {
         status = 'AwaitingManualAction'
+        reached?.(status)
         rest()
       }
       const delay = async (ms: number, signal: AbortSignal) => {
@@ -105,6 +112,7 @@ export function createOperations(clock: Clock, delayMs: number, work: WorkCounte
             error: { code: 'Internal error', message: internalMessage(clock.now()) },
           }),
         )
+        reached?.(result.status)
       }
       if (delayMs <= 0) begin()
       const operation: Operation = {

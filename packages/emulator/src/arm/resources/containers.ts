@@ -128,7 +128,7 @@ function deleteGroup(options: ArmContext, call: ArmCall, azure: AzureSubscriptio
       options.directory.groups.delete(group)
       return { status: 'Succeeded' }
     },
-    { id: group.id, state: 'Deleting' },
+    { change: { id: group.id, state: 'Deleting' } },
   )
   const path = `/subscriptions/${azure.id}/operationresults/${operation.id}?api-version=${call.apiVersion}`
   return { status: writeStatus('resourceGroups', 'DELETE', true), headers: { location: `${call.baseUrl}${path}` } }

@@ -121,7 +121,7 @@ export function resourcesOf<R extends { readonly id: string; readonly name: stri
           run?.()
           return { status: 'Succeeded' }
         },
-        { id, state },
+        { change: { id, state } },
       ),
     })
     return answerResource(call, {

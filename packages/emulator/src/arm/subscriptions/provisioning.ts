@@ -19,7 +19,14 @@ import { awaitHandshakes } from '../../model/time/work-counter.ts'
 import { dotNetTime } from '../../model/wording.ts'
 import type { Records } from '../../records/record-types.ts'
 import type { Fault, Faults } from '../../server/faults.ts'
-import { internalMessage, type Operation, type OperationResult, type Operations } from '../call/operations.ts'
+import {
+  internalMessage,
+  type Operation,
+  type OperationResult,
+  type Operations,
+  type OperationWaits,
+  type ReachedState,
+} from '../call/operations.ts'
 import { parseArmScope } from '../call/path.ts'
 import { createDomainTopic, deleteUnusedDomainTopic } from '../resources/domain-topics.ts'
 
@@ -68,7 +75,10 @@ export interface ProvisioningOptions extends KnownResources {
 const isDelayAlone = ({ delayMs, code, message, details, status }: Fault): boolean =>
   delayMs !== undefined && code === undefined && message === undefined && details === undefined && status === undefined
 
-/** Carries out changes of event subscriptions in the background. */
+type Failure = Extract<OperationResult, { readonly status: 'Failed' }>
+const failure = (error: Failure['error']): Failure => ({ status: 'Failed', error })
+
+/** Carries out changes of event subscriptions in the background. The state of an event subscription is that of its operation. */
 export function createProvisioning(options: ProvisioningOptions) {
   const { clock, store, directory, faults, delivery, operations, records } = options
   const expiries = new Map<string, CancelTimer>()
@@ -116,26 +126,13 @@ export function createProvisioning(options: ProvisioningOptions) {
     }
   }
 
-  const settle = async (
-    written: EventSubscription,
-    outcome: ValidationOutcome,
-    park: () => void,
-  ): Promise<OperationResult> => {
-    if (outcome.outcome === 'validated') {
-      move(written, 'Succeeded')
-      return { status: 'Succeeded' }
-    }
-    if (outcome.outcome === 'failed') {
-      move(written, 'Failed')
-      return { status: 'Failed', error: { code: outcome.code, message: outcome.message } }
-    }
-    move(written, 'AwaitingManualAction')
+  const resultOf = async (outcome: ValidationOutcome, park: () => void): Promise<OperationResult> => {
+    if (outcome.outcome === 'validated') return { status: 'Succeeded' }
+    if (outcome.outcome === 'failed') return failure({ code: outcome.code, message: outcome.message })
     park()
-    const completed = await outcome.completed
-    move(written, completed === 'validated' ? 'Succeeded' : 'Failed')
-    if (completed === 'validated') return { status: 'Succeeded' }
+    if ((await outcome.completed) === 'validated') return { status: 'Succeeded' }
     const message = 'The manual validation of the endpoint was not completed in time.'
-    return { status: 'Failed', error: { code: 'Url validation', message } }
+    return failure({ code: 'Url validation', message })
   }
 
   const cancelExpiry = ({ id }: EventSubscription) => {
@@ -182,29 +179,27 @@ export function createProvisioning(options: ProvisioningOptions) {
     stopAsking(subscription)
     const own = new AbortController()
     asking.set(subscription.id.toLowerCase(), own)
-    const operation = operations.start(azureIdOf(subscription), async (signal, { park, delay }) => {
+    const run = async (signal: AbortSignal, { park, delay }: OperationWaits) => {
       const fault = faults.take('operation', { method: 'PUT', url: subscription.id })
       const { takenBack } = faults
       if (fault?.delayMs) await delay(fault.delayMs, takenBack)
       // A delay alone is no failure: the real result follows. So it does for a fault that is taken back.
       if (fault && !takenBack.aborted && !isDelayAlone(fault)) {
-        move(subscription, 'Failed')
         const { code = 'Internal error', message = internalMessage(clock.now()), details } = fault
-        return { status: 'Failed', error: { code, message, ...(details && { details }) } }
+        return failure({ code, message, ...(details && { details }) })
       }
       const missing = missingDestination(options, subscription.properties)
-      if (missing !== undefined) {
-        move(subscription, 'Failed')
-        return { status: 'Failed', error: destinationNotFound(missing, clock.now()) }
-      }
+      if (missing !== undefined) return failure(destinationNotFound(missing, clock.now()))
       const next = () => nextAsk(subscription, own.signal)
       const again = retries.waiting ? { pauseMs: handshakeAgainMs, next } : undefined
       const outcome = await delivery.validate(subscription, signal, { over: own.signal, again })
-      return settle(subscription, outcome, () => {
+      return resultOf(outcome, () => {
         park()
         answered()
       })
-    })
+    }
+    const reached = (state: ReachedState) => move(subscription, state)
+    const operation = operations.start(azureIdOf(subscription), run, { reached })
     void operation.ended.then(answered)
     if (retries.failed) void operation.ended.then(() => retryFailed(subscription, own.signal, retries))
     return operation
