@@ -11,6 +11,7 @@ export const unprobed: Readonly<Record<string, string>> = {
   'blob-delete-version': blobs,
   'blob-batch': blobs,
   'blob-container-deleted': blobs,
+  'deletion-notice-once': 'Azure may try for a day, and a run does not wait so long for what may not come',
   'function-retries': 'a run has no function app: Azure asks for one that is there',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }

@@ -9,6 +9,7 @@ import {
 } from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { secretValuesOf, withoutValues } from '../../records/shown-request.ts'
+import type { PendingEvent } from './channel.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'
@@ -44,6 +45,7 @@ export function deliveryHeaders(delivery: {
   readonly form: 'single' | 'batch'
   /** The first event of the batch, for `aeg-data-version` and the dynamic attributes. */
   readonly event: AcceptedEvent
+  readonly eventType?: PendingEvent['type']
   /** Number of attempts before this one. */
   readonly deliveryCount: number
   readonly bearerToken?: string | undefined
@@ -58,7 +60,7 @@ export function deliveryHeaders(delivery: {
     'aeg-delivery-count': String(delivery.deliveryCount),
     'aeg-data-version': cloudEvents ? '' : eventDataVersion(event),
     'aeg-metadata-version': '1',
-    'aeg-event-type': 'Notification',
+    'aeg-event-type': delivery.eventType ?? 'Notification',
   }
   if (cloudEvents) headers.origin = eventGridOrigin
   for (const { name, value } of deliveryAttributeValues(subscription, event)) {

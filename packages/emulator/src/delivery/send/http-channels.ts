@@ -39,9 +39,9 @@ export function createHttpChannels(options: DeliveryOptions, client: WebhookClie
     return {
       ...{ ...to, secretHeaders: secretHeadersOf(subscription) },
       async prepare(batch) {
-        const [{ event, attempts: deliveryCount }] = batch
+        const [{ event, type: eventType, attempts: deliveryCount }] = batch
         const token = await tokenOf()
-        const headers = deliveryHeaders({ subscription, form, event, deliveryCount, bearerToken: token })
+        const headers = deliveryHeaders({ subscription, form, event, eventType, deliveryCount, bearerToken: token })
         const events = batch.map((pending) => deliveredText(pending.event, schema))
         const body = bodyOf(schema, form, events)
         return {
