@@ -65,7 +65,7 @@ const emulatorRooms: Readonly<Record<string, readonly string[]>> = {
   delivery: [...lower, 'dead-letters'],
   config: [...lower, 'arm', 'topics', 'dead-letters', 'namespaces', 'delivery'],
   page: [],
-  'test-interface': [...lower, 'topics', 'namespaces', 'delivery'],
+  'test-interface': [...lower, 'topics', 'namespaces', 'delivery', 'config'],
   cli: ['model', 'records', 'config', 'delivery', 'test-interface', 'index.ts'],
 }
 

@@ -4,10 +4,10 @@ import { complaintAboutCodeGeneration } from '../../../src/support/process/runti
 import { realTimers } from '../../../src/support/time/clock.ts'
 import { createTurns } from '../../../src/support/work/work.ts'
 import { removeResource } from './arm/resources/resources.ts'
-import type { EventSubscriptionOptions, TopicOptions } from './config/config-schema.ts'
+import { type EventSubscriptionOptions, type TopicOptions, topic } from './config/config-schema.ts'
 import { configure, putTopic } from './config/configure.ts'
 import { putEventSubscription } from './config/event-subscription.ts'
-import { checkTopic, type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
+import { type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
 import { type Connectable, type Connected, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
@@ -25,6 +25,7 @@ import {
 } from './model/resource-views.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
 import { type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
+import { checkOptions } from './model/schemas.ts'
 import { ManualClock, wholeMs } from './model/time/clock.ts'
 import { awaitHandshakes } from './model/time/work-counter.ts'
 import { raisedCloudEvents } from './namespaces/namespace-calls.ts'
@@ -35,15 +36,20 @@ import { checkFault, type Fault } from './server/faults.ts'
 import { pkcs12Of } from './server/tls/certificates.ts'
 import { openState } from './state/state.ts'
 import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
-import type { ResetOptions } from './test-interface/operation.ts'
 import { describePending, StillPendingError, UnservedError } from './test-interface/pending-work.ts'
 import {
   type DeadLetter,
   deadLettersOf,
-  type EventQuery,
   type PublishedEvents,
   publishedEvents,
 } from './test-interface/published-events.ts'
+import {
+  type EventQuery,
+  eventsQuery,
+  type ResetOptions,
+  requestsQuery,
+  resetRequest,
+} from './test-interface/requests.ts'
 import { existingSourceIdOf, raisedEvents, sourceIdOf } from './topics/raise.ts'
 
 /** Where clients find the emulator. */
@@ -148,7 +154,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * for an unknown option, and a RangeError for an unknown Azure subscription.
    */
   addTopic(options: TopicOptions): TopicView {
-    checkTopic(options)
+    checkOptions('the topic', topic, options)
     putTopic(this.#parts, options)
     return this.topic(options.name)
   }
@@ -313,7 +319,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * option, and a RangeError for an unknown topic.
    */
   events(query: EventQuery = {}): PublishedEvents {
-    checkNames('the options of events', query, ['topic', 'type', 'subject', 'limit'])
+    checkOptions('the query of events', eventsQuery, query)
     return publishedEvents(this.#parts, query)
   }
 
@@ -324,7 +330,7 @@ export class EventGridEmulator implements AsyncDisposable {
 
   /** The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route @default all */
   requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly RequestRecord[] {
-    checkNames('the options of requests', query, ['route'])
+    checkOptions('the query of requests', requestsQuery, query)
     return this.records.requests.filter(({ route }) => query.route === undefined || route === query.route)
   }
 
@@ -334,7 +340,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * an unknown option, and as {@link reconfigure} throws.
    */
   async reset(options: ResetOptions = {}): Promise<void> {
-    checkNames('the options of reset', options, ['resources'])
+    checkOptions('the options of reset', resetRequest, options)
     this.#parts.forget()
     if (options.resources !== true) return
     configure(this.#parts, this.#settings, { others: 'go' })
@@ -382,7 +388,7 @@ export class EventGridEmulator implements AsyncDisposable {
     }
   }
 
-  /** Makes the next calls of a part of the emulator fail. Throws a TypeError or RangeError for an invalid fault. */
+  /** Makes the next calls of a part of the emulator fail. Throws a TypeError that names all that is wrong with the fault. */
   failNext(fault: Fault): void {
     checkFault(fault)
     this.#parts.faults.add(fault)

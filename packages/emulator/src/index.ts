@@ -54,11 +54,10 @@ export type { RecordRing } from './records/records.ts'
 export type { Fault, FaultRoute } from './server/faults.ts'
 export { EmulatorStateError } from './state/state-file.ts'
 export type { EmulatorEnvironment, EnvironmentLanguage, LanguageEnvironment } from './test-interface/environment.ts'
-export type { ResetOptions } from './test-interface/operation.ts'
 export type {
   DeadLetter,
-  EventQuery,
   PublishedEvent,
   PublishedEvents,
   SubscriptionFate,
 } from './test-interface/published-events.ts'
+export type { EventQuery, ResetOptions } from './test-interface/requests.ts'

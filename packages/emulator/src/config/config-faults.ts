@@ -1,5 +1,4 @@
 /** What is wrong with a configuration, of a file or of code: fields by themselves, names given twice, names that are not there. */
-import { z } from 'zod'
 import type { YamlPath } from '../../../../src/support/files/located-yaml.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
@@ -9,20 +8,8 @@ import { declaredQueueProperties } from '../arm/resources/namespace-contents.ts'
 import { declaredProperties, settingNames } from '../arm/subscriptions/read-settings.ts'
 import { type JsonObject, ownField } from '../model/events/event-text.ts'
 import { inputSchemas, trackedTypes } from '../model/resources/resource.ts'
-import { plainWords } from '../model/schemas.ts'
-import { type Config, type ConfigOptions, configSchema, emulatorDefaults, namesAt } from './config-schema.ts'
-
-/** A fault, and the place that it is at. */
-export interface ConfigFault {
-  readonly path: YamlPath
-  /** Begins with a verb: `must be a text`. */
-  readonly rule: string
-  /** A key of the mapping at the path, where it is the key that is wrong. */
-  readonly name?: string
-}
-
-/** A file of another kind has thousands of faults. */
-export const maxFaults = 30
+import { type FieldFault, maxFaults, readFields } from '../model/schemas.ts'
+import { type Config, type ConfigOptions, configSchema, emulatorDefaults } from './config-schema.ts'
 
 /**
  * Checks a configuration: the same for a file, for options in code, and for those that come later.
@@ -35,9 +22,8 @@ export function checkConfig(
   config: unknown,
   now: number,
   moreNames: readonly string[] = [],
-): { readonly data: Config | undefined; readonly faults: readonly ConfigFault[] } {
-  const { data, error } = configSchema.safeParse(config, { error: plainWords })
-  const faults = fieldFaults(error?.issues.slice(0, maxFaults) ?? [], moreNames)
+): { readonly data: Config | undefined; readonly faults: readonly FieldFault[] } {
+  const { data, faults } = readFields(configSchema, config, moreNames)
   // They are found one by one, so those over the limit cost nothing.
   for (const fault of referenceFaults(config, now)) {
     if (faults.length >= maxFaults) break
@@ -46,55 +32,23 @@ export function checkConfig(
   return { data, faults: faults.slice(0, maxFaults) }
 }
 
-/** What is wrong with one topic, with paths within it. */
-export function topicFaults(topic: unknown): readonly ConfigFault[] {
-  const { error } = z
-    .object({ topics: configSchema.shape.topics })
-    .safeParse({ topics: [topic] }, { error: plainWords })
-  return fieldFaults(error?.issues ?? []).map((fault) => ({ ...fault, path: fault.path.slice(2) }))
-}
-
 /** What is wrong with one event subscription beside what stands already, with paths within it. */
 export function eventSubscriptionFaults(
   one: unknown,
   standing: Pick<ConfigOptions, 'subscriptions' | 'topics' | 'domains'>,
   now: number,
-): readonly ConfigFault[] {
+): readonly FieldFault[] {
   const { faults } = checkConfig({ ...standing, eventSubscriptions: [one] }, now)
   return faults.flatMap((fault) => {
     return fault.path[0] === 'eventSubscriptions' ? [{ ...fault, path: fault.path.slice(2) }] : []
   })
 }
 
-function fieldFaults(issues: readonly z.core.$ZodIssue[], moreNames: readonly string[] = []): ConfigFault[] {
-  return issues.flatMap((issue) => {
-    const path = issue.path.filter((part) => typeof part !== 'symbol')
-    if (issue.code !== 'unrecognized_keys') return [{ path, rule: issue.message }]
-    const names = [...namesAt(path), ...(path.length === 0 ? moreNames : [])]
-    return issue.keys.map((name) => ({ path, rule: unknownRule(name, names), name }))
-  })
-}
-
-function unknownRule(name: string, names: readonly string[]): string {
-  const question = didYouMean(name, names)
-  return question === undefined
-    ? `is not a field here; the fields are ${names.join(', ')}`
-    : `is not a field; ${question}`
-}
-
-/** The place of a fault in words, as in `topics[0].inputSchema`; empty for the configuration itself. */
-export function fieldName({ path, name }: ConfigFault): string {
-  return [...path, ...(name === undefined ? [] : [name])]
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
-    .join('')
-    .replace(/^\./, '')
-}
-
 /**
  * Finds names that are defined twice, or used and not defined. Takes an unchecked configuration, so that these faults are
  * reported together with those of single fields.
  */
-function* referenceFaults(config: unknown, now: number): Generator<ConfigFault> {
+function* referenceFaults(config: unknown, now: number): Generator<FieldFault> {
   const topics = entries(config, 'topics')
   const clients = entries(config, 'clients')
   const subscriptions = entries(config, 'subscriptions')
@@ -153,7 +107,7 @@ function* referenceFaults(config: unknown, now: number): Generator<ConfigFault> 
 }
 
 /** Names that a namespace has twice, and the faults that ARM would report for its Queue event subscriptions. */
-function* queueFaults(at: YamlPath, namespace: JsonObject): Generator<ConfigFault> {
+function* queueFaults(at: YamlPath, namespace: JsonObject): Generator<FieldFault> {
   const topics = entries(namespace, 'topics')
   yield* twice([...at, 'topics'], topics, ({ name }) => text(name), 'name')
   for (const [index, topic] of topics) {
@@ -197,7 +151,7 @@ function scopeFault(scope: unknown, ids: readonly string[]): string | undefined 
 }
 
 /** The faults that ARM would report for an event subscription. */
-function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<ConfigFault> {
+function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now: number): Generator<FieldFault> {
   const { name, endpoint, properties = {} } = one
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
@@ -220,7 +174,7 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
  * Finds the given fields that parsing dropped: Resource Manager does not know them and silently ignores them. In a
  * configuration file each is a typo.
  */
-function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<ConfigFault> {
+function* ignoredFields(given: unknown, parsed: unknown, path: YamlPath = []): Generator<FieldFault> {
   if (Array.isArray(given) && Array.isArray(parsed)) {
     for (const [index, item] of given.entries()) yield* ignoredFields(item, parsed[index], [...path, index])
   }
@@ -240,7 +194,7 @@ function* twice(
   keyOf: (entry: JsonObject) => string | undefined,
   field: string,
   rule = 'is given twice',
-): Generator<ConfigFault> {
+): Generator<FieldFault> {
   const seen = new Set<string>()
   for (const [index, entry] of list) {
     const key = keyOf(entry)?.toLowerCase()
@@ -251,7 +205,7 @@ function* twice(
 }
 
 /** Ports of blob endpoints that another port of the emulator has already. */
-function* twicePort(storage: Entries, others: readonly unknown[]): Generator<ConfigFault> {
+function* twicePort(storage: Entries, others: readonly unknown[]): Generator<FieldFault> {
   const seen = new Set(others)
   for (const [index, { port }] of storage) {
     if (typeof port !== 'number' || port === 0) continue
@@ -260,7 +214,7 @@ function* twicePort(storage: Entries, others: readonly unknown[]): Generator<Con
   }
 }
 
-function* unknownName(path: YamlPath, value: unknown, names: readonly string[], kind: string): Generator<ConfigFault> {
+function* unknownName(path: YamlPath, value: unknown, names: readonly string[], kind: string): Generator<FieldFault> {
   if (typeof value !== 'string' || names.some((name) => same(name, value))) return
   const question = didYouMean(value, names)
   yield { path, rule: `must be one of ${kind}${question === undefined ? '' : `; ${question}`}` }

@@ -89,7 +89,7 @@ const keys = field(
 const plainName = z.string().regex(/^[A-Za-z0-9-]{3,50}$/, 'must be 3 to 50 letters, digits and hyphens')
 const name = plainName.describe('3 to 50 letters, digits and hyphens. Required.')
 
-const topic = z.strictObject({
+export const topic = z.strictObject({
   name,
   ...place,
   inputSchema: field(
@@ -121,7 +121,7 @@ const systemTopic = z.strictObject({
 /** Read by the schemas of Resource Manager, so that a fault is that of a PUT. */
 const settings = z.record(z.string(), z.unknown())
 const queueSettings = z.record(z.string(), z.unknown())
-const eventSubscription = z.strictObject({
+export const eventSubscription = z.strictObject({
   name: text.describe('3 to 64 letters, digits and hyphens. Required.'),
   topic: field('The custom topic whose events it gets. Default: the first.', text),
   scope: field(
@@ -376,18 +376,6 @@ function isUrl(value: string, protocols: readonly string[]): boolean {
 function isBaseOf(account: string, azurite: string): boolean {
   const url = URL.parse(azurite)
   return url === null || (['/', `/${account}`, `/${account}/`].includes(url.pathname) && url.search === '')
-}
-
-/** The names that the mapping at a path may have. */
-export const namesAt = (path: readonly PropertyKey[]): readonly string[] => namesIn(configSchema, path)
-
-function namesIn(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  if (schema instanceof z.ZodExactOptional) return namesIn(schema.unwrap(), path)
-  if (schema instanceof z.ZodPipe) return namesIn(schema.out, path)
-  const [first, ...rest] = path
-  if (schema instanceof z.ZodArray) return first === undefined ? [] : namesIn(schema.element, rest)
-  if (!(schema instanceof z.ZodObject)) return []
-  return first === undefined ? Object.keys(schema.shape) : namesIn(schema.shape[String(first)], rest)
 }
 
 /**

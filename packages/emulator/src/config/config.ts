@@ -10,8 +10,9 @@ import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import { createStorageQueues } from '../delivery/send/storage-queues.ts'
 import { ownField } from '../model/events/event-text.ts'
-import { type ConfigFault, checkConfig, fieldName, maxFaults } from './config-faults.ts'
-import { type Config, namesAt } from './config-schema.ts'
+import { type FieldFault, fieldName, maxFaults, namesAt } from '../model/schemas.ts'
+import { checkConfig } from './config-faults.ts'
+import { type Config, configSchema } from './config-schema.ts'
 import { type EventGridEmulatorOptions, resolveOptions } from './options.ts'
 import { firstPlan, planConfiguration } from './plan.ts'
 import { nothing } from './standing.ts'
@@ -77,7 +78,7 @@ export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   if (document === undefined || document.value === null)
     throw new EmulatorConfigError([located({ line: 1, column: 1 }, '', 'is empty')])
   const { value } = document
-  const problem = (fault: ConfigFault) => {
+  const problem = (fault: FieldFault) => {
     const { path, rule, name } = fault
     const place = name === undefined ? document.placeOf(path) : document.placeOfKey(path, name)
     return located(place, fieldName(fault), rule + quotes(rule, valueAt(value, path)))
@@ -130,7 +131,9 @@ function valueAt(value: unknown, path: YamlPath): unknown {
 }
 
 const lists = ['clients', 'subscriptions', 'topics', 'eventSubscriptions', 'ingress']
-const words: ReadonlySet<string> = new Set([[], ...lists.map((list) => [list, 0])].flatMap(namesAt))
+const words: ReadonlySet<string> = new Set(
+  [[], ...lists.map((list) => [list, 0])].flatMap((path) => namesAt(configSchema, path)),
+)
 
 /** Keys, connection strings and delivery attributes may be secret, and so may the query of a URL. */
 function isShown({ path, isKey, text }: LocatedScalar): boolean {

@@ -5,9 +5,10 @@ import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import type { Directory } from '../entra/directory.ts'
 import { named, randomKeys, sameName } from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
+import { errorOfFaults } from '../model/schemas.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import type { TopicOptions } from './config-schema.ts'
-import { errorOf, type ResolvedOptions } from './options.ts'
+import type { ResolvedOptions } from './options.ts'
 import { firstPlan, type PlanContext, placeOf, planConfiguration, putPublished } from './plan.ts'
 import { differences, standingOf } from './standing.ts'
 
@@ -42,7 +43,7 @@ export function configure(
     declaredBefore: new Set(JSON.parse(persisted.get(...declaredKey) ?? '[]')),
     azureBefore: directory.declaredSubscriptions,
   })
-  if ('faults' in plan) throw errorOf(plan.faults)
+  if ('faults' in plan) throw errorOfFaults(plan.faults)
   const { standing, declared } = plan
   const changes = differences(before, standing)
   const names = JSON.stringify(declared)

@@ -7,12 +7,13 @@ import type { Directory } from '../entra/directory.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource.ts'
 import { publisherOf, type Store } from '../model/resources/store.ts'
+import { errorOfFaults } from '../model/schemas.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { awaitHandshakes } from '../model/time/work-counter.ts'
 import type { Records } from '../records/record-types.ts'
 import { eventSubscriptionFaults } from './config-faults.ts'
 import type { EventSubscriptionOptions } from './config-schema.ts'
-import { errorOf, type ResolvedOptions } from './options.ts'
+import type { ResolvedOptions } from './options.ts'
 
 export interface PutTargets {
   readonly clock: Clock
@@ -45,7 +46,7 @@ export async function putEventSubscription(
     domains: store.resources('domains').map(({ name, inputSchema }) => ({ name, inputSchema })),
   }
   const faults = eventSubscriptionFaults(options, standing, clock.now())
-  if (faults.length > 0) throw errorOf(faults, 'the event subscription')
+  if (faults.length > 0) throw errorOfFaults(faults, 'the event subscription')
   const scope =
     options.scope === undefined
       ? (named(store.resources('topics'), options.topic)?.id ?? '')

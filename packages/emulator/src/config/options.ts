@@ -16,10 +16,11 @@ import {
   sameName,
   stableGuid,
 } from '../model/resources/resource.ts'
+import { errorOfFaults, withoutUndefined } from '../model/schemas.ts'
 import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
-import { type ConfigFault, checkConfig, fieldName, topicFaults } from './config-faults.ts'
+import { checkConfig } from './config-faults.ts'
 import {
   type AzureSubscriptionOptions,
   type ClientOptions,
@@ -212,26 +213,8 @@ function checked(given: unknown): EventGridEmulatorOptions {
   const [stray] = Object.keys(fileOnly).filter((name) => Object.hasOwn(data, name))
   if (stray !== undefined) throw new TypeError(`${stray} is a field of the file; in code there is ${fileOnly[stray]}`)
   const config = checkConfig(withoutUndefined(data), (code.clock ?? realClock).now(), Object.keys(codeNames))
-  if (config.faults.length > 0) throw errorOf(config.faults)
+  if (config.faults.length > 0) throw errorOfFaults(config.faults)
   return { ...config.data, ...code }
-}
-
-/** Throws a TypeError for what is no topic. */
-export function checkTopic(options: unknown): void {
-  const faults = topicFaults(withoutUndefined(options))
-  if (faults.length > 0) throw errorOf(faults, 'the topic')
-}
-
-/** A TypeError with a line for each fault. @param what the name of the whole. @default the options */
-export const errorOf = (faults: readonly ConfigFault[], what = 'the options'): TypeError =>
-  new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
-
-/** In code a field may stand there with no value. */
-function withoutUndefined(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUndefined)
-  if (!isRecord(value)) return value
-  const given = Object.entries(value).filter(([, one]) => one !== undefined)
-  return Object.fromEntries(given.map(([name, one]) => [name, withoutUndefined(one)]))
 }
 
 /** The options that `deliver` adds to. */

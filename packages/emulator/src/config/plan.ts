@@ -29,7 +29,7 @@ import {
   type TrackedType,
 } from '../model/resources/resource.ts'
 import { newLabel, publisherOf, type Store } from '../model/resources/store.ts'
-import type { ConfigFault } from './config-faults.ts'
+import type { FieldFault } from '../model/schemas.ts'
 import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
 import { draftOf, type Standing, standingOf } from './standing.ts'
@@ -61,9 +61,9 @@ export function planConfiguration(
   standing: Standing,
   options: ResolvedOptions,
   context: PlanContext,
-): Plan | { readonly faults: readonly ConfigFault[] } {
+): Plan | { readonly faults: readonly FieldFault[] } {
   const { now, newKeys, declaredBefore, others } = context
-  const faults: ConfigFault[] = []
+  const faults: FieldFault[] = []
   const draft = draftOf(standing)
   const { store, namespaces } = draft
   const contents = { ...draft, newKeys, clock: { now: () => now }, queues: noQueues }

@@ -12,7 +12,7 @@ import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/retry-schedule.ts'
-import type { FunctionsHost } from './send/http-channels.ts'
+import type { FunctionsHosts } from './send/functions.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
@@ -56,8 +56,7 @@ export interface DeliverySettings {
   readonly deadLetterDelay: number
   readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
-  /** The hosts of functions: one URL for all, or a list, of which the first that fits is used. */
-  readonly functions: string | readonly FunctionsHost[]
+  readonly functions: FunctionsHosts
   /** Delayed delivery to endpoints that keep failing. */
   readonly probation: ProbationOptions | false
   /** The most requests under way for one subscription. */

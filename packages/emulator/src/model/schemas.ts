@@ -1,7 +1,83 @@
-/** How the emulator's schemas take values, and in which words a fault that a schema finds is told. */
+/** What is wrong with a value by its schema, with places and in plain words; and how the emulator's schemas take enumerations. */
 import { z } from 'zod'
+import type { YamlPath } from '../../../../src/support/files/located-yaml.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
+
+/** A fault, and the place of the fault. */
+export interface FieldFault {
+  readonly path: YamlPath
+  /** Begins with a verb: `must be a text`. */
+  readonly rule: string
+  /** A key of the mapping at the path, where the key is wrong. */
+  readonly name?: string
+}
+
+/** The most faults that are told: a file of another kind has thousands. */
+export const maxFaults = 30
+
+/**
+ * Reads a value by its schema: the data, where there is no fault, and the faults.
+ *
+ * @param moreNames names that the value may have beside the fields, for a did-you-mean. @default none
+ */
+export function readFields<Data>(
+  schema: z.ZodType<Data>,
+  value: unknown,
+  moreNames: readonly string[] = [],
+): { readonly data: Data | undefined; readonly faults: FieldFault[] } {
+  const { data, error } = schema.safeParse(value, { error: plainWords })
+  const faults = (error?.issues.slice(0, maxFaults) ?? []).flatMap((issue): FieldFault[] => {
+    const path = issue.path.filter((part) => typeof part !== 'symbol')
+    if (issue.code !== 'unrecognized_keys') return [{ path, rule: issue.message }]
+    const names = [...namesAt(schema, path), ...(path.length === 0 ? moreNames : [])]
+    return issue.keys.map((name) => ({ path, rule: unknownRule(name, names), name }))
+  })
+  return { data, faults: faults.slice(0, maxFaults) }
+}
+
+function unknownRule(name: string, names: readonly string[]): string {
+  const question = didYouMean(name, names)
+  return question === undefined
+    ? `is not a field here; the fields are ${names.join(', ')}`
+    : `is not a field; ${question}`
+}
+
+/** The names that the mapping at a path of a schema may have. */
+export function namesAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodExactOptional) return namesAt(schema.unwrap(), path)
+  if (schema instanceof z.ZodPipe) return namesAt(schema.out, path)
+  const [first, ...rest] = path
+  if (schema instanceof z.ZodArray) return first === undefined ? [] : namesAt(schema.element, rest)
+  if (!(schema instanceof z.ZodObject)) return []
+  return first === undefined ? Object.keys(schema.shape) : namesAt(schema.shape[String(first)], rest)
+}
+
+/** The place of a fault in words, as in `topics[0].inputSchema`; empty for the value itself. */
+export function fieldName({ path, name }: FieldFault): string {
+  return [...path, ...(name === undefined ? [] : [name.slice(0, 200)])]
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
+    .join('')
+    .replace(/^\./, '')
+}
+
+/** Checks options of code, whose members may be undefined. Throws a TypeError with a line for each fault. @param what the name of the whole */
+export function checkOptions(what: string, schema: z.ZodType, given: unknown): void {
+  const { faults } = readFields(schema, withoutUndefined(given))
+  if (faults.length > 0) throw errorOfFaults(faults, what)
+}
+
+/** A TypeError with a line for each fault. @param what the name of the whole. @default the options */
+export const errorOfFaults = (faults: readonly FieldFault[], what = 'the options'): TypeError =>
+  new TypeError(faults.map((fault) => `${fieldName(fault) || what} ${fault.rule}`).join('\n'))
+
+/** The value without its members that are undefined, at any depth. */
+export function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined)
+  if (!isRecord(value)) return value
+  const given = Object.entries(value).filter(([, one]) => one !== undefined)
+  return Object.fromEntries(given.map(([name, one]) => [name, withoutUndefined(one)]))
+}
 
 const typeNames: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -78,3 +154,6 @@ export type ReadonlyDeep<T> = unknown extends T
   : T extends object
     ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
     : T
+
+/** A schema for each member of an interface: a member that is missing, one too many, or one of another type does not compile. */
+export type Members<T> = { readonly [Name in keyof T]-?: z.ZodType<T[Name]> }

@@ -1,7 +1,6 @@
 /** Which calls are made to fail, how often, and how (`failNext`). */
-import { checkNames } from '../../../../src/support/process/option-checks.ts'
-import { isRecord } from '../../../../src/support/text/json-text.ts'
-import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import { z } from 'zod'
+import { checkOptions, type Members } from '../model/schemas.ts'
 
 export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'blob', 'delivery', 'operation'] as const
 
@@ -21,7 +20,7 @@ export interface Fault {
   readonly matches?:
     | ((call: { readonly method: string; readonly url: string }) => boolean)
     | { readonly method?: string; readonly url?: string }
-  /** How many calls. @default 1 */
+  /** How many calls; `Infinity` for all. @default 1 */
   readonly times?: number
   /**
    * Answer with this status instead of the real answer. For `delivery`: behave as if the subscriber had answered it.
@@ -44,46 +43,59 @@ export interface Fault {
   readonly drop?: boolean
 }
 
-const faultNames: Readonly<Record<keyof Fault, true>> = {
-  route: true,
-  matches: true,
-  times: true,
-  status: true,
-  code: true,
-  message: true,
-  details: true,
-  retryAfter: true,
-  delayMs: true,
-  drop: true,
-}
+const maybe = <Schema extends z.ZodType>(schema: Schema) => z.exactOptional(schema)
+const text = z.string().min(1).max(4096)
+const longest = z.number().min(0).max(1_000_000_000)
+
+/** A fault as JSON has it. */
+export const faultSchema = z
+  .strictObject({
+    route: z.enum(faultRoutes),
+    matches: maybe(
+      z
+        .strictObject({
+          method: maybe(text.describe('In any letter case')),
+          url: maybe(text.describe('A part of path and query; of the whole URL for delivery')),
+        })
+        .describe('Only these calls. Default: every call'),
+    ),
+    times: maybe(z.int().min(1).max(1_000_000_000).describe('How many calls. Default: 1')),
+    status: maybe(z.int().min(200).max(599).describe('Answer with this status')),
+    code: maybe(z.string().max(200).describe("Error code of that answer's body, or of the operation")),
+    message: maybe(z.string().max(2000).describe("Error message of that answer's body")),
+    details: maybe(
+      z
+        .array(
+          z.strictObject({
+            code: z.string().max(200),
+            target: maybe(z.string().max(2000)),
+            message: z.string().max(2000),
+          }),
+        )
+        .max(20)
+        .describe("Details of an operation's error"),
+    ),
+    retryAfter: maybe(longest.describe('Retry-After of that answer, in seconds')),
+    delayMs: maybe(longest.describe("Wait so long first, by the emulator's clock")),
+    drop: maybe(z.boolean().describe('Close the connection without an answer')),
+  } satisfies Members<Fault>)
+  .refine(
+    ({ route, status, delayMs, drop }) =>
+      route === 'operation' || status !== undefined || delayMs !== undefined || drop,
+    'has no effect at this route: give it status, delayMs or drop',
+  )
 
 /**
- * Throws a TypeError or RangeError for a fault that could never happen, such as one with a misspelt name.
+ * Throws a TypeError that names all that is wrong with a fault, as one that could never happen. In code `matches` may be a function, and
+ * `times` may be `Infinity`.
  */
 export function checkFault(fault: Fault): void {
-  checkNames('the fault', fault, Object.keys(faultNames))
-  const { route, times = 1, status, delayMs, drop, matches, retryAfter } = fault
-  if (!faultRoutes.includes(route)) {
-    const meant = suggestName(String(route), faultRoutes)
-    throw new TypeError(`the fault: there is no route ${JSON.stringify(route)}; ${meant}`)
-  }
-  if (!(times >= 1)) throw new RangeError(`the fault: times must be 1 or more, not ${String(times)}`)
-  if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599))
-    throw new RangeError(`the fault: status must be a status of HTTP, 200 to 599, not ${String(status)}`)
-  for (const [name, value] of Object.entries({ delayMs, retryAfter })) {
-    if (value !== undefined && !(Number.isFinite(value) && value >= 0))
-      throw new RangeError(`the fault: ${name} must be 0 or more, not ${String(value)}`)
-  }
-  if (matches !== undefined && typeof matches !== 'function') {
-    if (!isRecord(matches))
-      throw new TypeError('the fault: matches must be a function, or an object with method and url')
-    for (const [name, value] of checkNames("the fault's matches", matches, ['method', 'url'])) {
-      if (typeof value !== 'string') throw new TypeError(`the fault's matches: ${name} must be a text`)
-    }
-  }
-  if (route !== 'operation' && status === undefined && delayMs === undefined && !drop) {
-    throw new TypeError(`the fault has no effect at ${route}: give it status, delayMs or drop`)
-  }
+  const { matches, times, ...rest } = fault
+  checkOptions('the fault', faultSchema, {
+    ...rest,
+    ...(typeof matches !== 'function' && { matches }),
+    ...(times !== Number.POSITIVE_INFINITY && { times }),
+  })
 }
 
 function isMeant({ matches = {} }: Fault, call: { readonly method: string; readonly url: string }): boolean {

@@ -1,5 +1,4 @@
-/** Which keys, secrets and resources are written when: at once, together ahead of a change, or later where the disk is full. */
-import { messageOf } from '../../../../src/support/process/error-code.ts'
+/** Which keys, secrets and resources are written when: each at once, or together ahead of the change that they are of. */
 import type { StateFile } from './state-file.ts'
 
 /** Persisted texts, by kind and id. */
@@ -27,8 +26,6 @@ export interface PersistedChange {
   readonly value: string | undefined
 }
 
-const keyOf = ({ kind, id }: PersistedChange) => `${kind}/${id}`
-
 /** Values in a state file; each is written at once. */
 export function createPersistedValues({ database, run, transaction }: StateFile) {
   const one = database.prepare('SELECT value FROM kept WHERE kind = ? AND id = ?')
@@ -39,57 +36,28 @@ export function createPersistedValues({ database, run, transaction }: StateFile)
   )
   const remove = database.prepare('DELETE FROM kept WHERE kind = ? AND id = ?')
   let frozen = false
-  /** What the file did not take, by kind and id. */
-  const unwritten = new Map<string, PersistedChange>()
-  let behind = ''
 
   const get = (kind: string, id: string) => one.get(kind, id)?.value?.toString()
-  const isNew = ({ kind, id, value }: PersistedChange) => get(kind, id) !== value
+  /** What the file holds already needs no space. */
+  const isNew = ({ kind, id, value }: PersistedChange) => !frozen && get(kind, id) !== value
   const execute = ({ kind, id, value }: PersistedChange) =>
     value === undefined ? remove.run(kind, id) : put.run({ kind, id, value })
-  const written = (change: PersistedChange) => unwritten.delete(keyOf(change))
-
-  /** What the file holds already needs no space. */
-  function write(change: PersistedChange): void {
+  const write = (change: PersistedChange) => {
     if (isNew(change)) run(() => execute(change))
-    written(change)
-  }
-
-  /** Writes what the file did not take before. */
-  function catchUp(): void {
-    try {
-      for (const change of unwritten.values()) write(change)
-    } catch (error) {
-      // The warning was given. The rest stays in memory, and is written with a later change.
-      behind = messageOf(error)
-    }
-  }
-
-  function settle(change: PersistedChange, soon = false): void {
-    if (frozen) return
-    if (soon) unwritten.set(keyOf(change), change)
-    else write(change)
-    catchUp()
   }
 
   return {
     get,
     all: (kind: string) => all.all(kind).map(({ value }) => String(value)),
-    put: (kind: string, id: string, value: string) => settle({ kind, id, value }),
-    delete: (kind: string, id: string) => settle({ kind, id, value: undefined }),
-    /** Writes or deletes a value now, or with a later change if the file does not take it now. Never throws. */
-    settle: (kind: string, id: string, value?: string) => settle({ kind, id, value }, true),
+    put: (kind: string, id: string, value: string) => write({ kind, id, value }),
+    delete: (kind: string, id: string) => write({ kind, id, value: undefined }),
     writeAhead(changes: readonly PersistedChange[]) {
-      const last = frozen ? [] : [...new Map(changes.map((change) => [keyOf(change), change])).values()]
-      const news = last.filter(isNew)
+      const last = new Map(changes.map((change) => [`${change.kind}/${change.id}`, change]))
+      const news = [...last.values()].filter(isNew)
       if (news.length > 0) transaction(() => news.forEach(execute))
-      last.forEach(written)
     },
-    /** Why the file lacks changes; undefined where it lacks none. */
-    problem: () => (unwritten.size > 0 ? behind : undefined),
     /** Ignores further changes. */
     freeze: () => {
-      catchUp()
       frozen = true
     },
   }

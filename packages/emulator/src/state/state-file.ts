@@ -27,16 +27,6 @@ const tables = `
   PRAGMA user_version = ${formatVersion};
 `
 
-/** Format 1 had no checksums. */
-const fromFormat1 = `
-  ALTER TABLE kept RENAME TO kept_1; ALTER TABLE event RENAME TO event_1; ALTER TABLE waiting RENAME TO waiting_1;
-  ${tables}
-  INSERT INTO kept SELECT kind, id, value, checksum(kind, id, value) FROM kept_1;
-  INSERT INTO event SELECT id, accepted_at, body, checksum(accepted_at, body) FROM event_1;
-  INSERT INTO waiting SELECT event, subscription, state, checksum(event, subscription, state) FROM waiting_1;
-  DROP TABLE kept_1; DROP TABLE event_1; DROP TABLE waiting_1;
-`
-
 /** Finds a row that is not as it was written. */
 const wrongRow = `
   SELECT 1 FROM kept WHERE sum <> checksum(kind, id, value)
@@ -74,12 +64,12 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
     return database
   }
   return attempt(file, () => {
-    const format = prepareFile(file)
-    if (format !== 'new') {
+    const isNew = prepareFile(file)
+    if (!isNew) {
       // By a read-only connection, so that a damaged file is not changed.
       const reader = open({ readOnly: true })
       try {
-        check(file, reader, format)
+        check(file, reader)
       } finally {
         reader.close()
       }
@@ -88,9 +78,7 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE')
       if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${maxPages}`)
-      if (format !== formatVersion) {
-        inTransaction(database, () => database.exec(format === 'new' ? tables : fromFormat1))
-      }
+      if (isNew) inTransaction(database, () => database.exec(tables))
       // A commit survives the end of the process at once, and a power failure soon after.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
       // The first write takes the exclusive lock and keeps it.
@@ -104,8 +92,8 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
   })
 }
 
-/** The format of the file, or `new` where there was none. A new one is readable by its owner only, as it holds keys. */
-function prepareFile(file: string): 1 | 2 | 'new' {
+/** Makes the file where there is none, for its owner only, since the file holds keys; returns whether it is new. Throws for a file of others. */
+function prepareFile(file: string): boolean {
   if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
   const isNew = !existsSync(file)
   // Opening a named pipe waits for a writer, perhaps for ever.
@@ -115,14 +103,15 @@ function prepareFile(file: string): 1 | 2 | 'new' {
   const handle = openSync(file, isNew ? 'wx+' : 'r', 0o600)
   try {
     const bytes = Buffer.alloc(100)
-    return isNew ? 'new' : formatOf(file, bytes.subarray(0, readSync(handle, bytes)))
+    if (!isNew) checkHeader(file, bytes.subarray(0, readSync(handle, bytes)))
+    return isNew
   } finally {
     closeSync(handle)
   }
 }
 
 /** Reads the header of a database (SQLite: fileformat2, 1.3). */
-function formatOf(file: string, header: Buffer): 1 | 2 {
+function checkHeader(file: string, header: Buffer): void {
   if (header.length === 0) {
     throw new EmulatorStateError(`${file} is empty. Remove it for a fresh start, restore a copy, or name another file.`)
   }
@@ -133,7 +122,7 @@ function formatOf(file: string, header: Buffer): 1 | 2 {
     )
   }
   const version = header.readUInt32BE(60)
-  if (version === 1 || version === formatVersion) return version
+  if (version === formatVersion) return
   throw new EmulatorStateError(
     `${file} was written by another version of the emulator (format ${version}; this one reads ${formatVersion}). ` +
       'Use that version, or name another file.',
@@ -141,10 +130,10 @@ function formatOf(file: string, header: Buffer): 1 | 2 {
 }
 
 /** Throws for a database that is not as the emulator wrote it. */
-function check(file: string, reader: DatabaseSync, format: 1 | 2): void {
+function check(file: string, reader: DatabaseSync): void {
   const [problem] = reader.prepare('PRAGMA quick_check(1)').all()
   if (problem?.quick_check !== 'ok') throw new EmulatorStateError(damaged(file))
-  if (format === formatVersion && reader.prepare(`${wrongRow} LIMIT 1`).get()) {
+  if (reader.prepare(`${wrongRow} LIMIT 1`).get()) {
     throw new EmulatorStateError(damaged(file, 'a row is not as it was written'))
   }
 }

@@ -13,7 +13,7 @@ export interface State {
   readonly journal: Journal
   /** Keys, secrets, and the names of declared topics and subscriptions. */
   readonly persisted: PersistedValues
-  /** Why the file could not be written last, or lacks changes; undefined where all is well. */
+  /** Why the last write of the file failed; undefined where the write did not fail. */
   problem(): string | undefined
   /** Ignores further changes: the end of the emulator interrupts handshakes, which the next start repeats. */
   freeze(): void
@@ -40,15 +40,13 @@ export async function openState(path: string | undefined, options?: StateFileOpt
     all: () => persisted.all(kind).map((text) => JSON.parse(text)),
     put: (key, resource) => persisted.put(kind, key, JSON.stringify(resource)),
     delete: (key) => persisted.delete(kind, key),
-    putSoon: (key, resource) => persisted.settle(kind, key, JSON.stringify(resource)),
-    deleteSoon: (key) => persisted.settle(kind, key),
   })
   return {
     store: createStore(shelves),
     namespaces: createNamespaceStore(shelves),
     journal,
     persisted,
-    problem: () => persisted.problem() ?? file.problem(),
+    problem: file.problem,
     freeze: persisted.freeze,
     close() {
       // The signing key is made in the background, perhaps until after a failed start.

@@ -1,7 +1,12 @@
-/** The answers of the interface, refusals too: what its OpenAPI document says of them. */
+/** What the OpenAPI document says of the answers of the interface, refusals too: of a public interface each member has a schema here. */
 import { z } from 'zod'
+import type { TopicView } from '../model/resource-views.ts'
 import { inputSchemas } from '../model/resources/resource.ts'
-import { fateStates } from '../records/event-fate.ts'
+import type { Members } from '../model/schemas.ts'
+import { fateStates, type TrailedAttempt } from '../records/event-fate.ts'
+import type { EventList, PublishSummary, ReceiveSummary, RequestRecord, UntakenBy } from '../records/record-types.ts'
+import type { EmulatorEnvironment, LanguageEnvironment } from './environment.ts'
+import type { DeadLetter, PublishedEvent, PublishedEvents, SubscriptionFate } from './published-events.ts'
 import { eventFates, requestRoutes } from './requests.ts'
 
 /** A field that may be left out. */
@@ -20,7 +25,7 @@ const attempt = z.strictObject({
   outcome: z.enum(['delivered', 'retry', 'dead-lettered', 'dropped']),
   durationMs: z.number(),
   nextTryAt: maybe(time),
-})
+} satisfies Members<TrailedAttempt>)
 
 const subscriptionFate = z.strictObject({
   name: text,
@@ -35,7 +40,7 @@ const subscriptionFate = z.strictObject({
   nextTryAt: maybe(time),
   reason: maybe(text),
   blobPath: maybe(text),
-})
+} satisfies Members<SubscriptionFate>)
 
 const publishedEvent = z.strictObject({
   key: count.describe('Ascending in the order of arrival'),
@@ -51,12 +56,12 @@ const publishedEvent = z.strictObject({
   truncated: z.boolean().describe('Whether body is cut'),
   subscriptions: z.array(subscriptionFate),
   furtherSubscriptions: count,
-})
+} satisfies Members<PublishedEvent>)
 
 export const eventsAnswer = z.strictObject({
   events: z.array(publishedEvent).describe('Oldest first'),
   leftOut: count.describe('Events that are no longer kept'),
-})
+} satisfies Members<PublishedEvents>)
 
 export const deadLettersAnswer = z.strictObject({
   deadLetters: z
@@ -68,14 +73,17 @@ export const deadLettersAnswer = z.strictObject({
         reason: text,
         blobPath: maybe(text.describe('Absent where the event was dropped')),
         event: anything.describe('As the blob has it'),
-      }),
+      } satisfies Members<DeadLetter>),
     )
     .describe('Oldest first'),
 })
 
-const eventList = z.strictObject({ count, first: z.array(z.strictObject({ type: text, id: text })) })
+const eventList = z.strictObject({
+  count,
+  first: z.array(z.strictObject({ type: text, id: text })),
+} satisfies Members<EventList>)
 
-const untakenBy = z.strictObject({ subscriptionName: text, because: text })
+const untakenBy = z.strictObject({ subscriptionName: text, because: text } satisfies Members<UntakenBy>)
 
 const publishSummary = z.strictObject({
   topic: text,
@@ -84,7 +92,7 @@ const publishSummary = z.strictObject({
   unwanted: maybe(eventList),
   unserved: maybe(z.array(untakenBy)),
   unmatched: maybe(z.array(untakenBy).describe('Event subscriptions that do not match events which none takes')),
-})
+} satisfies Members<PublishSummary>)
 
 export const requestsAnswer = z.strictObject({
   requests: z
@@ -101,11 +109,13 @@ export const requestsAnswer = z.strictObject({
         message: maybe(text),
         publish: maybe(publishSummary),
         receive: maybe(
-          z.strictObject({ topic: text, subscriptionName: text, events: eventList, deliveryCount: count }),
+          z.strictObject({
+            ...{ topic: text, subscriptionName: text, events: eventList, deliveryCount: count },
+          } satisfies Members<ReceiveSummary>),
         ),
         clientId: maybe(text),
         requestId: text,
-      }),
+      } satisfies Members<RequestRecord>),
     )
     .describe('Oldest first, secrets masked'),
 })
@@ -120,7 +130,10 @@ export const rolesAnswer = z.strictObject({
   roles: z.array(z.strictObject({ role: text, scope: text })).describe('The roles that the client has now'),
 })
 
-const language = z.strictObject({ variables: z.record(z.string(), z.string()), notes: z.array(text) })
+const language = z.strictObject({
+  variables: z.record(z.string(), z.string()),
+  notes: z.array(text),
+} satisfies Members<LanguageEnvironment>)
 const resource = { name: text, id: text }
 const published = z.strictObject({
   ...resource,
@@ -128,7 +141,7 @@ const published = z.strictObject({
   httpEndpoint: text,
   ownEndpoint: maybe(text),
   key: text,
-})
+} satisfies Members<Omit<TopicView, 'keys'>>)
 
 export const environmentAnswer = z.strictObject({
   http: text.describe('Base URL of topics over http, of this interface, and the CONNECT proxy'),
@@ -146,7 +159,7 @@ export const environmentAnswer = z.strictObject({
   namespaceTopics: z.array(z.strictObject({ ...resource, namespaceEndpoint: text, endpoint: text, key: text })),
   storage: z.array(z.strictObject({ account: text, id: text, blobEndpoint: text, azurite: text })),
   languages: z.strictObject({ python: language, go: language, java: language, node: language, sh: language }),
-})
+} satisfies Members<EmulatorEnvironment>)
 
 const fate = z.strictObject({
   subscriptionId: text,

@@ -1,5 +1,6 @@
 /** What an operation of the interface is: what goes in and comes out, and what it may ask of an emulator. */
 import type { z } from 'zod'
+import type { EventSubscriptionOptions } from '../config/config-schema.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { RoleGrant } from '../model/resources/resource.ts'
 import type { ReadonlyDeep } from '../model/schemas.ts'
@@ -8,20 +9,8 @@ import type { Fault } from '../server/faults.ts'
 import type * as answers from './answers.ts'
 import type { EmulatorEnvironment } from './environment.ts'
 import type { LiveSources, LiveView } from './live-view.ts'
-import type { DeadLetter, EventQuery, PublishedEvents } from './published-events.ts'
-import type * as requests from './requests.ts'
-
-/** What may be reset besides events, queues, records and faults. */
-export interface ResetOptions {
-  /**
-   * Whether topics, event subscriptions, clients and roles become those that the options declare: what was changed or deleted comes back,
-   * what was made besides is removed. @default false
-   */
-  readonly resources?: boolean | undefined
-}
-
-/** As an entry of `eventSubscriptions` of the configuration. */
-type EventSubscriptionRequest = z.output<typeof requests.subscriptionRequest>
+import type { DeadLetter, PublishedEvents } from './published-events.ts'
+import type { EventQuery, ResetOptions } from './requests.ts'
 
 /** Members of `EventGridEmulator`, so that both doors do the same by the same code. */
 export interface TestedEmulator {
@@ -34,7 +23,7 @@ export interface TestedEmulator {
   failNext(fault: Fault): void
   clearFaults(): void
   advance(ms: number): Promise<number>
-  addEventSubscription(options: EventSubscriptionRequest): Promise<{ readonly id: string }>
+  addEventSubscription(options: EventSubscriptionOptions): Promise<{ readonly id: string }>
   eventSubscription(scope: string, name: string): EventSubscription | undefined
   removeEventSubscription(scope: string, name: string): void
   raise(source: string, events: readonly unknown[]): void

@@ -1,4 +1,5 @@
 /** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
+import { faultSchema } from '../server/faults.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {
   askSources,
@@ -196,7 +197,7 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'POST', path: '/emulator/faults', id: 'addFault' },
     summary: 'Makes the next calls of a part of the emulator fail',
-    ...{ body: requests.faultRequest, needsBody: true },
+    ...{ body: faultSchema, needsBody: true },
     run: ({ emulator, body }) => emulator.failNext(body),
   }),
   operation({

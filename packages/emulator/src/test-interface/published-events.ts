@@ -7,24 +7,15 @@ import type { Store } from '../model/resources/store.ts'
 import type { Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/event-fate.ts'
 import type { EventTrail } from '../records/event-trail.ts'
 import type { Records } from '../records/record-types.ts'
+import type { EventQuery, eventFates } from './requests.ts'
 import { namespaceTopicName } from './shown-resources.ts'
-
-/** Which events are wanted; by default all. */
-export interface EventQuery {
-  /** Name or resource id of a topic, domain or system topic; of a namespace topic `{namespace}/{topic}`. */
-  readonly topic?: string | undefined
-  readonly type?: string | undefined
-  readonly subject?: string | undefined
-  /** The newest so many of them. */
-  readonly limit?: number | undefined
-}
 
 /** What became of an event at one event subscription. `unserved`: it matches, and is not delivered, for the reason that is given. */
 export interface SubscriptionFate {
   readonly name: string
   /** The event subscription's resource id. */
   readonly id: string
-  readonly state: 'delivered' | 'pending' | 'dead-lettered' | 'dropped' | 'unmatched' | 'unserved'
+  readonly state: (typeof eventFates)[number]
   /** Number of attempts. */
   readonly tries: number
   /** The attempts of push delivery, oldest first. */

@@ -1,12 +1,9 @@
 /** Query and body of a request as their schemas have them. What is unknown or wrong is refused, all faults at once. */
 import type { z } from 'zod'
-import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
-import { cut } from '../../../../src/support/text/text.ts'
 import { nestsTooDeeply, tooDeep } from '../model/events/event-text.ts'
+import { fieldName, readFields } from '../model/schemas.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import { jsonSchemaOf } from './requests.ts'
-
-const maxFaults = 20
 
 /** The parameters of a query. Throws a 400 for one that is unknown, given twice, or wrong. */
 export function readQuery(schema: z.ZodObject | undefined, query: URLSearchParams): unknown {
@@ -17,7 +14,7 @@ export function readQuery(schema: z.ZodObject | undefined, query: URLSearchParam
   }
   const [unknown] = schema ? [] : Object.keys(given)
   if (unknown !== undefined) throw refused([{ field: unknown, message: 'is unknown: there are no parameters here' }])
-  return schema ? parse(schema, given, Object.keys(schema.shape)) : undefined
+  return schema ? parse(schema, given) : undefined
 }
 
 /** Whether a parameter is a whole number, which stands in a query as text. */
@@ -34,7 +31,7 @@ export function readBody(schema: z.ZodType | undefined, body: Buffer | undefined
     throw new TestInterfaceProblem(400, 'this request takes no body')
   }
   if (isEmpty && needsBody) throw new TestInterfaceProblem(400, 'the body is missing: it is JSON')
-  return parse(schema, isEmpty ? {} : jsonOf(body), 'shape' in schema ? Object.keys(Object(schema.shape)) : [])
+  return parse(schema, isEmpty ? {} : jsonOf(body))
 }
 
 function jsonOf(body: Buffer): unknown {
@@ -46,19 +43,10 @@ function jsonOf(body: Buffer): unknown {
   }
 }
 
-function parse(schema: z.ZodType, value: unknown, names: readonly string[]): unknown {
-  const { success, data, error } = schema.safeParse(value)
-  if (success) return data
-  const faults = error.issues.slice(0, maxFaults).flatMap((issue) => {
-    const at = issue.path.map(String).join('.')
-    if (issue.code !== 'unrecognized_keys') return [{ field: at, message: issue.message }]
-    return issue.keys.slice(0, maxFaults).map((key) => {
-      const field = cut([...(at === '' ? [] : [at]), key].join('.'), 200)
-      const known = at === '' && names.length > 0 ? `the fields are ${names.join(', ')}` : 'it has no such field'
-      return { field, message: `is unknown: ${(at === '' ? didYouMean(key, names) : undefined) ?? known}` }
-    })
-  })
-  throw refused(faults)
+function parse(schema: z.ZodType, value: unknown): unknown {
+  const { data, faults } = readFields(schema, value)
+  if (faults.length === 0) return data
+  throw refused(faults.map((fault) => ({ field: fieldName(fault), message: fault.rule })))
 }
 
 interface Fault {

@@ -1,6 +1,7 @@
 /** The requests of the interface: what is checked, and what its OpenAPI document says of them, follows from these schemas. */
 import { z } from 'zod'
-import { faultRoutes } from '../server/faults.ts'
+import { eventSubscription } from '../config/config-schema.ts'
+import type { Members } from '../model/schemas.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 
 /** The form of a duration: whole numbers, each with its unit. */
@@ -21,12 +22,22 @@ export const eventFates = ['delivered', 'pending', 'dead-lettered', 'dropped', '
 
 export const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
 
+/** Which events are wanted; by default all. */
+export interface EventQuery {
+  /** Name or resource id of a topic, domain or system topic; of a namespace topic `{namespace}/{topic}`. */
+  readonly topic?: string | undefined
+  readonly type?: string | undefined
+  readonly subject?: string | undefined
+  /** The newest so many of them. */
+  readonly limit?: number | undefined
+}
+
 export const eventsQuery = z.strictObject({
   topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
   type: maybe(name.describe('The type of the event')),
   subject: maybe(text.max(4096).describe('The subject of the event')),
   limit: maybe(z.int().min(1).max(mostEvents).describe('The newest so many events. Default: all that are kept')),
-})
+} satisfies Members<EventQuery>)
 
 export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
 
@@ -48,47 +59,28 @@ export const settleRequest = z.strictObject({
   timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
 })
 
-export const waitRequest = z.strictObject({
-  topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
-  type: maybe(name.describe('The type of the event')),
-  subject: maybe(text.max(4096).describe('The subject of the event')),
+export const waitRequest = eventsQuery.omit({ limit: true }).extend({
   count: maybe(z.int().min(1).max(mostEvents).describe('How many events at least. Default: 1')),
   fate: maybe(
     z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
   ),
-  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
+  ...settleRequest.shape,
 })
+
+/** What may be reset besides events, queues, records and faults. */
+export interface ResetOptions {
+  /**
+   * Whether topics, event subscriptions, clients and roles become those that the options declare: what was changed or deleted comes back,
+   * what was made besides is removed. @default false
+   */
+  readonly resources?: boolean | undefined
+}
 
 export const resetRequest = z.strictObject({
   resources: maybe(
     z.boolean().describe('Whether topics, event subscriptions, clients and roles become what the options declare'),
   ),
-})
-
-export const faultRequest = z.strictObject({
-  route: z.enum(faultRoutes),
-  matches: maybe(
-    z
-      .strictObject({
-        method: maybe(name.describe('In any letter case')),
-        url: maybe(name.describe('A part of path and query; of the whole URL for delivery')),
-      })
-      .describe('Only these calls. Default: every call'),
-  ),
-  times: maybe(z.int().min(1).max(1_000_000_000).describe('How many calls. Default: 1')),
-  status: maybe(z.int().min(200).max(599).describe('Answer with this status')),
-  code: maybe(text.max(200).describe("Error code of that answer's body, or of the operation")),
-  message: maybe(text.max(2000).describe("Error message of that answer's body")),
-  details: maybe(
-    z
-      .array(z.strictObject({ code: text.max(200), target: maybe(text.max(2000)), message: text.max(2000) }))
-      .max(20)
-      .describe("Details of an operation's error"),
-  ),
-  retryAfter: maybe(z.number().min(0).max(1_000_000_000).describe('Retry-After of that answer, in seconds')),
-  delayMs: maybe(z.number().min(0).max(1_000_000_000).describe("Wait so long first, by the emulator's clock")),
-  drop: maybe(z.boolean().describe('Close the connection without an answer')),
-})
+} satisfies Members<ResetOptions>)
 
 export const clockRequest = z.strictObject({
   advance: duration.describe('By how much, 400d at most'),
@@ -118,29 +110,15 @@ export const roleQuery = z.strictObject({
   scope: maybe(scope.describe('Where the role was given. Default: /')),
 })
 
-const subscriptionName = z.string().min(1).max(64).describe('3 to 64 letters, digits and hyphens')
-const topicName = name.describe('The custom topic whose events it gets. Default: the first')
-const sourceId = scope.describe('Resource id of another source, in place of topic')
-
-export const subscriptionRequest = z.strictObject({
-  name: subscriptionName,
-  topic: maybe(topicName),
-  scope: maybe(sourceId),
+export const subscriptionRequest = eventSubscription.extend({
   endpoint: maybe(
     text
       .max(4096)
       .describe('URL of its webhook: https, or an http URL of this machine. Default: that of properties.destination'),
   ),
-  properties: maybe(
-    object.describe('Filter, retry policy, delivery schema, destination and so on, as in Resource Manager'),
-  ),
 })
 
-export const subscriptionQuery = z.strictObject({
-  name: subscriptionName,
-  topic: maybe(topicName),
-  scope: maybe(sourceId),
-})
+export const subscriptionQuery = subscriptionRequest.pick({ name: true, topic: true, scope: true })
 
 export const rotateRequest = z.strictObject({
   forget: maybe(z.boolean().describe('Whether older tokens become invalid. Default: false')),

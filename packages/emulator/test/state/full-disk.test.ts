@@ -46,6 +46,8 @@ async function openFull(subscriber: Subscriber, { from = 1, count = 1000 }, opti
     emulator,
     states: () => emulator.eventSubscriptions().map(({ provisioningState }) => provisioningState),
     warning: () => warningThatSays(state),
+    /** Starts the next emulator on the file, without what the options declare. */
+    startAgain: () => startEmulator({ ...given, eventSubscriptions: [] }),
     trouble: async () => Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json()).trouble,
     /** What the file holds at the end. */
     async stored(): Promise<readonly string[]> {
@@ -70,10 +72,11 @@ it('a full disk does not end the emulator when an event subscription expires: it
     message: expect.stringContaining('the disk is full'),
   })
   await expect(full.trouble()).resolves.toContain('the disk is full')
-  // The next change goes through, and the one before with it.
   full.emulator.addTopic({ name: 'returns' })
   await expect(full.trouble()).resolves.toBeUndefined()
-  await expect(full.stored()).resolves.toEqual([])
+  await expect(full.stored()).resolves.toEqual(['Succeeded'])
+  const next = await full.startAgain()
+  expect(next.eventSubscriptions()).toEqual([])
 })
 
 it('a full disk has a domain topic go with its last event subscription', async () => {

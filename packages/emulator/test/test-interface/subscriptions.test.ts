@@ -85,7 +85,7 @@ it.each([
   { body: { name: 'audit', endpoint: 'ftp://127.0.0.1/' }, says: /endpoint must be an https URL/ },
   { body: { name: 'audit', endpoint: 'http://[::1]:3000/' }, says: /endpoint must be an https URL/ },
   { body: { name: 'audit', endpoint: 'http://127.0.0.1:3000/', properties: { filter: { a: 1 } } }, says: /filter/ },
-  { body: { name: 'audit', endpont: 'http://127.0.0.1:3000/' }, says: /endpont is unknown: did you mean endpoint/ },
+  { body: { name: 'audit', endpont: 'http://127.0.0.1:3000/' }, says: /endpont is not a field; did you mean endpoint/ },
   {
     body: { name: 'audit', scope: '/subscriptions/1/resourceGroups/rg', endpoint: 'http://127.0.0.1:3000/' },
     says: /scope names a subscription that is not there/,

@@ -102,7 +102,7 @@ export function createProvisioning(options: ProvisioningOptions) {
     const existing = store.subscriptions.get(written.id)
     if (existing?.properties !== written.properties || existing.provisioningState === 'Deleting') return
     const next = withInForce({ ...existing, provisioningState }, existing)
-    store.subscriptions.putSoon(next)
+    store.subscriptions.putAnyway(next)
     delivery.subscriptionChanged(next)
   }
 
@@ -147,7 +147,7 @@ export function createProvisioning(options: ProvisioningOptions) {
     stopAsking(subscription)
     const existing = store.subscriptions.get(subscription.id)
     if (!existing) return undefined
-    store.subscriptions.deleteSoon(existing)
+    store.subscriptions.deleteAnyway(existing)
     delivery.subscriptionDeleted(existing)
     deleteUnusedDomainTopic(store, existing.scope)
     return existing

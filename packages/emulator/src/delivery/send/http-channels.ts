@@ -6,15 +6,8 @@ import { destinationOf, type EventSubscription } from '../../model/resources/eve
 import { answerTimeoutMs, type DeliveryOptions } from '../delivery-options.ts'
 import type { Channel } from './channel.ts'
 import { bodyOf, deliveryHeaders, deliverySchemaOf, secretHeadersOf, shownUrl } from './delivery-request.ts'
+import { functionUrl, noHostOf } from './functions.ts'
 import type { WebhookClient } from './webhook-client.ts'
-
-/** A host of Azure Functions, and what it serves. */
-export interface FunctionsHost {
-  /** Resource id of a function; or of a function app or a slot, which stands for each of its functions. */
-  readonly resourceId: string
-  /** Without a path, such as `http://127.0.0.1:7071`. A system key may follow as `?code=`. */
-  readonly url: string
-}
 
 /**
  * An answer within three minutes of the request may still cancel the next attempt (Event Grid: delivery-and-retry): so long after the
@@ -69,28 +62,10 @@ export function createHttpChannels(options: DeliveryOptions, client: WebhookClie
       { resourceId }: DestinationProperties<'AzureFunction'>,
     ): Channel | string {
       const url = functionUrl(options.settings.functions, resourceId)
-      return url ? channelOf(subscription, { url, shownUrl: resourceId }, async () => undefined) : noHost(resourceId)
+      return url ? channelOf(subscription, { url, shownUrl: resourceId }, async () => undefined) : noHostOf(resourceId)
     },
   }
 }
-
-/** The URL of a function's Event Grid trigger (azure-functions-eventgrid-extension); undefined where no host serves the function. */
-function functionUrl(hosts: string | readonly FunctionsHost[], functionId: string): URL | undefined {
-  const wanted = `${functionId.toLowerCase()}/`
-  const host =
-    typeof hosts === 'string'
-      ? hosts
-      : hosts.find(({ resourceId }) => wanted.startsWith(`${resourceId.toLowerCase().replace(/\/$/, '')}/`))?.url
-  if (host === undefined) return undefined
-  const url = new URL('/runtime/webhooks/EventGrid', host)
-  const name = functionId.split('/').at(-1) ?? ''
-  url.search = String(new URLSearchParams([['functionName', name], ...new URL(host).searchParams]))
-  return url
-}
-
-const noHost = (functionId: string) =>
-  `The emulator knows no host of the function ${functionId}: give functions in the configuration, or the option functions, ` +
-  'such as http://127.0.0.1:7071 for all functions, or a list of { resourceId, url }.'
 
 /** Returns the bearer token of an Entra-secured delivery; undefined for other webhooks. */
 function createDeliveryTokens({ clock, tokens, deliveryTokenVersion }: DeliveryOptions) {

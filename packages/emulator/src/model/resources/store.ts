@@ -55,7 +55,7 @@ export function createStore(shelves: Shelves = noShelves) {
     },
     /** As `deleteResource`, for what happens without a caller. */
     deleteResourceSoon(resource: Resource): void {
-      resources.deleteSoon(resource)
+      resources.deleteAnyway(resource)
       unlabel(resource)
     },
     listResourcesFirst: resources.listFirst,
@@ -120,10 +120,8 @@ export interface Shelf<Resource> {
   all(): readonly Resource[]
   /** Throws if it can't be persisted. */
   put(key: string, resource: Resource): void
+  /** Throws in the same way. */
   delete(key: string): void
-  /** The same for what no caller waits for: persisted now, or as soon as that is possible. Never throws. */
-  putSoon(key: string, resource: Resource): void
-  deleteSoon(key: string): void
 }
 
 export type Shelves = <Resource>(kind: string) => Shelf<Resource>
@@ -133,9 +131,15 @@ export const noShelves: Shelves = () => ({
   all: () => [],
   put: () => {},
   delete: () => {},
-  putSoon: () => {},
-  deleteSoon: () => {},
 })
+
+function anyway(write: () => void): void {
+  try {
+    write()
+  } catch {
+    // The state file has warned.
+  }
+}
 
 /**
  * Makes a collection of the persisted resources of one kind. Ids compare without regard to case, as ARM's do. Every change of a
@@ -179,14 +183,14 @@ export function createCollection<Resource extends { readonly id: string }>(
       shelf.delete(keyOf(resource))
       take(resource)
     },
-    /** As `put`, for what happens without a caller: a full disk does not stop it. The next start comes to the same. */
-    putSoon(resource: Resource): void {
-      shelf.putSoon(keyOf(resource), resource)
+    /** As `put`, for what happens without a caller: a full disk does not stop the change, which the next start makes again. */
+    putAnyway(resource: Resource): void {
+      anyway(() => shelf.put(keyOf(resource), resource))
       add(resource)
     },
     /** As `delete`, in the same way. */
-    deleteSoon(resource: Resource): void {
-      shelf.deleteSoon(keyOf(resource))
+    deleteAnyway(resource: Resource): void {
+      anyway(() => shelf.delete(keyOf(resource)))
       take(resource)
     },
     /** Lists these resources before all others. */
