@@ -111,13 +111,13 @@ describe('a function', () => {
         },
       },
     })
-    host.answer({ status: 500, body: 'Exception while executing function' }, { status: 404 })
+    host.answer({ status: 500, body: 'Exception while executing function: handle' }, { status: 404 })
     emulator.raise('orders', [order])
     await emulator.idle()
     await clock.advance(10_000)
     await emulator.idle()
     expect(emulator.records.deliveries.all()).toMatchObject([
-      { status: 500, outcome: 'retry', responseBody: 'Exception while executing function' },
+      { status: 500, outcome: 'retry', responseBody: 'Exception while executing function: handle' },
       { status: 404, outcome: 'dead-lettered', deliveryCount: 1 },
     ])
     await clock.advance(300_000)
